@@ -1,0 +1,10 @@
+/** Tests run as CommonJS; every ES module, those of node_modules included, is compiled by tools/jest-swc-transformer.js. */
+module.exports = {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
+  transform: { '\\.([cm]?ts|m?js)$': '<rootDir>/tools/jest-swc-transformer.js' },
+  transformIgnorePatterns: ['/node_modules/(typescript|@swc)/'],
+  moduleNameMapper: { '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src' },
+};
