@@ -1,10 +1,15 @@
 /** Tests run as CommonJS; every ES module, those of node_modules included, is compiled by tools/jest-swc-transformer.js. */
 module.exports = {
   testEnvironment: 'node',
+  globalSetup: '<rootDir>/tools/jest-global-setup.js',
+  globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
   transform: { '\\.([cm]?ts|m?js)$': '<rootDir>/tools/jest-swc-transformer.js' },
   transformIgnorePatterns: ['/node_modules/(typescript|@swc)/'],
-  moduleNameMapper: { '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src' },
+  moduleNameMapper: {
+    '^@causeway/migrations$': '<rootDir>/migrations',
+    '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src',
+  },
 };

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { Failure } from './failure.mjs';
+import { postgresBinaries } from './postgres-binaries.mjs';
+import {
+  awaitEarlierPostgres,
+  brokenFolder,
+  initialiseCluster,
+  lastLine,
+  plainEnvironment,
+  POSTGRES_PASSWORD,
+  POSTGRES_USER,
+} from './postgres-cluster.mjs';
+import { postgresHome } from './postgres-home.mjs';
+
+// The shell holds the reading end of our pipe: when this process dies for whatever reason, kill -9 included, `cat` ends and
+// Postgres is told to stop. When Postgres ends by itself the shell ends with its status.
+const GUARD = 'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -INT $p) 2>/dev/null & exec 3<&-; wait $p';
+const STOP_TIMEOUT_MS = 15_000;
+
+/**
+ * Runs the Postgres that comes inside an npm package, its files in `folder`, listening on 127.0.0.1:`port`, until `stop()`
+ * or the end of this process. `durable: false` is for tests: a crash of the machine may lose what it holds.
+ * Gives `{ url(database), port, pid, stop(), ended }`; `ended` resolves with the last lines it wrote when it stopped unasked.
+ */
+export async function startPostgres({ folder, port, durable = true, onWait }) {
+  const { dataDir, account, copyRoot } = postgresHome(folder);
+  const bin = await postgresBinaries(account, copyRoot);
+  await awaitEarlierPostgres(dataDir, { onWait });
+  initialiseCluster({ bin, dataDir, account });
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)], {
+    ...account,
+    env: plainEnvironment(),
+    cwd: '/',
+    detached: true, // a Ctrl-C on the terminal is for the control planes first
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  child.stdin.on('error', () => {}); // it ended before we let go of the pipe
+  const log = await untilReady(child, { dataDir, port });
+  return handle(child, port, log);
+}
+
+function settings(port, durable) {
+  const all = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: 300,
+    log_min_messages: 'warning',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Resolves with the function that gives the last lines of the log; rejects with one line when it ends before it is ready. */
+function untilReady(child, { dataDir, port }) {
+  let log = '';
+  return new Promise((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      log = (log + text).slice(-4_000);
+      if (log.includes('ready to accept connections')) resolve(() => log);
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(startFailure(log, { dataDir, port })));
+  });
+}
+
+function startFailure(log, { dataDir, port }) {
+  if (/could not bind|Address already in use/.test(log)) {
+    return new Failure(`port ${port} is taken, Postgres needs it: set CAUSEWAY_POSTGRES_PORT to a free one`);
+  }
+  const fatal = log.split('\n').find((line) => /FATAL|PANIC/.test(line)) ?? lastLine(log);
+  return brokenFolder(dataDir, fatal.replace(/^.*(?:FATAL|PANIC):\s*/, ''));
+}
+
+function handle(child, port, log) {
+  let stopping = false;
+  const closed = new Promise((resolve) => child.once('exit', resolve));
+  return {
+    port,
+    pid: child.pid,
+    url: (database) => `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}`,
+    ended: closed.then(() => (stopping ? new Promise(() => {}) : log())),
+    async stop() {
+      stopping = true;
+      child.stdin.end();
+      const timer = setTimeout(() => killGroup(child.pid), STOP_TIMEOUT_MS);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The last resort for a server that does not end: it recovers from its log at the next start. */
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it ended at last
+  }
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+
+/** An empty database of one test. `drop` also ends connections to it that the test left open. */
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/**
+ * Creates a database on the Postgres that the test run brought (`CAUSEWAY_TEST_DATABASE_URL`, a superuser's URL).
+ * Whoever creates one drops it.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name}`);
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+function serverUrl(): string {
+  const url = process.env['CAUSEWAY_TEST_DATABASE_URL'];
+  if (url === undefined) throw new Error('CAUSEWAY_TEST_DATABASE_URL is not set: tools/jest-global-setup.js sets it');
+  return url;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
