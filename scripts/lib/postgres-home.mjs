@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { chownSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { canEnter, postgresAccount } from './postgres-account.mjs';
 
@@ -14,12 +13,34 @@ export function postgresHome(folder) {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   const wanted = resolve(folder);
   const account = postgresAccount(join(wanted, 'data'));
-  if (canEnter(wanted, account)) return { home: wanted, dataDir: join(wanted, 'data'), account, copyRoot: OPEN_ROOT };
+  if (canEnter(wanted, account)) return placed(wanted, account);
+  const home = homeElsewhere(join(wanted, 'postgres-is-in'));
+  return placed(home, postgresAccount(join(home, 'data')));
+}
 
-  const home = join(OPEN_ROOT, createHash('sha256').update(realpathSync(wanted)).digest('hex').slice(0, 12));
-  mkdirSync(home, { recursive: true, mode: 0o755 });
-  writeFileSync(join(wanted, 'postgres-is-in'), `${home}\n`);
-  return { home, dataDir: join(home, 'data'), account: postgresAccount(join(home, 'data')), copyRoot: OPEN_ROOT };
+function placed(home, account) {
+  return { home, dataDir: join(home, 'data'), account, copyRoot: OPEN_ROOT };
+}
+
+/** Its name is random: a clone made anew at the path of a deleted one must not find that one's data. */
+function homeElsewhere(pointer) {
+  const known = readPointer(pointer);
+  if (known) return known;
+  mkdirSync(OPEN_ROOT, { recursive: true, mode: 0o755 });
+  const home = mkdtempSync(join(OPEN_ROOT, 'data-'));
+  chmodSync(home, 0o755);
+  writeFileSync(pointer, `${home}\n`);
+  return home;
+}
+
+function readPointer(pointer) {
+  try {
+    const home = readFileSync(pointer, 'utf8').trim();
+    mkdirSync(home, { recursive: true, mode: 0o755 });
+    return home;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes a folder that only this account can read. */
