@@ -1,0 +1,40 @@
+/**
+ * Messages and services on the wire, generated from proto/ (`npm run generate`) and committed; `gen/` is never edited.
+ *
+ *   proto/kuma → Kuma's KDS and specs;  proto/causeway → our extensions;  Envoy's discovery protos → a dev dependency
+ *
+ * 64-bit numbers are `number` (decoding one above 2^53 throws); messages keep fields they do not know.
+ */
+export { DeltaDiscoveryRequest, DeltaDiscoveryResponse, Resource as DiscoveryResource } from './gen/envoy/service/discovery/v3/discovery';
+export { ControlPlane, Node } from './gen/envoy/config/core/v3/base';
+export { Any } from './gen/google/protobuf/any';
+export { Struct } from './gen/google/protobuf/struct';
+export { Status } from './gen/google/rpc/status';
+export {
+  GlobalKDSServiceClient,
+  GlobalKDSServiceService,
+  KDSSyncServiceClient,
+  KDSSyncServiceService,
+  KumaResource,
+  KumaResource_Meta,
+  ZoneHealthCheckRequest,
+  ZoneHealthCheckResponse,
+} from './gen/kuma/mesh/v1alpha1/kds';
+export { Mesh } from './gen/kuma/mesh/v1alpha1/mesh';
+export { Dataplane } from './gen/kuma/mesh/v1alpha1/dataplane';
+export { DataplaneInsight } from './gen/kuma/mesh/v1alpha1/dataplane_insight';
+export { Config } from './gen/kuma/system/v1alpha1/config';
+export { Secret } from './gen/kuma/system/v1alpha1/secret';
+export {
+  HandshakeRequest,
+  HandshakeResponse,
+  OriginRevision,
+  ResourceMeta,
+  ResourceOutcome,
+  ResourceResult,
+  ResumePoint,
+  StateMark,
+  SyncServiceClient,
+  SyncServiceService,
+  type SyncServiceServer,
+} from './gen/causeway/v1/sync';
