@@ -1,0 +1,68 @@
+import { Label, type Labels } from '@causeway/resources';
+
+const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
+const HASH_LENGTH = 17;
+const LONGEST_PREFIX = 253 - HASH_LENGTH;
+const TWO_32 = 0x1_0000_0000;
+
+/** Kinds whose name crosses the wire as it is (kds.md §3.1 skipHash). */
+const KEPT: ReadonlySet<string> = new Set(['Mesh', 'Config', 'Secret', 'GlobalSecret']);
+
+/** What a wire name is made from; `name` counts only where the display-name label is absent or empty. */
+export interface WireNamed {
+  readonly kind: string;
+  /** Empty for kinds of global scope. */
+  readonly mesh: string;
+  readonly name: string;
+  readonly labels: Labels;
+}
+
+/**
+ * Kuma's name for a resource that leaves its control plane: at most 236 bytes of the name, `-` and 16 characters of a
+ * hash over mesh, whole name and `extra`, joined without separators (kds.md §4.1). Two inputs may hash to one name.
+ */
+export function hashedName(mesh: string, name: string, ...extra: readonly string[]): string {
+  const bytes = Buffer.from(name, 'utf8');
+  const prefix = bytes.length > LONGEST_PREFIX ? bytes.toString('utf8', 0, LONGEST_PREFIX) : name;
+  return `${prefix}-${safeEncode(fnv1a64([mesh, name, ...extra].join('')))}`;
+}
+
+/**
+ * The name of a resource on the KDS wire: hashed with its zone and namespace labels where it has them, so the same on
+ * every hop; `Mesh`, `Config` and secrets keep theirs (kds.md §4.1, §4.2).
+ */
+export function wireName(resource: WireNamed): string {
+  const { kind, mesh, name, labels } = resource;
+  if (KEPT.has(kind)) return name;
+  const extra = [labels[Label.zone], labels[Label.namespace]].filter((part) => part !== undefined);
+  return hashedName(mesh, labels[Label.displayName] || name, ...extra);
+}
+
+/** True for kinds whose wire name is their plain name. */
+export function keepsNameOnWire(kind: string): boolean {
+  return KEPT.has(kind);
+}
+
+/** FNV-1a over UTF-8 as 16 hex digits, in two halves of 32 bits: BigInt costs ten times as much. */
+function fnv1a64(text: string): string {
+  let high = 0xcbf29ce4;
+  let low = 0x84222325;
+  for (const byte of Buffer.from(text, 'utf8')) {
+    low = (low ^ byte) >>> 0;
+    // The prime is 2^40 + 0x1b3; every product stays below 2^53.
+    const product = low * 0x1b3;
+    high = (high * 0x1b3 + Math.floor(product / TWO_32) + low * 0x100) % TWO_32;
+    low = product % TWO_32;
+  }
+  return hex32(high) + hex32(low);
+}
+
+function hex32(value: number): string {
+  return value.toString(16).padStart(8, '0');
+}
+
+function safeEncode(hex: string): string {
+  let out = '';
+  for (let i = 0; i < hex.length; i++) out += SAFE.charAt(hex.charCodeAt(i) % SAFE.length);
+  return out;
+}
