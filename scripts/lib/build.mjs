@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from './failure.mjs';
+import { hashOfSources } from './sources.mjs';
+
+/** Whether `dist/` was built from the sources as they stand. */
+export function isBuilt(root) {
+  const stamp = join(root, 'dist', '.sources');
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfSources(root);
+}
+
+/** Compiles every app, lib and migration into `dist/`. What the compiler says is shown only when it fails. */
+export function build(root) {
+  const hash = hashOfSources(root);
+  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [nest, 'build', '--all'], { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Failure(`the build failed:\n${stdout}${stderr}`);
+  // Written last: a build that was cut short is done again.
+  writeFileSync(join(root, 'dist', '.sources'), hash);
+}
