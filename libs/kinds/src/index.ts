@@ -1,0 +1,12 @@
+/**
+ * The vocabulary: one file a kind, each a single declaration, and the list of all of them.
+ *
+ *   schema + rules + sync direction → everything the product does with a kind
+ */
+export { coreKinds } from './core-kinds';
+export { Dataplane } from './dataplane';
+export { HostnameGenerator } from './hostname-generator';
+export { Mesh } from './mesh';
+export { MeshService } from './mesh-service';
+export { Namespace } from './namespace';
+export { Zone } from './zone';

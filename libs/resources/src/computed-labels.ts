@@ -1,0 +1,53 @@
+import { ownZone, type ControlPlane } from './control-plane';
+import type { Identity } from './identity';
+import type { Kind } from './kind';
+import { Label, type Labels } from './labels';
+import type { FieldPath, Violation } from './violation';
+
+/** The labels the control plane gives a resource made on it (design.md §1 Computed labels). */
+export function computedLabels(kind: Kind, id: Identity, cp: ControlPlane): Labels {
+  const zone = kind.sync.zoneInIdentity ? ownZone(cp) : '';
+  return {
+    [Label.displayName]: id.name,
+    [Label.origin]: cp.role,
+    ...(kind.scope === 'mesh' ? { [Label.mesh]: id.mesh } : {}),
+    ...(zone === '' ? {} : { [Label.zone]: zone, [Label.env]: 'universal' }),
+    ...(kind.namespaced && id.namespace !== 'default' ? { [Label.namespace]: id.namespace } : {}),
+  };
+}
+
+const COMPUTED: readonly string[] = [Label.displayName, Label.origin, Label.mesh, Label.zone, Label.env, Label.namespace];
+
+/** True for labels that only the control plane sets. */
+export function isComputedLabel(key: string): boolean {
+  return COMPUTED.includes(key);
+}
+
+/** Violations where a user sets a computed label to something else than it is. */
+export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPath): Violation[] {
+  return Object.entries(given).flatMap(([key, value]) => {
+    if (!isComputedLabel(key) || computed[key] === value) return [];
+    if (key === Label.namespace && computed[key] === undefined && value === 'default') return [];
+    const is = computed[key];
+    return [at.field(key).violation(is === undefined ? 'is computed and absent here; leave it out' : `is computed and must be "${is}"; got "${value}"`)];
+  });
+}
+
+/**
+ * What selectors and templates see: the stored labels and, where absent, the implied ones, so that the seed's
+ * generator works on Universal (design.md §1).
+ */
+export function effectiveLabels(resource: { readonly id: Identity; readonly labels: Labels }): Labels {
+  const { labels, id } = resource;
+  if (labels[Label.namespace] !== undefined && labels[Label.serviceName] !== undefined) return labels;
+  return { [Label.namespace]: id.namespace === '' ? 'default' : id.namespace, [Label.serviceName]: id.name, ...labels };
+}
+
+/**
+ * Whether a resource held by `cp` was made on it: on a zone what its origin label says, since kinds without a zone
+ * in their identity may be either; on the global everything that carries no zone.
+ */
+export function isMadeHere(resource: { readonly id: Identity; readonly labels: Labels }, cp: ControlPlane): boolean {
+  if (cp.role === 'global') return resource.id.zone === '';
+  return resource.id.zone === cp.zone || (resource.id.zone === '' && resource.labels[Label.origin] === 'zone');
+}

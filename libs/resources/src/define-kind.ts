@@ -1,0 +1,36 @@
+import type { Static, TSchema } from 'typebox';
+import type { KindDefinition, TypedKind } from './kind';
+import { compileSchema } from './schema-check';
+
+type Defaulted = 'namespaced' | 'writer' | 'confidential' | 'serverOwned' | 'validate' | 'warn';
+
+/** What a kind file writes: fields with a usual value may be left out. */
+export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted> & Partial<Pick<KindDefinition<S>, Defaulted>>;
+
+/**
+ * Makes a kind of its declaration. Usual values: no namespaces, written by anybody, not confidential, nothing
+ * server-owned, no further rules. The schema is compiled once.
+ */
+export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
+  const schema = compileSchema(input.spec);
+  return Object.freeze({
+    name: input.name,
+    plural: input.plural,
+    shortName: input.shortName,
+    scope: input.scope,
+    namespaced: input.namespaced ?? false,
+    sync: input.sync,
+    writer: input.writer ?? 'anybody',
+    confidential: input.confidential ?? false,
+    spec: input.spec,
+    serverOwned: input.serverOwned ?? [],
+    check: (spec, at) => {
+      const violations = schema.violations(spec, at);
+      if (violations.length > 0 || !schema.fits(spec)) return violations;
+      return input.validate?.(spec, at) ?? [];
+    },
+    withDefaults: (spec) => schema.withDefaults(spec),
+    warnings: (name, spec) => (schema.fits(spec) ? (input.warn?.({ name, spec }) ?? []) : []),
+    is: (resource): resource is never => resource.id.kind === input.name,
+  } satisfies TypedKind<Static<S>>);
+}

@@ -1,0 +1,23 @@
+/**
+ * The language of the mesh: kinds, resources, identities, labels, sync rules, violations, failures. Knows no kind.
+ *
+ *   defineKind → Kind → Registry;   Identity + Labels + spec + status → Resource
+ *
+ * Pure functions and frozen data; every other lib speaks in these words.
+ */
+export { FieldPath, type Violation } from './violation';
+export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
+export { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
+export { compareIdentities, compareText, describeIdentity, identityKey, parseIdentityKey, type Identity } from './identity';
+export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, type Labels } from './labels';
+export { checkName, isDnsLabel, isSubdomain } from './names';
+export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, isMadeHere } from './computed-labels';
+export { ownZone, type ControlPlane } from './control-plane';
+export { Sync, type SyncRule } from './sync-rule';
+export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
+export { type Kind, type KindDefinition, type SpecOf, type Subject, type TypedKind } from './kind';
+export { defineKind, type KindInput } from './define-kind';
+export { Registry } from './registry';
+export { compileSchema, type CompiledSchema } from './schema-check';
+export { unknownField } from './schema-reasons';
+export { nearest } from './suggestion';

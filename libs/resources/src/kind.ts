@@ -1,0 +1,62 @@
+import type { Static, TSchema } from 'typebox';
+import type { Resource } from './resource';
+import type { SyncRule } from './sync-rule';
+import type { FieldPath, Violation } from './violation';
+
+/** What a validation that needs more than the spec may look at; never other resources. */
+export interface Subject<Spec> {
+  readonly name: string;
+  readonly spec: Spec;
+}
+
+/** The one declaration from which REST, storage, sync, CLI and contract tests of a kind follow (design.md §1). */
+export interface KindDefinition<S extends TSchema = TSchema> {
+  /** `MeshService`: the `type` of documents. */
+  readonly name: string;
+  /** `meshservices`: the path on REST and the noun of the CLI. */
+  readonly plural: string;
+  /** `msvc`: the abbreviation in KRIs and on the command line. */
+  readonly shortName: string;
+  readonly scope: 'global' | 'mesh';
+  readonly namespaced: boolean;
+  readonly sync: SyncRule;
+  /** Who may write it where an operator token is set: anybody, or the operator (design.md §6). */
+  readonly writer: 'anybody' | 'operator';
+  /** Its values never appear in lists or logs. */
+  readonly confidential: boolean;
+  readonly spec: S;
+  /** Spec fields the control plane computes: a user's PUT keeps the stored value. */
+  readonly serverOwned: readonly string[];
+  /** Rules a schema cannot say; sees only a spec that fits the schema. */
+  readonly validate: (spec: Static<S>, at: FieldPath) => readonly Violation[];
+  /** What is legal but most likely not meant. */
+  readonly warn: (subject: Subject<Static<S>>) => readonly string[];
+}
+
+/** A kind with its types forgotten, as the registry and generic code hold it. */
+export interface Kind {
+  readonly name: string;
+  readonly plural: string;
+  readonly shortName: string;
+  readonly scope: 'global' | 'mesh';
+  readonly namespaced: boolean;
+  readonly sync: SyncRule;
+  readonly writer: 'anybody' | 'operator';
+  readonly confidential: boolean;
+  readonly spec: TSchema;
+  readonly serverOwned: readonly string[];
+  /** All violations of `spec` against schema and rules; field paths start with `at`. */
+  readonly check: (spec: unknown, at: FieldPath) => readonly Violation[];
+  /** Spec with the schema's defaults filled in; the input is not changed. */
+  readonly withDefaults: (spec: unknown) => unknown;
+  readonly warnings: (name: string, spec: unknown) => readonly string[];
+}
+
+/** A kind that still knows its spec's type. */
+export interface TypedKind<Spec> extends Kind {
+  /** Narrows a resource of the store to this kind's spec; the store holds only what `check` or the wire let in. */
+  readonly is: (resource: Resource<unknown, unknown>) => resource is Resource<Spec>;
+}
+
+/** The spec type of a kind. */
+export type SpecOf<K> = K extends TypedKind<infer Spec> ? Spec : never;

@@ -1,0 +1,54 @@
+import type { FieldPath, Violation } from './violation';
+
+/** Labels of a resource: both sides are plain text. */
+export interface Labels {
+  readonly [key: string]: string;
+}
+
+/** The label keys that the control plane itself gives a meaning (design.md §1 Computed labels). */
+export const Label = {
+  displayName: 'kuma.io/display-name',
+  mesh: 'kuma.io/mesh',
+  zone: 'kuma.io/zone',
+  origin: 'kuma.io/origin',
+  env: 'kuma.io/env',
+  managedBy: 'kuma.io/managed-by',
+  service: 'kuma.io/service',
+  workload: 'kuma.io/workload',
+  namespace: 'k8s.kuma.io/namespace',
+  serviceName: 'k8s.kuma.io/service-name',
+} as const;
+
+const KEY_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const KEY_PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** True for `name` or `prefix/name` by Kubernetes' label syntax (rest.md §2.4). */
+export function isLabelKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  const prefix = slash < 0 ? undefined : key.slice(0, slash);
+  const name = key.slice(slash + 1);
+  if (prefix !== undefined && (prefix.length > 253 || !KEY_PREFIX.test(prefix))) return false;
+  return name.length <= 63 && KEY_NAME.test(name);
+}
+
+/** True for an empty value or one of at most 63 characters by Kubernetes' label syntax. */
+export function isLabelValue(value: string): boolean {
+  return value === '' || (value.length <= 63 && KEY_NAME.test(value));
+}
+
+/** Violations of label syntax, one for each bad key and each bad value. */
+export function checkLabels(labels: Labels, at: FieldPath): Violation[] {
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...(isLabelKey(key) ? [] : [at.field(key).violation('is not a label key: [prefix/]name, name of 1-63 characters')]),
+    // The display name is a resource name, which may be longer than a label value.
+    ...(isLabelValue(value) || key === Label.displayName
+      ? []
+      : [at.field(key).violation(`is not a label value: at most 63 letters, digits, '-', '_', '.'; got "${value}"`)]),
+  ]);
+}
+
+/** True when every pair of `wanted` stands in `labels`; an empty `wanted` matches everything. */
+export function labelsMatch(wanted: Labels, labels: Labels): boolean {
+  for (const key in wanted) if (labels[key] !== wanted[key]) return false;
+  return true;
+}

@@ -1,0 +1,29 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Clone, Default } from 'typebox/value';
+import { explain } from './schema-reasons';
+import type { FieldPath, Violation } from './violation';
+
+/** A schema made ready to judge values. */
+export interface CompiledSchema<S extends TSchema> {
+  readonly fits: (value: unknown) => value is Static<S>;
+  /** Every violation, field path first; empty when the value fits. */
+  readonly violations: (value: unknown, at: FieldPath) => readonly Violation[];
+  /** A copy with defaults filled in where fields are absent. */
+  readonly withDefaults: (value: unknown) => unknown;
+}
+
+/** Compiles a TypeBox schema; do it once and keep the result. */
+export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
+  const validator = Compile(schema);
+  const fits = (value: unknown): value is Static<S> => validator.Check(value);
+  return {
+    fits,
+    withDefaults: (value) => Default(schema, Clone(value)),
+    violations: (value, at) => {
+      if (fits(value)) return [];
+      const found = explain(schema, value, at);
+      return found.length > 0 ? found : [at.violation('does not fit its schema')];
+    },
+  };
+}

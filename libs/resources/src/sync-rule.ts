@@ -1,0 +1,49 @@
+/** Who may write a kind, and which way it travels (design.md §1 table). One of `Sync`, never built by hand. */
+export interface SyncRule {
+  readonly name: string;
+  /** Where users may write it. A zone by itself may also write what `global` names where `standalone` is set. */
+  readonly writtenOn: readonly ('global' | 'zone')[];
+  readonly standalone: boolean;
+  /** From the global to the zones: nothing, what was made on the global, or other zones' resources as well. */
+  readonly down: 'nothing' | 'global' | 'everything';
+  /** From a zone to the global. */
+  readonly up: boolean;
+  /** Whether a zone that makes one stands in its identity; else the global's wins over a zone's. */
+  readonly zoneInIdentity: boolean;
+  /** Whether peers that are no Causeway get it. */
+  readonly peers: 'all' | 'causeway';
+}
+
+const rule = (r: SyncRule): SyncRule => Object.freeze(r);
+
+/** The legal ways of a kind through the zones, by name. */
+export const Sync = {
+  /** Mesh: made on the global (or on a zone by itself), known everywhere. */
+  meshWide: rule({
+    name: 'meshWide', writtenOn: ['global'], standalone: true, down: 'global', up: false, zoneInIdentity: false, peers: 'all',
+  }),
+  /** Namespace, MeshMultiZoneService: made on the global only. */
+  fromGlobal: rule({
+    name: 'fromGlobal', writtenOn: ['global'], standalone: false, down: 'global', up: false, zoneInIdentity: false, peers: 'all',
+  }),
+  /** Zone: made on the global, told to Causeway zones only. */
+  zoneList: rule({
+    name: 'zoneList', writtenOn: ['global'], standalone: false, down: 'global', up: false, zoneInIdentity: false, peers: 'causeway',
+  }),
+  /** Dataplane: made in a zone, reported to the global. */
+  toGlobal: rule({
+    name: 'toGlobal', writtenOn: ['zone'], standalone: false, down: 'nothing', up: true, zoneInIdentity: true, peers: 'all',
+  }),
+  /** MeshService: made in a zone, told to the global and through it to every other zone. */
+  acrossZones: rule({
+    name: 'acrossZones', writtenOn: ['zone'], standalone: false, down: 'everything', up: true, zoneInIdentity: true, peers: 'all',
+  }),
+  /** HostnameGenerator, MeshExternalService: the global's go to the zones, a zone's own go up and stop there. */
+  bothWays: rule({
+    name: 'bothWays', writtenOn: ['global', 'zone'], standalone: false, down: 'global', up: true, zoneInIdentity: true, peers: 'all',
+  }),
+  /** Secrets: the global's go to the zones, filtered; a zone's own stay in it. */
+  secrets: rule({
+    name: 'secrets', writtenOn: ['global', 'zone'], standalone: false, down: 'global', up: false, zoneInIdentity: true, peers: 'all',
+  }),
+} as const;

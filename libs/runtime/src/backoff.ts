@@ -1,0 +1,27 @@
+/** How long to wait between tries. */
+export interface BackoffOptions {
+  /** First delay, ms. */
+  readonly base: number;
+  /** Longest delay, ms. */
+  readonly cap: number;
+  /** 0 ≤ x < 1; Math.random unless a test or simulation says otherwise. */
+  readonly random?: () => number;
+}
+
+/** Exponential delays with jitter: each between half and all of the step. `reset` starts over after a success. */
+export class Backoff {
+  private tries = 0;
+
+  constructor(private readonly options: BackoffOptions) {}
+
+  /** The next delay in ms. */
+  next(): number {
+    const { base, cap, random = Math.random } = this.options;
+    const step = Math.min(cap, base * 2 ** Math.min(this.tries++, 30));
+    return step / 2 + (step / 2) * random();
+  }
+
+  reset(): void {
+    this.tries = 0;
+  }
+}

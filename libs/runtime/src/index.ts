@@ -1,0 +1,10 @@
+/**
+ * What every loop needs and none owns: time, logs, waiting between tries, the election of a leader.
+ *
+ * Ports (Clock, Logger, LeaderElection) with the smallest honest implementation of each; the rest are adapters.
+ */
+export { FakeClock, systemClock, type Clock, type Timer } from './clock';
+export { errorText, silentLogger, type Logger, type LogFields } from './logger';
+export { Backoff, type BackoffOptions } from './backoff';
+export { type LeaderElection, type LeaderStatus, type Term } from './leader-election';
+export { aborted, orAborted } from './abort';

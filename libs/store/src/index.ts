@@ -1,0 +1,29 @@
+/**
+ * Where the state of a control plane lives: the port `ResourceStore`, the in-memory index that everything reads from,
+ * and the loop that keeps one equal to the other.
+ *
+ *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)
+ */
+export {
+  Fenced,
+  Relist,
+  type Change,
+  type ChangeBatch,
+  type ChangeResult,
+  type CopyFacts,
+  type DeleteChange,
+  type Expectation,
+  type Fence,
+  type Note,
+  type PatchChange,
+  type PutChange,
+  type Refusal,
+  type ResourceStore,
+  type SessionFence,
+  type Snapshot,
+  type StoreChange,
+  type WriteRequest,
+  type WriteResult,
+} from './resource-store';
+export { ResourceIndex, type IndexChange, type IndexEvent, type IndexListener } from './resource-index';
+export { followStore, type FollowOptions } from './follow-store';

@@ -1,0 +1,144 @@
+import { identityKey, type Identity, type Resource, type StorePoint, type Tombstone } from '@causeway/resources';
+import type { ChangeBatch, Snapshot } from './resource-store';
+
+/** One resource that changed: what the index held and what it holds now. */
+export interface IndexChange {
+  readonly key: string;
+  readonly id: Identity;
+  readonly before: Resource | undefined;
+  readonly after: Resource | undefined;
+}
+
+/** Told to listeners after the index has taken a batch in. */
+export interface IndexEvent {
+  readonly point: StorePoint;
+  /** A new snapshot was loaded: everything derived must be derived anew; `changes` is empty. */
+  readonly reloaded: boolean;
+  readonly changes: readonly IndexChange[];
+}
+
+export type IndexListener = (event: IndexEvent) => void;
+
+/**
+ * What a store holds, in memory, by identity, kind and mesh, and label. Fed by `load` and `apply` (see `followStore`);
+ * readers never wait and never see half a batch. Listeners run synchronously, must not throw and must be quick.
+ */
+export class ResourceIndex {
+  private readonly byKey = new Map<string, Resource>();
+  private readonly byKind = new Map<string, Map<string, Resource>>();
+  private readonly stones = new Map<string, Tombstone>();
+  private readonly listeners = new Set<IndexListener>();
+  private waiting: { readonly point: StorePoint; readonly resolve: () => void }[] = [];
+  private current: StorePoint | undefined;
+
+  /** How far the index is; undefined before the first load. */
+  get point(): StorePoint | undefined {
+    return this.current;
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  get(id: Identity): Resource | undefined {
+    return this.byKey.get(identityKey(id));
+  }
+
+  byIdentityKey(key: string): Resource | undefined {
+    return this.byKey.get(key);
+  }
+
+  /** All of a kind, in no order that means something; copy before writing to the store. */
+  ofKind(kind: string): Iterable<Resource> {
+    return this.byKind.get(kind)?.values() ?? [];
+  }
+
+  countOf(kind: string): number {
+    return this.byKind.get(kind)?.size ?? 0;
+  }
+
+  /** What is left of deleted resources, with the addresses they freed. */
+  tombstones(): Iterable<Tombstone> {
+    return this.stones.values();
+  }
+
+  tombstone(id: Identity): Tombstone | undefined {
+    return this.stones.get(identityKey(id));
+  }
+
+  /** Replaces everything by a snapshot. */
+  load(snapshot: Snapshot): void {
+    this.byKey.clear();
+    this.byKind.clear();
+    this.stones.clear();
+    for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
+    for (const stone of snapshot.tombstones) this.stones.set(identityKey(stone.id), stone);
+    this.moveTo(snapshot.point, true, []);
+  }
+
+  /** Takes in the next batch of the watch. */
+  apply(batch: ChangeBatch): void {
+    if (!this.current) throw new Error('an index takes changes only after it was loaded');
+    const changes = batch.changes.map((change): IndexChange => {
+      const id = change.type === 'put' ? change.resource.id : change.tombstone.id;
+      const key = identityKey(id);
+      const before = this.byKey.get(key);
+      if (change.type === 'put') {
+        this.set(key, change.resource);
+        this.stones.delete(key);
+        return { key, id, before, after: change.resource };
+      }
+      this.unset(key, id.kind);
+      this.stones.set(key, change.tombstone);
+      return { key, id, before, after: undefined };
+    });
+    this.moveTo({ incarnation: this.current.incarnation, revision: batch.revision }, false, changes);
+  }
+
+  /** Calls `listener` after each change until the returned function is called. */
+  subscribe(listener: IndexListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /**
+   * Resolves when the index has taken in `revision` (of its incarnation then); rejects with the signal's reason when
+   * that aborts first.
+   */
+  async reached(revision: number, signal?: AbortSignal): Promise<void> {
+    if (this.current && this.current.revision >= revision) return;
+    await new Promise<void>((resolve, reject) => {
+      const entry = { point: { incarnation: '', revision }, resolve };
+      this.waiting.push(entry);
+      signal?.addEventListener(
+        'abort',
+        () => {
+          this.waiting = this.waiting.filter((other) => other !== entry);
+          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+        },
+        { once: true },
+      );
+    });
+  }
+
+  private set(key: string, resource: Resource): void {
+    this.byKey.set(key, resource);
+    const kind = this.byKind.get(resource.id.kind);
+    if (kind) kind.set(key, resource);
+    else this.byKind.set(resource.id.kind, new Map([[key, resource]]));
+  }
+
+  private unset(key: string, kind: string): void {
+    this.byKey.delete(key);
+    this.byKind.get(kind)?.delete(key);
+  }
+
+  private moveTo(point: StorePoint, reloaded: boolean, changes: readonly IndexChange[]): void {
+    this.current = point;
+    for (const listener of this.listeners) listener({ point, reloaded, changes });
+    const ready = this.waiting.filter((entry) => entry.point.revision <= point.revision);
+    if (ready.length === 0) return;
+    this.waiting = this.waiting.filter((entry) => entry.point.revision > point.revision);
+    for (const entry of ready) entry.resolve();
+  }
+}

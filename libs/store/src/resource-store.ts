@@ -1,0 +1,153 @@
+import type { Identity, JsonObject, Labels, OriginRevision, Resource, StorePoint, Tombstone } from '@causeway/resources';
+
+/** Which stored state a change was made from: a row revision, "there is none", or whatever there is. */
+export type Expectation = number | 'absent' | 'any';
+
+/** Creates or replaces labels and spec. Without `status` the stored one stays. Equal content writes nothing. */
+export interface PutChange {
+  readonly type: 'put';
+  readonly id: Identity;
+  readonly expect: Expectation;
+  readonly labels: Labels;
+  readonly spec: JsonObject;
+  readonly status?: JsonObject;
+  /** Set on copies of another store's resource: these facts are kept as the origin has them (design.md §5). */
+  readonly copy?: CopyFacts;
+}
+
+/** What a copy takes over from its origin. */
+export interface CopyFacts {
+  readonly uid: string;
+  readonly generation: number;
+  readonly creationOrder: number;
+  readonly createdAt: number;
+  readonly origin: OriginRevision;
+}
+
+/**
+ * A controller's write: only the named parts change, the generation never does. `vip` sets the typed column that no
+ * two living rows share (design.md §2.6); the address it replaces is noted in `freed` by the store's clock. `null`
+ * clears a part.
+ */
+export interface PatchChange {
+  readonly type: 'patch';
+  readonly id: Identity;
+  readonly expect: number | 'any';
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+  readonly vip?: string | null;
+  readonly graceStartedAt?: number | null;
+}
+
+/** Leaves a tombstone; frees the VIP. Deleting what is absent is refused as `absent`. */
+export interface DeleteChange {
+  readonly type: 'delete';
+  readonly id: Identity;
+  readonly expect: number | 'any';
+}
+
+export type Change = PutChange | PatchChange | DeleteChange;
+
+/** The leader's right to write: refused unless exactly this epoch and holder stand in the store (design.md §3). */
+export interface Fence {
+  readonly epoch: number;
+  readonly holder: string;
+}
+
+/** A zone session's right to write on the global: refused unless exactly this session stands for the zone (§5). */
+export interface SessionFence {
+  readonly zone: string;
+  readonly session: number;
+}
+
+/** A fact beside the log: cursors, insights, marks. Raises no revision and wakes nobody (design.md §2.8). */
+export interface Note {
+  readonly area: string;
+  readonly key: string;
+  /** `null` removes the note. */
+  readonly value: JsonObject | null;
+}
+
+export interface WriteRequest {
+  readonly changes: readonly Change[];
+  /** `abort`: one refused change undoes all and throws; `skip`: the good ones are written. */
+  readonly onRefusal: 'abort' | 'skip';
+  readonly fence?: Fence;
+  readonly session?: SessionFence;
+  /** Written with the changes or not at all. */
+  readonly notes?: readonly Note[];
+}
+
+export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken';
+
+/** What became of one change, in the order of the request. */
+export type ChangeResult =
+  | { readonly type: 'written'; readonly created: boolean; readonly revision: number; readonly generation: number; readonly uid: string }
+  | { readonly type: 'unchanged'; readonly revision: number; readonly generation: number; readonly uid: string }
+  | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
+
+export interface WriteResult {
+  /** Who has seen this revision has seen the whole write; also when nothing changed. */
+  readonly revision: number;
+  readonly results: readonly ChangeResult[];
+}
+
+export type StoreChange =
+  | { readonly type: 'put'; readonly resource: Resource }
+  | { readonly type: 'delete'; readonly tombstone: Tombstone };
+
+/** Changes up to `revision`: who has taken it in has seen everything ≤ it. One entry a resource, the latest. */
+export interface ChangeBatch {
+  readonly revision: number;
+  readonly changes: readonly StoreChange[];
+}
+
+/** Everything a store holds at one point. */
+export interface Snapshot {
+  readonly point: StorePoint;
+  readonly resources: readonly Resource[];
+  readonly tombstones: readonly Tombstone[];
+}
+
+/** A watch cannot go on from where it was: the reader takes a new snapshot. */
+export class Relist extends Error {
+  constructor(readonly reason: 'too-old' | 'incarnation') {
+    super(reason === 'too-old' ? 'the revision is older than the tombstones kept' : 'the store began a new life');
+    this.name = 'Relist';
+  }
+}
+
+/** A write came from a leader or session that is not the current one. Nothing was written; never retry as the same. */
+export class Fenced extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'Fenced';
+  }
+}
+
+/**
+ * The state of one control plane. Its guarantees are numbered in design.md §2 and held by `storeConformance`:
+ * optimistic concurrency, one revision order without holes, watch from a revision with deletions, atomic fenced
+ * batches, no address twice. A write is durable when its promise resolves. Methods throw `Unavailable` when the
+ * database is away; a write that threw `Unavailable` may or may not have happened.
+ */
+export interface ResourceStore {
+  /** Incarnation and newest committed revision, read from the primary. */
+  head(): Promise<StorePoint>;
+  /** The living resource, read from the primary. */
+  get(id: Identity): Promise<Resource | undefined>;
+  /** All of one consistent moment. */
+  snapshot(): Promise<Snapshot>;
+  /** All changes in one transaction. Throws Conflict (abort), Fenced, Unavailable. An empty request only checks fences. */
+  write(request: WriteRequest): Promise<WriteResult>;
+  /**
+   * Batches after `since`, in order, until `signal` aborts (then it returns). A lost connection is mended inside.
+   * Throws Relist when `since` is too old or of another incarnation, also in the middle.
+   */
+  watch(since: StorePoint, signal: AbortSignal): AsyncIterable<ChangeBatch>;
+  /** One note, or all of an area. */
+  note(area: string, key: string): Promise<JsonObject | undefined>;
+  notes(area: string): Promise<readonly Note[]>;
+  /** Releases connections; watches end. */
+  close(): Promise<void>;
+}
