@@ -8,3 +8,18 @@ export { errorText, silentLogger, type Logger, type LogFields } from './logger';
 export { Backoff, type BackoffOptions } from './backoff';
 export { type LeaderElection, type LeaderStatus, type Term } from './leader-election';
 export { aborted, orAborted } from './abort';
+export {
+  count,
+  duration,
+  flag,
+  list,
+  oneOf,
+  optional,
+  port,
+  secret,
+  text,
+  type Parsed,
+  type Setting,
+} from './settings/setting';
+export { fileKey, readSettings, type SettingSources, type SettingsRead } from './settings/read-settings';
+export { type Settings, type SettingValues } from './settings/settings-types';

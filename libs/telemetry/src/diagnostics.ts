@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+
+/** What the diagnostics port can tell. */
+export interface DiagnosticsSources {
+  readonly metrics: Registry;
+  /** Undefined when the program serves; else why it does not yet. */
+  readonly notReady: () => string | undefined;
+}
+
+/** A listening diagnostics port. */
+export interface Diagnostics {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * `/healthy` (the process runs), `/ready` (it serves; 503 with the reason until then) and `/metrics` (Prometheus text).
+ * Plain node:http: it must answer when everything else is in trouble.
+ */
+export async function serveDiagnostics(
+  sources: DiagnosticsSources,
+  at: { host: string; port: number },
+): Promise<Diagnostics> {
+  const server = createServer((request, response) => {
+    answer(sources, request.url ?? '/').then(
+      ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, resolve);
+  });
+  return { port: portOf(server.address()), close: () => closeServer(server) };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+async function answer(sources: DiagnosticsSources, url: string): Promise<Answer> {
+  const plain = (status: number, body: string): Answer => ({
+    status,
+    type: 'text/plain; charset=utf-8',
+    body: `${body}\n`,
+  });
+  const [path] = url.split('?');
+  if (path === '/healthy') return plain(200, 'healthy');
+  if (path === '/ready') {
+    const reason = sources.notReady();
+    return reason === undefined ? plain(200, 'ready') : plain(503, reason);
+  }
+  if (path === '/metrics')
+    return { status: 200, type: sources.metrics.contentType, body: await sources.metrics.metrics() };
+  return plain(404, 'here are /healthy, /ready and /metrics');
+}

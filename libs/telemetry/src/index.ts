@@ -1,0 +1,8 @@
+/**
+ * What a running program says of itself: logs, metrics, health.
+ *
+ *   Logger → pino;   figures → /metrics;   readiness → /ready
+ */
+export { createLogger, type LogOptions } from './pino-logger';
+export { addFigure, createMetrics, type Figure, type FigureValue } from './figures';
+export { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';
