@@ -16,7 +16,14 @@ export function computedLabels(kind: Kind, id: Identity, cp: ControlPlane): Labe
   };
 }
 
-const COMPUTED: readonly string[] = [Label.displayName, Label.origin, Label.mesh, Label.zone, Label.env, Label.namespace];
+const COMPUTED: readonly string[] = [
+  Label.displayName,
+  Label.origin,
+  Label.mesh,
+  Label.zone,
+  Label.env,
+  Label.namespace,
+];
 
 /** True for labels that only the control plane sets. */
 export function isComputedLabel(key: string): boolean {
@@ -29,7 +36,15 @@ export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPa
     if (!isComputedLabel(key) || computed[key] === value) return [];
     if (key === Label.namespace && computed[key] === undefined && value === 'default') return [];
     const is = computed[key];
-    return [at.field(key).violation(is === undefined ? 'is computed and absent here; leave it out' : `is computed and must be "${is}"; got "${value}"`)];
+    return [
+      at
+        .field(key)
+        .violation(
+          is === undefined
+            ? 'is computed and absent here; leave it out'
+            : `is computed and must be "${is}"; got "${value}"`,
+        ),
+    ];
   });
 }
 

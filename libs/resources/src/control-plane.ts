@@ -3,8 +3,7 @@
  * what otherwise only the global does (design.md §1 table).
  */
 export type ControlPlane =
-  | { readonly role: 'global' }
-  | { readonly role: 'zone'; readonly zone: string; readonly federated: boolean };
+  { readonly role: 'global' } | { readonly role: 'zone'; readonly zone: string; readonly federated: boolean };
 
 /** The zone part of what is made on this control plane: its own name, or empty on the global. */
 export function ownZone(cp: ControlPlane): string {

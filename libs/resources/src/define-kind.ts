@@ -5,7 +5,8 @@ import { compileSchema } from './schema-check';
 type Defaulted = 'namespaced' | 'writer' | 'confidential' | 'serverOwned' | 'validate' | 'warn';
 
 /** What a kind file writes: fields with a usual value may be left out. */
-export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted> & Partial<Pick<KindDefinition<S>, Defaulted>>;
+export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted> &
+  Partial<Pick<KindDefinition<S>, Defaulted>>;
 
 /**
  * Makes a kind of its declaration. Usual values: no namespaces, written by anybody, not confidential, nothing

@@ -8,7 +8,14 @@
 export { FieldPath, type Violation } from './violation';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
-export { compareIdentities, compareText, describeIdentity, identityKey, parseIdentityKey, type Identity } from './identity';
+export {
+  compareIdentities,
+  compareText,
+  describeIdentity,
+  identityKey,
+  parseIdentityKey,
+  type Identity,
+} from './identity';
 export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, type Labels } from './labels';
 export { checkName, isDnsLabel, isSubdomain } from './names';
 export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, isMadeHere } from './computed-labels';

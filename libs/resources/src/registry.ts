@@ -11,7 +11,9 @@ export class Registry {
   constructor(kinds: readonly Kind[]) {
     this.kinds = Object.freeze([...kinds]);
     this.byName = uniqueMap(kinds.map((kind) => [kind.name, kind]));
-    this.byNoun = uniqueMap(kinds.flatMap((kind) => [kind.plural, kind.shortName].map((noun) => [noun, kind] as const)));
+    this.byNoun = uniqueMap(
+      kinds.flatMap((kind) => [kind.plural, kind.shortName].map((noun) => [noun, kind] as const)),
+    );
   }
 
   /** The kind called `name` (`MeshService`), or undefined. */

@@ -28,8 +28,10 @@ interface Schema {
  */
 export function explain(schema: Schema, value: unknown, at: FieldPath): Violation[] {
   if (schema.anyOf) return explainUnion(schema.anyOf, value, at);
-  if (schema.enum && !schema.enum.some((option) => option === value)) return [at.violation(`must be one of ${list(schema.enum)}; got ${show(value)}`)];
-  if (schema.const !== undefined && schema.const !== value) return [at.violation(`must be ${show(schema.const)}; got ${show(value)}`)];
+  if (schema.enum && !schema.enum.some((option) => option === value))
+    return [at.violation(`must be one of ${list(schema.enum)}; got ${show(value)}`)];
+  if (schema.const !== undefined && schema.const !== value)
+    return [at.violation(`must be ${show(schema.const)}; got ${show(value)}`)];
   switch (schema.type) {
     case 'object':
       return isRecord(value) ? explainObject(schema, value, at) : [wrongType('an object', value, at)];
@@ -38,7 +40,9 @@ export function explain(schema: Schema, value: unknown, at: FieldPath): Violatio
     case 'string':
       return typeof value === 'string' ? explainString(schema, value, at) : [wrongType('a string', value, at)];
     case 'integer':
-      return Number.isInteger(value) ? explainNumber(schema, Number(value), at) : [wrongType('a whole number', value, at)];
+      return Number.isInteger(value)
+        ? explainNumber(schema, Number(value), at)
+        : [wrongType('a whole number', value, at)];
     case 'number':
       return typeof value === 'number' ? explainNumber(schema, value, at) : [wrongType('a number', value, at)];
     case 'boolean':
@@ -50,7 +54,9 @@ export function explain(schema: Schema, value: unknown, at: FieldPath): Violatio
 
 function explainObject(schema: Schema, value: Readonly<Record<string, unknown>>, at: FieldPath): Violation[] {
   const known = schema.properties ?? {};
-  const missing = (schema.required ?? []).filter((key) => value[key] === undefined).map((key) => at.field(key).violation('is required'));
+  const missing = (schema.required ?? [])
+    .filter((key) => value[key] === undefined)
+    .map((key) => at.field(key).violation('is required'));
   const few = schema.minProperties !== undefined && Object.keys(value).length < schema.minProperties;
   const inner = Object.entries(value).flatMap(([key, item]) => explainEntry(schema, { key, item, known }, at));
   return [...missing, ...(few ? [at.violation('must not be empty')] : []), ...inner];
@@ -89,16 +95,23 @@ function explainString(schema: Schema, value: string, at: FieldPath): Violation[
   const { minLength = 0, maxLength = Infinity, pattern } = schema;
   if (value === '' && minLength > 0) return [at.violation('must not be empty')];
   if (value.length < minLength) return [at.violation(`must have at least ${minLength} characters`)];
-  if (value.length > maxLength) return [at.violation(`must not be longer than ${maxLength} characters, has ${value.length}`)];
-  if (pattern !== undefined && !new RegExp(pattern).test(value)) return [at.violation(`must match ${pattern}; got ${show(value)}`)];
+  if (value.length > maxLength)
+    return [at.violation(`must not be longer than ${maxLength} characters, has ${value.length}`)];
+  if (pattern !== undefined && !new RegExp(pattern).test(value))
+    return [at.violation(`must match ${pattern}; got ${show(value)}`)];
   return [];
 }
 
 function explainNumber(schema: Schema, value: number, at: FieldPath): Violation[] {
   const { minimum = -Infinity, maximum = Infinity } = schema;
   if (value >= minimum && value <= maximum) return [];
-  if (Number.isFinite(minimum) && Number.isFinite(maximum)) return [at.violation(`must be ${minimum} to ${maximum}; got ${value}`)];
-  return [at.violation(value < minimum ? `must be at least ${minimum}; got ${value}` : `must be at most ${maximum}; got ${value}`)];
+  if (Number.isFinite(minimum) && Number.isFinite(maximum))
+    return [at.violation(`must be ${minimum} to ${maximum}; got ${value}`)];
+  return [
+    at.violation(
+      value < minimum ? `must be at least ${minimum}; got ${value}` : `must be at most ${maximum}; got ${value}`,
+    ),
+  ];
 }
 
 function explainUnion(branches: readonly Schema[], value: unknown, at: FieldPath): Violation[] {
@@ -108,7 +121,9 @@ function explainUnion(branches: readonly Schema[], value: unknown, at: FieldPath
   }
   const judged = branches.map((b) => explain(b, value, at));
   if (judged.some((violations) => violations.length === 0)) return [];
-  const sameType = branches.findIndex((b) => b.type === jsonType(value) || (b.type === 'integer' && Number.isInteger(value)));
+  const sameType = branches.findIndex(
+    (b) => b.type === jsonType(value) || (b.type === 'integer' && Number.isInteger(value)),
+  );
   const best = sameType >= 0 ? judged[sameType] : undefined;
   return best ?? [at.violation(`must be ${branches.map((b) => String(b.type)).join(' or ')}; got ${show(value)}`)];
 }

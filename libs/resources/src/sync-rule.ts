@@ -20,30 +20,72 @@ const rule = (r: SyncRule): SyncRule => Object.freeze(r);
 export const Sync = {
   /** Mesh: made on the global (or on a zone by itself), known everywhere. */
   meshWide: rule({
-    name: 'meshWide', writtenOn: ['global'], standalone: true, down: 'global', up: false, zoneInIdentity: false, peers: 'all',
+    name: 'meshWide',
+    writtenOn: ['global'],
+    standalone: true,
+    down: 'global',
+    up: false,
+    zoneInIdentity: false,
+    peers: 'all',
   }),
   /** Namespace, MeshMultiZoneService: made on the global only. */
   fromGlobal: rule({
-    name: 'fromGlobal', writtenOn: ['global'], standalone: false, down: 'global', up: false, zoneInIdentity: false, peers: 'all',
+    name: 'fromGlobal',
+    writtenOn: ['global'],
+    standalone: false,
+    down: 'global',
+    up: false,
+    zoneInIdentity: false,
+    peers: 'all',
   }),
   /** Zone: made on the global, told to Causeway zones only. */
   zoneList: rule({
-    name: 'zoneList', writtenOn: ['global'], standalone: false, down: 'global', up: false, zoneInIdentity: false, peers: 'causeway',
+    name: 'zoneList',
+    writtenOn: ['global'],
+    standalone: false,
+    down: 'global',
+    up: false,
+    zoneInIdentity: false,
+    peers: 'causeway',
   }),
   /** Dataplane: made in a zone, reported to the global. */
   toGlobal: rule({
-    name: 'toGlobal', writtenOn: ['zone'], standalone: false, down: 'nothing', up: true, zoneInIdentity: true, peers: 'all',
+    name: 'toGlobal',
+    writtenOn: ['zone'],
+    standalone: false,
+    down: 'nothing',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'all',
   }),
   /** MeshService: made in a zone, told to the global and through it to every other zone. */
   acrossZones: rule({
-    name: 'acrossZones', writtenOn: ['zone'], standalone: false, down: 'everything', up: true, zoneInIdentity: true, peers: 'all',
+    name: 'acrossZones',
+    writtenOn: ['zone'],
+    standalone: false,
+    down: 'everything',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'all',
   }),
   /** HostnameGenerator, MeshExternalService: the global's go to the zones, a zone's own go up and stop there. */
   bothWays: rule({
-    name: 'bothWays', writtenOn: ['global', 'zone'], standalone: false, down: 'global', up: true, zoneInIdentity: true, peers: 'all',
+    name: 'bothWays',
+    writtenOn: ['global', 'zone'],
+    standalone: false,
+    down: 'global',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'all',
   }),
   /** Secrets: the global's go to the zones, filtered; a zone's own stay in it. */
   secrets: rule({
-    name: 'secrets', writtenOn: ['global', 'zone'], standalone: false, down: 'global', up: false, zoneInIdentity: true, peers: 'all',
+    name: 'secrets',
+    writtenOn: ['global', 'zone'],
+    standalone: false,
+    down: 'global',
+    up: false,
+    zoneInIdentity: true,
+    peers: 'all',
   }),
 } as const;
