@@ -14,7 +14,10 @@ export function isBuilt(root) {
 export function build(root) {
   const hash = hashOfSources(root);
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [nest, 'build', '--all'], { cwd: root, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [nest, 'build', '--all'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Failure(`the build failed:\n${stdout}${stderr}`);
   // Written last: a build that was cut short is done again.
   writeFileSync(join(root, 'dist', '.sources'), hash);

@@ -15,7 +15,8 @@ import { postgresHome } from './postgres-home.mjs';
 
 // The shell holds the reading end of our pipe: when this process dies for whatever reason, kill -9 included, `cat` ends and
 // Postgres is told to stop. When Postgres ends by itself the shell ends with its status.
-const GUARD = 'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -INT $p) 2>/dev/null & exec 3<&-; wait $p';
+const GUARD =
+  'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -INT $p) 2>/dev/null & exec 3<&-; wait $p';
 const STOP_TIMEOUT_MS = 15_000;
 
 /**
@@ -28,13 +29,17 @@ export async function startPostgres({ folder, port, durable = true, onWait }) {
   const bin = await postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
   initialiseCluster({ bin, dataDir, account });
-  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)], {
-    ...account,
-    env: plainEnvironment(),
-    cwd: '/',
-    detached: true, // a Ctrl-C on the terminal is for the control planes first
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'sh', join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)],
+    {
+      ...account,
+      env: plainEnvironment(),
+      cwd: '/',
+      detached: true, // a Ctrl-C on the terminal is for the control planes first
+      stdio: ['pipe', 'ignore', 'pipe'],
+    },
+  );
   child.stdin.on('error', () => {}); // it ended before we let go of the pipe
   const log = await untilReady(child, { dataDir, port });
   return handle(child, port, log);

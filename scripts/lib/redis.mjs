@@ -6,7 +6,8 @@ import { Failure } from './failure.mjs';
 import { freePort } from './ports.mjs';
 
 // As for Postgres: the shell holds our pipe, so that Redis ends with this process, however that dies.
-const GUARD = 'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -TERM $p) 2>/dev/null & exec 3<&-; wait $p';
+const GUARD =
+  'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -TERM $p) 2>/dev/null & exec 3<&-; wait $p';
 
 /** Whether `redis-server` is on the PATH. */
 export function hasRedisServer() {
@@ -15,7 +16,8 @@ export function hasRedisServer() {
 
 /** Installs Redis with the system's package manager and says whether it is there then. Needs root. */
 export function installRedisServer() {
-  const apt = (...args) => spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
+  const apt = (...args) =>
+    spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
   const install = () => apt('install', '-y', '--no-install-recommends', 'redis-server');
   if (!install()) apt('update') && install();
   return hasRedisServer();
@@ -25,7 +27,20 @@ export function installRedisServer() {
 export async function startRedis() {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-redis-'));
   const port = await freePort();
-  const options = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, '--daemonize', 'no'];
+  const options = [
+    '--port',
+    port,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+    '--daemonize',
+    'no',
+  ];
   const child = spawn('/bin/sh', ['-c', GUARD, 'sh', 'redis-server', ...options.map(String)], {
     cwd: folder,
     detached: true,

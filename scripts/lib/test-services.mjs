@@ -51,7 +51,8 @@ async function startTestRedis(env) {
     env.CAUSEWAY_TEST_REDIS_URL = redis.url;
     return redis.stop;
   }
-  if (env.CI) throw new Failure('no Redis: in CI its tests are never left out, so set REDIS_URL or CAUSEWAY_TEST_INSTALL=1');
+  if (env.CI)
+    throw new Failure('no Redis: in CI its tests are never left out, so set REDIS_URL or CAUSEWAY_TEST_INSTALL=1');
   console.error(NO_REDIS);
   return async () => {};
 }

@@ -1,0 +1,169 @@
+/**
+ * The arrows of the tree: apps → adapters → engine → domain. Type imports count.
+ * test/repo/layers.spec.ts shows that each rule fires.
+ */
+const { existsSync, readdirSync, readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const DOMAIN = 'resources|naming|ipam|sync|kinds';
+const ENGINE = 'runtime|store|controllers|admission';
+const ADAPTERS = 'store-postgres|leader-redis|sync-kds|dns|rest|grpc-api|telemetry';
+
+const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/';
+const libs = (names) => `^libs/(${names})/src/`;
+const packages = (names) => `^node_modules/(${names})/`;
+
+const kindFolder = join(__dirname, 'libs', 'kinds', 'src');
+const kindFiles = (existsSync(kindFolder) ? readdirSync(kindFolder) : [])
+  .filter(
+    (file) => /(?<!\.spec)\.ts$/.test(file) && readFileSync(join(kindFolder, file), 'utf8').includes('defineKind('),
+  )
+  .map((file) => file.replace('.ts', ''))
+  .join('|');
+
+const rule = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
+/** Only these may use this technology. */
+const technology = (name, users, pattern) =>
+  rule(
+    `${name}-only-in-its-adapters`,
+    `Each adapter has one technology: ${name} belongs to ${users}.`,
+    { path: '^(libs|apps)/', pathNot: `^libs/(${users})/src/|${TESTS}` },
+    { path: packages(pattern) },
+  );
+
+module.exports = {
+  forbidden: [
+    rule('no-cycles', 'A cycle means a missing third thing, or a function in the wrong lib.', {}, { circular: true }),
+    rule('resolvable', 'This import leads nowhere.', {}, { couldNotResolve: true }),
+    rule(
+      'domain-is-pure',
+      'The domain imports the domain, typebox and node:crypto; nothing else.',
+      { path: libs(DOMAIN), pathNot: TESTS },
+      { pathNot: `${libs(DOMAIN)}|${packages('typebox')}|^(node:)?crypto$` },
+    ),
+    rule(
+      'resources-first',
+      'libs/resources is the language: it knows no other lib.',
+      { path: libs('resources'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources') },
+    ),
+    rule(
+      'domain-siblings',
+      'naming, ipam and sync know libs/resources only.',
+      { path: '^libs/(naming|ipam|sync)/src/', pathNot: TESTS },
+      { path: '^libs/', pathNot: '^libs/(resources|$1)/src/' },
+    ),
+    rule(
+      'kinds-on-top',
+      'Kinds are built of resources, naming and ipam.',
+      { path: libs('kinds'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources|naming|ipam|kinds') },
+    ),
+    rule(
+      'engine-without-adapters',
+      'The engine speaks through interfaces it owns: no adapter, no framework.',
+      { path: libs(ENGINE), pathNot: `${TESTS}|^libs/store/src/conformance/` },
+      {
+        pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
+      },
+    ),
+    rule(
+      'runtime-first',
+      'libs/runtime knows no store.',
+      { path: libs('runtime') },
+      { path: libs('store|controllers|admission') },
+    ),
+    rule(
+      'store-below',
+      'libs/store knows none of its users.',
+      { path: libs('store') },
+      { path: libs('controllers|admission') },
+    ),
+    rule(
+      'adapters-apart',
+      'Adapters never import each other.',
+      { path: `^libs/(${ADAPTERS})/src/`, pathNot: TESTS },
+      { path: libs(ADAPTERS), pathNot: '^libs/$1/src/' },
+    ),
+    rule(
+      'generated-code-apart',
+      'Only sync-kds and grpc-api read the generated protobuf code.',
+      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|sync-kds|grpc-api)/src/|${TESTS}` },
+      { path: libs('proto-gen') },
+    ),
+    rule('libs-below-apps', 'Libs never import apps.', { path: '^libs/' }, { path: '^apps/' }),
+    rule(
+      'apps-apart',
+      'Apps never import each other.',
+      { path: '^apps/([^/]+)/', pathNot: TESTS },
+      { path: '^apps/', pathNot: '^apps/$1/' },
+    ),
+    rule(
+      'nothing-imports-tests',
+      'Tests and benchmarks are for no one to import.',
+      { path: '^(libs|apps|migrations)/', pathNot: TESTS },
+      { path: TESTS },
+    ),
+    rule(
+      'through-the-index',
+      'From another lib import its index.ts only.',
+      { path: '^libs/([^/]+)/' },
+      { path: '^libs/[^/]+/src/(?!index\\.ts$|conformance/index\\.ts$)', pathNot: '^libs/$1/' },
+    ),
+    rule(
+      'through-the-index-outside',
+      'From another lib import its index.ts only.',
+      { path: '^(apps|migrations|test|bench)/' },
+      { path: '^libs/[^/]+/src/(?!index\\.ts$|conformance/index\\.ts$)' },
+    ),
+    rule(
+      'conformance-in-tests',
+      'The conformance suite is for tests.',
+      { path: '^(libs|apps)/', pathNot: `${TESTS}|^libs/store/src/conformance/` },
+      { path: '^libs/store/src/conformance/' },
+    ),
+    rule(
+      'not-own-index',
+      'Inside a lib import the file: its index.ts is for others.',
+      { path: '^libs/([^/]+)/src/', pathNot: TESTS },
+      { path: '^libs/$1/src/index\\.ts$' },
+    ),
+    rule(
+      'kinds-apart',
+      'A kind file never imports another kind file.',
+      { path: `^libs/kinds/src/(${kindFiles})\\.ts$` },
+      { path: `^libs/kinds/src/(${kindFiles})\\.ts$` },
+    ),
+    rule(
+      'migrations-in-one-place',
+      'Only store-postgres lists migrations; they use TypeORM alone.',
+      { path: '^(libs|apps)/', pathNot: `${libs('store-postgres')}|${TESTS}` },
+      { path: '^migrations/' },
+    ),
+    rule(
+      'migrations-alone',
+      'Migrations use TypeORM alone.',
+      { path: '^migrations/' },
+      { pathNot: `^migrations/|${packages('typeorm')}` },
+    ),
+    technology('postgres', 'store-postgres', 'typeorm|pg'),
+    technology('redis', 'leader-redis', 'redis|@redis'),
+    technology('grpc', 'proto-gen|sync-kds|grpc-api', '@grpc|@bufbuild'),
+    rule(
+      'shipped-dependencies',
+      'What ships must not need a dev dependency.',
+      { path: '^(libs|apps|migrations)/', pathNot: `${TESTS}|^libs/store/src/conformance/` },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: '^node_modules' },
+    exclude: { path: '^libs/proto-gen/src/gen/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,107 @@
+import tseslint from 'typescript-eslint';
+
+const TYPESCRIPT = ['**/*.ts'];
+const SCRIPTS = ['**/*.{js,cjs,mjs}'];
+const TESTS = ['**/*.spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'libs/store/src/conformance/**/*.ts'];
+
+// Words that name no idea (docs/glossary.md has the ones that do). TypeORM's DataSource is TypeORM's.
+const BANNED_WORDS =
+  '/(^|[a-z0-9])(Managers?|Helpers?|Utils?|Common|Base|Abstract|Processors?|Data(?!Source)|Info)(?![a-z0-9])/';
+const BANNED_NAME =
+  'A name with Manager, Helper, Util, Common, Base, Abstract, Processor, Data or Info hides an unfinished idea.';
+
+const LANGUAGE = [
+  { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
+  { selector: 'TSModuleDeclaration', message: 'Use a file: namespaces are not for us.' },
+  { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+  { selector: 'ExportAllDeclaration', message: 'List what you export: `export *` hides it.' },
+  ...[
+    'ClassDeclaration',
+    'FunctionDeclaration',
+    'TSInterfaceDeclaration',
+    'TSTypeAliasDeclaration',
+    'ExportNamedDeclaration > VariableDeclaration > VariableDeclarator',
+  ].map((kind) => ({ selector: `${kind} > Identifier[name=${BANNED_WORDS}].id`, message: BANNED_NAME })),
+];
+const ENVIRONMENT = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: 'Only apps/*/config.ts reads the environment; pass plain objects down.',
+};
+const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({
+  name,
+  message: 'Take a Clock from @causeway/runtime: a test must be able to drive time.',
+}));
+const SIZE = {
+  'max-lines': ['error', { max: 400 }],
+  'max-lines-per-function': ['error', { max: 50, skipComments: true, skipBlankLines: true }],
+  'max-params': ['error', { max: 4 }],
+};
+
+export default tseslint.config(
+  { ignores: ['dist', 'node_modules', 'coverage', '.causeway', '.proto-deps', 'libs/proto-gen/src/gen'] },
+  {
+    files: TYPESCRIPT,
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      ...SIZE,
+      eqeqeq: 'error',
+      'no-console': 'error',
+      'no-restricted-globals': ['error', ...TIMERS],
+      'no-restricted-syntax': ['error', ...LANGUAGE, ENVIRONMENT],
+      '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-empty-object-type': ['error', { allowInterfaces: 'with-single-extends' }],
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    },
+  },
+  {
+    files: ['**/*decode.ts'], // the border, where `unknown` becomes a type
+    rules: { '@typescript-eslint/consistent-type-assertions': 'off' },
+  },
+  {
+    files: ['libs/runtime/src/**/*.ts', 'apps/**/*.ts', 'bench/**/*.ts'],
+    rules: { 'no-restricted-globals': 'off' },
+  },
+  {
+    files: ['apps/*/src/config.ts', 'bench/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...LANGUAGE] },
+  },
+  {
+    files: ['apps/ctl/**/*.ts', 'bench/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['libs/proto-gen/src/**/*.ts'], // generated names are not ours
+    rules: { 'no-restricted-syntax': ['error', ...LANGUAGE.filter(({ message }) => message !== BANNED_NAME)] },
+  },
+  {
+    files: TESTS,
+    rules: {
+      'max-lines': 'off',
+      'max-lines-per-function': 'off',
+      'no-console': 'off',
+      'no-restricted-globals': 'off',
+      'no-restricted-syntax': ['error', ...LANGUAGE],
+      '@typescript-eslint/consistent-type-assertions': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  {
+    files: SCRIPTS,
+    rules: {
+      ...SIZE,
+      eqeqeq: 'error',
+      'no-unused-vars': 'error',
+      'no-unreachable': 'error',
+      'prefer-const': 'error',
+    },
+  },
+);

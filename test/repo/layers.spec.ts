@@ -1,0 +1,86 @@
+import { TrialTree } from './trial-tree';
+
+const LIBS =
+  'resources naming ipam sync kinds runtime store controllers admission store-postgres leader-redis proto-gen sync-kds dns rest grpc-api telemetry'.split(
+    ' ',
+  );
+const index = (lib: string): string => `libs/${lib}/src/index.ts`;
+
+/** Each breaks exactly the rule it is named with. */
+const OFFENDERS: readonly (readonly [rule: string, file: string, source: string])[] = [
+  ['domain-is-pure', 'libs/ipam/src/reads-files.ts', `import 'node:fs';`],
+  ['domain-is-pure', 'libs/kinds/src/uses-store.ts', `import '@causeway/store';`],
+  ['domain-siblings', 'libs/naming/src/uses-ipam.ts', `import '@causeway/ipam';`],
+  ['resources-first', 'libs/resources/src/uses-naming.ts', `import '@causeway/naming';`],
+  ['kinds-on-top', 'libs/kinds/src/uses-sync.ts', `import '@causeway/sync';`],
+  ['engine-without-adapters', 'libs/controllers/src/uses-nest.ts', `import '@nestjs/common';`],
+  ['engine-without-adapters', 'libs/admission/src/uses-rest.ts', `import '@causeway/rest';`],
+  ['runtime-first', 'libs/runtime/src/uses-store.ts', `import type { x } from '@causeway/store';`],
+  ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
+  ['generated-code-apart', 'libs/rest/src/uses-protobuf.ts', `import '@causeway/proto-gen';`],
+  ['libs-below-apps', 'libs/telemetry/src/uses-app.ts', `import '../../../apps/zone/src/main';`],
+  ['apps-apart', 'apps/zone/src/uses-global.ts', `import '../../global/src/main';`],
+  ['through-the-index', 'libs/sync/src/reaches-in.ts', `import '../../resources/src/inner';`],
+  ['through-the-index-outside', 'apps/zone/src/reaches-in.ts', `import '../../../libs/resources/src/inner';`],
+  ['conformance-in-tests', 'apps/zone/src/ships-tests.ts', `import '../../../libs/store/src/conformance';`],
+  ['not-own-index', 'libs/ipam/src/own-index.ts', `import './index';`],
+  ['kinds-apart', 'libs/kinds/src/mesh.ts', `import './zone'; defineKind({});`],
+  ['no-cycles', 'libs/dns/src/here.ts', `import type { there } from './there'; export const here = 1;`],
+  ['nothing-imports-tests', 'libs/dns/src/uses-test.ts', `import '../../../test/support/clock';`],
+  ['postgres-only-in-its-adapters', 'libs/rest/src/uses-pg.ts', `import 'pg';`],
+  ['redis-only-in-its-adapters', 'apps/global/src/uses-redis.ts', `import 'redis';`],
+  ['grpc-only-in-its-adapters', 'libs/dns/src/uses-grpc.ts', `import '@grpc/grpc-js';`],
+  ['migrations-in-one-place', 'libs/rest/src/uses-migrations.ts', `import '@causeway/migrations';`],
+  ['migrations-alone', 'migrations/uses-lib.ts', `import '@causeway/resources';`],
+  ['shipped-dependencies', 'apps/ctl/src/uses-dev.ts', `import 'fast-check';`],
+  ['resolvable', 'apps/ctl/src/typo.ts', `import './nowhere';`],
+];
+
+const CLEAN: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(LIBS.map((lib) => [index(lib), 'export const x = 1;'])),
+  'libs/resources/src/inner.ts': `import 'typebox'; import 'node:crypto';`,
+  'libs/store/src/conformance/index.ts': `import '../inner'; export const suite = 1;`,
+  'libs/store/src/inner.ts': `import '@causeway/runtime';`,
+  'libs/kinds/src/zone.ts': `import '@causeway/naming'; defineKind({});`,
+  'libs/kinds/src/core-kinds.ts': `import './mesh'; import './zone';`,
+  'libs/dns/src/there.ts': `import { here } from './here'; export const there = here;`,
+  'libs/dns/src/inner.ts': `import '@causeway/controllers'; import 'dns-packet';`,
+  'libs/sync-kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
+  'libs/store-postgres/src/inner.ts': `import '@causeway/migrations'; import 'pg';`,
+  'libs/store-postgres/src/store.spec.ts': `import '../../store/src/conformance'; import '../../../test/support/clock';`,
+  'apps/global/src/main.ts': `import '@causeway/rest';`,
+  'apps/zone/src/main.ts': `import '@causeway/kinds'; import '@causeway/store-postgres';`,
+  'migrations/index.ts': `import 'typeorm';`,
+  'test/support/clock.ts': `import '@causeway/runtime';`,
+};
+
+interface Report {
+  readonly summary: {
+    readonly violations: readonly { readonly from: string; readonly rule: { readonly name: string } }[];
+  };
+}
+
+describe('the layer rules', () => {
+  let violations: readonly string[] = [];
+
+  beforeAll(() => {
+    const tree = new TrialTree({
+      ...CLEAN,
+      ...Object.fromEntries(OFFENDERS.map(([, file, source]) => [file, source])),
+    });
+    const args = ['apps', 'libs', 'migrations', 'test', '--preserve-symlinks', '--output-type', 'json'];
+    const report = tree.runJson('dependency-cruiser/bin/dependency-cruise.mjs', ...args) as Report;
+    tree.remove();
+    violations = report.summary.violations.map(({ from, rule }) => `${rule.name}: ${from}`);
+  });
+
+  it.each(OFFENDERS)('%s refuses %s', (rule, file) => {
+    expect(violations).toContain(`${rule}: ${file}`);
+  });
+
+  it('allow everything else', () => {
+    const offending = new Set([...OFFENDERS.map(([, file]) => file), 'libs/dns/src/there.ts']);
+    expect(violations.filter((violation) => !offending.has(violation.split(': ')[1] ?? ''))).toEqual([]);
+  });
+});
