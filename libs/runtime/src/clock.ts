@@ -7,6 +7,8 @@ export interface Timer {
 export interface Clock {
   /** ms since 1970. */
   now(): number;
+  /** ms since some fixed moment of this process; unlike `now` it never jumps. For measuring how long something takes. */
+  elapsed(): number;
   /** Runs `action` once after `ms`; does not keep the process alive. */
   after(ms: number, action: () => void): Timer;
   /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
@@ -16,6 +18,7 @@ export interface Clock {
 /** The machine's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after: (ms, action) => {
     const timer = setTimeout(action, ms).unref();
     return { cancel: () => clearTimeout(timer) };
@@ -45,6 +48,10 @@ export class FakeClock implements Clock {
   constructor(private time = 0) {}
 
   now(): number {
+    return this.time;
+  }
+
+  elapsed(): number {
     return this.time;
   }
 

@@ -1,0 +1,264 @@
+import { Backoff, errorText, orAborted, type Clock, type Logger, type Term } from '@causeway/runtime';
+import { Unavailable } from '@causeway/resources';
+import { Fenced, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from './control-loop';
+import { countResults, newLoopStats, type LoopStats, type RunnerStats } from './loop-stats';
+
+/** What a runner works with, for one term. */
+export interface RunnerOptions {
+  readonly store: ResourceStore;
+  readonly index: ResourceIndex;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly term: Term;
+  /** ms between full resyncs; 10 minutes unless given. */
+  readonly resyncEvery?: number;
+  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
+  readonly random?: () => number;
+}
+
+interface Seat {
+  readonly loop: ControlLoop;
+  readonly stats: LoopStats;
+  readonly backoff: Backoff;
+  wakeAt: number | undefined;
+  asideUntil: number;
+  fruitless: number;
+}
+
+/**
+ * Runs loops in their order for one term of a leader (design.md §3, §4): plan, fenced write, wait until the index
+ * holds it, settle, next. `step` does at most one write, so that a simulation can drive it; `run` steps until the
+ * term ends. Nothing is planned before the index holds what the store held after the epoch began.
+ */
+export class LoopRunner {
+  readonly stats: RunnerStats = { loops: {}, starts: 0, resyncs: 0, unavailable: 0 };
+  private readonly seats: readonly Seat[];
+  private readonly unsubscribe: () => void;
+  private readonly waiting = new Set<() => void>();
+  private started = false;
+  private turn = 0;
+  private events = 0;
+  private seenEvents = 0;
+  private checkedEvents = -1;
+  private nextResync = 0;
+
+  constructor(
+    loops: readonly ControlLoop[],
+    private readonly options: RunnerOptions,
+  ) {
+    this.seats = loops.map((loop) => this.seat(loop));
+    this.unsubscribe = options.index.subscribe((event) => this.observe(event));
+  }
+
+  /** When time alone makes work next (ms since 1970); undefined = only an event does. */
+  get nextWake(): number | undefined {
+    const now = this.options.clock.now();
+    const times = this.seats.flatMap((seat) => (seat.asideUntil > now ? [seat.asideUntil] : (seat.wakeAt ?? [])));
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /**
+   * Starts, or lets the next loop that has something write once. False: nobody has anything now. Throws Fenced when
+   * another leads, Unavailable when the store is away (the next step then starts anew), the signal's reason when the
+   * term ended.
+   */
+  async step(): Promise<boolean> {
+    if (!this.started) {
+      await this.start();
+      return true;
+    }
+    if (await this.pass()) return true;
+    if (this.options.clock.now() < this.nextResync) return false;
+    this.resync();
+    return this.pass();
+  }
+
+  /** Steps until the term's signal aborts or another leader is met; rejects never. */
+  async run(): Promise<void> {
+    const { term, clock, logger } = this.options;
+    const backoff = this.newBackoff();
+    while (!term.signal.aborted) {
+      try {
+        if (!(await this.step())) await this.idle();
+        backoff.reset();
+      } catch (error) {
+        if (term.signal.aborted) break;
+        if (error instanceof Fenced) {
+          logger.warn('another leader writes, ending the term', { epoch: term.epoch, error: error.message });
+          break;
+        }
+        logger.warn('control loops wait for the store', { error: errorText(error) });
+        await clock.sleep(backoff.next(), term.signal);
+      }
+    }
+    this.close();
+  }
+
+  /** Stops listening to the index; `run` does it by itself. */
+  close(): void {
+    this.unsubscribe();
+  }
+
+  private async start(): Promise<void> {
+    const head = await this.guarded(this.options.store.head());
+    await this.until(({ point }) => point?.incarnation === head.incarnation && point.revision >= head.revision);
+    for (const { loop } of this.seats) {
+      if (loop.noteArea !== undefined) loop.restore?.(await this.guarded(this.options.store.notes(loop.noteArea)));
+    }
+    this.started = true;
+    this.stats.starts += 1;
+    this.turn = 0;
+    this.resetAll();
+  }
+
+  private resetAll(): void {
+    this.nextResync = this.options.clock.now() + (this.options.resyncEvery ?? 600_000);
+    for (const seat of this.seats) this.reset(seat);
+  }
+
+  private reset(seat: Seat): void {
+    seat.wakeAt = undefined;
+    try {
+      seat.loop.reset(this.options.index);
+    } catch (error) {
+      this.setAside(seat, error);
+    }
+  }
+
+  /** Derives everything anew to see whether the incremental path has missed something; counts what it finds. */
+  private resync(): void {
+    this.stats.resyncs += 1;
+    this.checkedEvents = this.events;
+    this.resetAll();
+  }
+
+  private async pass(): Promise<boolean> {
+    this.seenEvents = this.events;
+    for (let tried = 0; tried < this.seats.length; tried++) {
+      const seat = this.seats[this.turn];
+      this.turn = (this.turn + 1) % this.seats.length;
+      if (seat && (await this.giveTurn(seat))) return true;
+    }
+    this.checkedEvents = -1;
+    return false;
+  }
+
+  private async giveTurn(seat: Seat): Promise<boolean> {
+    if (seat.asideUntil > this.options.clock.now()) return false;
+    try {
+      const plan = this.ask(seat);
+      if (!plan) return false;
+      if (this.checkedEvents === this.events) this.countDifferences(seat, plan);
+      await this.carryOut(seat, plan);
+    } catch (error) {
+      this.rethrowUnlessBug(error);
+      this.setAside(seat, error);
+      this.reset(seat);
+    }
+    return true;
+  }
+
+  private ask(seat: Seat): LoopPlan | undefined {
+    const { clock } = this.options;
+    const plan = seat.loop.plan(clock.now(), clock.elapsed());
+    seat.stats.plans += 1;
+    seat.wakeAt = plan?.wakeAt;
+    return plan && plan.changes.length + (plan.notes?.length ?? 0) > 0 ? plan : undefined;
+  }
+
+  private async carryOut(seat: Seat, plan: LoopPlan): Promise<void> {
+    const { store, term } = this.options;
+    const { changes, notes = [] } = plan;
+    const fence = { epoch: term.epoch, holder: term.holder };
+    const result = await this.guarded(store.write({ changes, notes, onRefusal: 'skip', fence }));
+    const written = countResults(seat.stats, result);
+    await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
+    if (!this.started) return;
+    seat.loop.settled(changes, result);
+    this.restWhenFruitless(seat, changes.length === 0 || written > 0);
+  }
+
+  /** A loop whose writes change nothing twice in a row waits: it must not spin. */
+  private restWhenFruitless(seat: Seat, fruitful: boolean): void {
+    if (fruitful) {
+      seat.fruitless = 0;
+      seat.backoff.reset();
+    } else if (++seat.fruitless > 1) {
+      seat.asideUntil = this.options.clock.now() + seat.backoff.next();
+    }
+  }
+
+  private setAside(seat: Seat, error: unknown): void {
+    seat.stats.errors += 1;
+    seat.asideUntil = this.options.clock.now() + seat.backoff.next();
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.options.logger.error('a control loop failed, trying again', { loop: seat.loop.name, error: errorText(error), stack });
+  }
+
+  private rethrowUnlessBug(error: unknown): void {
+    if (this.options.term.signal.aborted || error instanceof Fenced) throw error;
+    if (!(error instanceof Unavailable)) return;
+    this.stats.unavailable += 1;
+    this.started = false;
+    throw error;
+  }
+
+  private countDifferences(seat: Seat, plan: LoopPlan): void {
+    seat.stats.differences += plan.changes.length;
+    const { logger } = this.options;
+    logger.warn('a resync found work that events had not shown', { loop: seat.loop.name, changes: plan.changes.length });
+  }
+
+  private observe(event: IndexEvent): void {
+    this.events += 1;
+    if (event.reloaded) this.started = false;
+    else if (this.started) for (const { loop } of this.seats) loop.observe(event);
+    for (const wake of [...this.waiting]) wake();
+  }
+
+  private async until(holds: (index: ResourceIndex) => boolean): Promise<void> {
+    while (!holds(this.options.index)) await this.nextEvent();
+  }
+
+  private async idle(): Promise<void> {
+    if (this.seenEvents !== this.events) return;
+    const wake = Math.min(this.nextWake ?? Infinity, this.nextResync);
+    await this.nextEvent(wake);
+  }
+
+  /** Resolves with the next index event, or at `at`; rejects when the term ends. */
+  private async nextEvent(at?: number): Promise<void> {
+    const { clock, term } = this.options;
+    let wake = (): void => undefined;
+    const event = new Promise<void>((resolve) => (wake = resolve));
+    this.waiting.add(wake);
+    const timer = at === undefined ? undefined : clock.after(Math.max(0, at - clock.now()), wake);
+    try {
+      await orAborted(event, term.signal);
+    } finally {
+      timer?.cancel();
+      this.waiting.delete(wake);
+    }
+  }
+
+  private guarded<T>(work: Promise<T>): Promise<T> {
+    return orAborted(work, this.options.term.signal);
+  }
+
+  private seat(loop: ControlLoop): Seat {
+    const stats = newLoopStats();
+    this.stats.loops[loop.name] = stats;
+    return { loop, stats, backoff: this.newBackoff(), wakeAt: undefined, asideUntil: 0, fruitless: 0 };
+  }
+
+  private newBackoff(): Backoff {
+    const { random } = this.options;
+    return new Backoff({ base: 20, cap: 5_000, ...(random ? { random } : {}) });
+  }
+}
+
+/** Runs `loops` for one term; resolves when it ended. The order of the list is the order of the loops. */
+export async function runLoops(loops: readonly ControlLoop[], options: RunnerOptions): Promise<void> {
+  await new LoopRunner(loops, options).run();
+}
