@@ -1,8 +1,19 @@
 import type { Static, TSchema } from 'typebox';
 import type { KindDefinition, TypedKind } from './kind';
+import { checkName } from './names';
 import { compileSchema } from './schema-check';
 
-type Defaulted = 'namespaced' | 'writer' | 'confidential' | 'serverOwned' | 'validate' | 'warn';
+type Defaulted =
+  | 'namespaced'
+  | 'aliases'
+  | 'apiVersion'
+  | 'writer'
+  | 'confidential'
+  | 'serverOwned'
+  | 'immutable'
+  | 'checkName'
+  | 'validate'
+  | 'warn';
 
 /** What a kind file writes: fields with a usual value may be left out. */
 export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted> &
@@ -18,6 +29,8 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     name: input.name,
     plural: input.plural,
     shortName: input.shortName,
+    aliases: input.aliases ?? [],
+    apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
     scope: input.scope,
     namespaced: input.namespaced ?? false,
     sync: input.sync,
@@ -25,6 +38,8 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     confidential: input.confidential ?? false,
     spec: input.spec,
     serverOwned: input.serverOwned ?? [],
+    immutable: input.immutable ?? [],
+    checkName: input.checkName ?? checkName,
     check: (spec, at) => {
       const violations = schema.violations(spec, at);
       if (violations.length > 0 || !schema.fits(spec)) return violations;

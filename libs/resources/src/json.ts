@@ -12,7 +12,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** True for arrays, typed as read-only JSON. */
-export function isJsonArray(value: JsonValue | undefined): value is readonly JsonValue[] {
+export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 

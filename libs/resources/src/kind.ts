@@ -17,6 +17,10 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly plural: string;
   /** `msvc`: the abbreviation in KRIs and on the command line. */
   readonly shortName: string;
+  /** Other names that documents may give it (`XMesh`); it is always shown under its own. */
+  readonly aliases: readonly string[];
+  /** `apiVersion` of its Kubernetes form. */
+  readonly apiVersion: string;
   readonly scope: 'global' | 'mesh';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
@@ -27,6 +31,10 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly spec: S;
   /** Spec fields the control plane computes: a user's PUT keeps the stored value. */
   readonly serverOwned: readonly string[];
+  /** Spec fields that keep the value they were created with. */
+  readonly immutable: readonly string[];
+  /** Which names it takes; by default every RFC 1123 subdomain (design.md §1 Names). */
+  readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** Rules a schema cannot say; sees only a spec that fits the schema. */
   readonly validate: (spec: Static<S>, at: FieldPath) => readonly Violation[];
   /** What is legal but most likely not meant. */
@@ -38,6 +46,8 @@ export interface Kind {
   readonly name: string;
   readonly plural: string;
   readonly shortName: string;
+  readonly aliases: readonly string[];
+  readonly apiVersion: string;
   readonly scope: 'global' | 'mesh';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
@@ -45,6 +55,8 @@ export interface Kind {
   readonly confidential: boolean;
   readonly spec: TSchema;
   readonly serverOwned: readonly string[];
+  readonly immutable: readonly string[];
+  readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** All violations of `spec` against schema and rules; field paths start with `at`. */
   readonly check: (spec: unknown, at: FieldPath) => readonly Violation[];
   /** Spec with the schema's defaults filled in; the input is not changed. */

@@ -10,13 +10,13 @@ export class Registry {
   /** Throws when two kinds share a name, plural or short name: that is a bug of the list. */
   constructor(kinds: readonly Kind[]) {
     this.kinds = Object.freeze([...kinds]);
-    this.byName = uniqueMap(kinds.map((kind) => [kind.name, kind]));
+    this.byName = uniqueMap(kinds.flatMap((kind) => [kind.name, ...kind.aliases].map((name) => [name, kind] as const)));
     this.byNoun = uniqueMap(
       kinds.flatMap((kind) => [kind.plural, kind.shortName].map((noun) => [noun, kind] as const)),
     );
   }
 
-  /** The kind called `name` (`MeshService`), or undefined. */
+  /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */
   kind(name: string): Kind | undefined {
     return this.byName.get(name);
   }

@@ -28,8 +28,8 @@ function wrap(log: Pino): Logger {
   };
 }
 
-function plain(fields: LogFields = {}): Record<string, unknown> {
-  const entries = Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? describe(value) : value]);
+function plain(fields: LogFields = {}): LogFields {
+  const entries: [string, unknown][] = Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? describe(value) : value]);
   return Object.fromEntries(entries);
 }
 

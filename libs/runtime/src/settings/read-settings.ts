@@ -63,5 +63,6 @@ function unknownKey(key: string, known: readonly string[], what: string): string
 
 function fileText(value: unknown): string | undefined {
   if (Array.isArray(value)) return value.map(String).join(',');
-  return value === undefined || value === null ? undefined : String(value);
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return value === undefined || value === null ? undefined : JSON.stringify(value);
 }

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
+
+/** A server's refusal, with every violation it named. */
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly violations: readonly Violation[] = [],
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+/** One answer of the server. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}
+
+/** Speaks to the REST interface of one control plane. Every refusal is an `ApiError`. */
+export class ApiClient {
+  constructor(
+    readonly server: string,
+    private readonly token: string | undefined,
+  ) {}
+
+  async send(request: ApiRequest): Promise<ApiAnswer> {
+    const response = await this.open(request);
+    const text = await response.text();
+    const body: unknown = text === '' ? {} : parseJson(text);
+    if (!response.ok) throw refusal(response.status, body, text);
+    return { status: response.status, body };
+  }
+
+  /** The lines of a server-sent event stream, until it ends or `signal` aborts. */
+  async *events(request: ApiRequest, signal: AbortSignal): AsyncIterable<string> {
+    const response = await this.open(request, signal);
+    if (!response.ok) throw refusal(response.status, {}, await response.text());
+    const decoder = new TextDecoder();
+    let rest = '';
+    const chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? [];
+    for await (const chunk of chunks) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  }
+
+  private async open(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
+    const url = new URL(request.path, this.server);
+    for (const [key, value] of Object.entries(request.query ?? {}))
+      if (value !== undefined) url.searchParams.set(key, value);
+    const headers = new Headers({ accept: 'application/json' });
+    if (request.body !== undefined) headers.set('content-type', 'application/json');
+    if (this.token) headers.set('authorization', `Bearer ${this.token}`);
+    const init = {
+      method: request.method,
+      headers,
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(signal ? { signal } : {}),
+    };
+    return fetch(url, init).catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new ApiError(
+        `cannot reach ${this.server}: is the control plane running? (--server or CAUSEWAY_SERVER names another)`,
+        0,
+      );
+    });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(status: number, body: unknown, text: string): ApiError {
+  const problem: JsonObject = isProblem(body) ? body : {};
+  const message = [problem['title'], problem['detail']].filter((part) => typeof part === 'string').join(': ');
+  const listed = problem['invalid_parameters'];
+  const violations = Array.isArray(listed) ? listed.flatMap(toViolation) : [];
+  return new ApiError(message || `the server answered ${status} ${text.slice(0, 200)}`, status, violations);
+}
+
+function isProblem(body: unknown): body is JsonObject {
+  return isJsonObject(body);
+}
+
+function toViolation(item: unknown): Violation[] {
+  if (!isJsonObject(item)) return [];
+  const { field, reason } = item;
+  return typeof field === 'string' && typeof reason === 'string' ? [{ field, reason }] : [];
+}

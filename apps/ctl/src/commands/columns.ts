@@ -1,0 +1,55 @@
+import { isJsonArray, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { objectAt, textAt } from '../render';
+
+/** One column of a kind's table. */
+export interface Column {
+  readonly title: string;
+  readonly cell: (item: JsonObject) => string;
+}
+
+const name: Column = { title: 'NAME', cell: (item) => textAt(item, 'name') };
+const mesh: Column = { title: 'MESH', cell: (item) => textAt(item, 'mesh') };
+const namespace: Column = { title: 'NAMESPACE', cell: (item) => textAt(item, 'namespace') || 'default' };
+const zone: Column = { title: 'ZONE', cell: (item) => textAt(item, 'labels', 'kuma.io/zone') };
+
+const ports = (item: JsonObject): string =>
+  listOf(objectAt(item, 'spec')['ports'])
+    .map((port) => `${textAt(port, 'port')}/${textAt(port, 'appProtocol') || 'tcp'}`)
+    .join(',');
+
+const hostnames = (item: JsonObject): string =>
+  listOf(objectAt(item, 'status')['addresses'])
+    .filter((address) => textAt(address, 'status') === 'Available')
+    .map((address) => textAt(address, 'hostname'))
+    .join(',');
+
+const serviceColumns: readonly Column[] = [
+  { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
+  { title: 'PORTS', cell: ports },
+  { title: 'VIP', cell: (item) => textAt(item, 'status', 'vip', 'ip') },
+  { title: 'HOSTNAMES', cell: hostnames },
+];
+
+const special: Readonly<Record<string, readonly Column[]>> = {
+  MeshService: serviceColumns,
+  MeshMultiZoneService: serviceColumns.slice(1),
+  MeshExternalService: serviceColumns.slice(2),
+  HostnameGenerator: [{ title: 'TEMPLATE', cell: (item) => textAt(item, 'spec', 'template') }],
+  Dataplane: [{ title: 'ADDRESS', cell: (item) => textAt(item, 'spec', 'networking', 'address') }],
+  Zone: [{ title: 'ENABLED', cell: (item) => textAt(item, 'spec', 'enabled') || 'true' }],
+};
+
+/** The columns of a kind: what identifies it, then what people ask of it most. */
+export function columnsOf(kind: Kind): readonly Column[] {
+  return [
+    ...(kind.scope === 'mesh' ? [mesh] : []),
+    ...(kind.sync.zoneInIdentity ? [zone] : []),
+    ...(kind.namespaced ? [namespace] : []),
+    name,
+    ...(special[kind.name] ?? []),
+  ];
+}
+
+function listOf(value: unknown): readonly JsonObject[] {
+  return isJsonArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,51 @@
+import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { ApiError } from '../api-client';
+import { pathOf, UsageError, type CommandContext } from '../context';
+import { textAt } from '../render';
+import type { Applied, ApplyOptions } from './apply';
+import { listAll } from './list-all';
+
+/**
+ * Deletes what carries the selector's labels, is of a kind that was applied, was made on this control plane, and is
+ * not among the files. Without a selector it refuses: the files would then have to be all there is.
+ */
+export async function prune(
+  context: CommandContext,
+  applied: readonly Applied[],
+  options: ApplyOptions,
+): Promise<number> {
+  if (options.selector === undefined)
+    throw new UsageError('--prune needs --selector: the labels that your files carry');
+  const kept = new Set(applied.map((a) => [a.kind.name, a.kind.scope === 'mesh' ? a.mesh : '', a.name].join('/')));
+  const places = new Map(applied.map((a) => [`${a.kind.name}/${a.mesh}`, a]));
+  let failures = 0;
+  for (const { kind, mesh } of places.values()) {
+    const items = await listAll(context.api(), {
+      path: pathOf(kind, mesh),
+      query: { labelSelector: options.selector },
+    });
+    for (const item of items.filter(isJsonObject)) {
+      const key = [kind.name, kind.scope === 'mesh' ? mesh : '', textAt(item, 'name')].join('/');
+      if (!kept.has(key)) failures += await removeOne(context, { kind, mesh, item, dryRun: options.dryRun ?? false });
+    }
+  }
+  return failures;
+}
+
+async function removeOne(
+  context: CommandContext,
+  doomed: { readonly kind: Kind; readonly mesh: string; readonly item: JsonObject; readonly dryRun: boolean },
+): Promise<number> {
+  const name = textAt(doomed.item, 'name');
+  const namespace = textAt(doomed.item, 'namespace') || undefined;
+  try {
+    const query = { namespace, ...(doomed.dryRun ? { dryRun: 'true' } : {}) };
+    await context.api().send({ method: 'DELETE', path: pathOf(doomed.kind, doomed.mesh, name), query });
+    context.print(`${doomed.kind.name} ${name} deleted${doomed.dryRun ? ' (dry run)' : ''}`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    context.complain(`${doomed.kind.name} ${name}: ${error.message}`);
+    return 1;
+  }
+}

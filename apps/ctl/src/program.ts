@@ -1,0 +1,75 @@
+import { Command, Option } from 'commander';
+import type { CommandContext } from './context';
+import { apply, type ApplyOptions } from './commands/apply';
+import { remove, type DeleteOptions } from './commands/delete';
+import { get, type GetOptions } from './commands/get';
+import { outputs } from './render';
+
+/** Where a command's exit code goes. */
+export type Finish = (code: number) => void;
+
+const meshOption = (): Option => new Option('-m, --mesh <mesh>', 'the mesh').default('default');
+const outputOption = (): Option =>
+  new Option('-o, --output <form>', 'form of the output').choices(outputs).default('table');
+
+/** The command line `causeway`; its nouns are the kinds of the registry. */
+export function createProgram(context: CommandContext, finish: Finish): Command {
+  const program = new Command('causeway')
+    .description('looks at and changes a Causeway control plane')
+    .option('-s, --server <url>', 'REST address of a control plane (or CAUSEWAY_SERVER)')
+    .option('--token <token>', 'operator token (or CAUSEWAY_OPERATOR_TOKEN)')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.complain(text.trimEnd()),
+    });
+  addWriting(program, context, finish);
+  addReading(program, context, finish);
+  return program;
+}
+
+function addWriting(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('apply')
+    .description('creates or updates what files, folders or - (standard input) hold')
+    .requiredOption('-f, --filename <path...>', 'files, folders, or -')
+    .addOption(meshOption())
+    .option('--dry-run', 'check everything, write nothing')
+    .option('--prune', 'delete what carries the selector and is not in the files')
+    .option('-l, --selector <labels>', 'labels that all your files carry, for --prune')
+    .action(async (options: ApplyOptions) => finish(await apply(context, options)));
+  program
+    .command('delete')
+    .description('deletes resources by name')
+    .argument('<kind>', nouns(context))
+    .argument('<names...>')
+    .addOption(meshOption())
+    .option('-n, --namespace <namespace>')
+    .option('--dry-run', 'check everything, delete nothing')
+    .action(async (kind: string, names: string[], options: DeleteOptions) =>
+      finish(await remove(context, kind, names, options)),
+    );
+}
+
+function addReading(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('get')
+    .description('shows resources of a kind, or one of them')
+    .argument('<kind>', nouns(context))
+    .argument('[name]')
+    .addOption(meshOption())
+    .option('-A, --all-meshes', 'over all meshes')
+    .option('-n, --namespace <namespace>')
+    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
+    .option('-l, --selector <labels>', 'labels, as in team=db,tier!=test')
+    .addOption(outputOption())
+    .option('-w, --watch', 'show every change as it comes')
+    .action(async (kind: string, name: string | undefined, options: GetOptions) =>
+      finish(await get(context, kind, name, options)),
+    );
+}
+
+function nouns(context: CommandContext): string {
+  return context.registry.kinds.map((kind) => `${kind.plural} (${kind.shortName})`).join(', ');
+}
