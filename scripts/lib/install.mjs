@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from './failure.mjs';
+
+/** Whether `node_modules` holds what the lock file says. Optional packages of other platforms may be absent. */
+export function isInstalled(root) {
+  const record = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  const held = readPackages(record);
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === '' || (optional && !held[path])) return true;
+    return held[path]?.version === version;
+  });
+}
+
+/** Installs exactly what the lock file says. */
+export function install(root) {
+  const { status, stderr, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Failure(`npm ci failed:\n${stderr ?? error}`);
+}
+
+function readPackages(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages;
+}
