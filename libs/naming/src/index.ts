@@ -3,3 +3,17 @@
  * Pure functions; no store, no clock.
  */
 export { hashedName, keepsNameOnWire, wireName, type WireNamed } from './kds-name';
+export { dnsNameProblem } from './dns-name';
+export {
+  checkTemplate,
+  kumaTemplate,
+  labelOf,
+  parseTemplate,
+  renderTemplate,
+  type ParsedTemplate,
+  type RenderedTemplate,
+  type Template,
+  type TemplatePart,
+  type TemplateSubject,
+  type TemplateVariable,
+} from './template';

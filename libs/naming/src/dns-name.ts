@@ -1,0 +1,48 @@
+const HYPHEN = 45;
+const DOT = 46;
+const LONGEST_NAME = 253;
+const LONGEST_LABEL = 63;
+
+/**
+ * What keeps `name` from being a DNS name, or undefined when it is one: RFC 1123 labels of lower-case letters, digits
+ * and '-', 63 octets each, 253 in all. Upper case is refused, never lowered in silence (design.md §4 hostname).
+ */
+export function dnsNameProblem(name: string): string | undefined {
+  if (name === '') return 'it is empty';
+  if (name.length > LONGEST_NAME) return `it has ${name.length} characters, ${LONGEST_NAME} are allowed`;
+  let start = 0;
+  for (let i = 0; i <= name.length; i++) {
+    const code = i < name.length ? name.charCodeAt(i) : DOT;
+    if (code !== DOT) {
+      if (!isLetterOrDigit(code) && code !== HYPHEN) return characterProblem(name, i);
+    } else {
+      const problem = labelProblem(name, start, i);
+      if (problem !== undefined) return problem;
+      start = i + 1;
+    }
+  }
+  return undefined;
+}
+
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+}
+
+function labelProblem(name: string, start: number, end: number): string | undefined {
+  if (start === end)
+    return start === 0 ? "it starts with '.'" : end === name.length ? "it ends with '.'" : "it has two '.' in a row";
+  if (end - start > LONGEST_LABEL) {
+    return `"${name.slice(start, end)}" has ${end - start} characters, ${LONGEST_LABEL} are allowed between two dots`;
+  }
+  if (name.charCodeAt(start) === HYPHEN || name.charCodeAt(end - 1) === HYPHEN) {
+    return `"${name.slice(start, end)}" starts or ends with '-'`;
+  }
+  return undefined;
+}
+
+function characterProblem(name: string, at: number): string {
+  const char = String.fromCodePoint(name.codePointAt(at) ?? 0);
+  if (char >= 'A' && char <= 'Z')
+    return `"${char}" is an upper-case letter; write it in lower case, it is not changed for you`;
+  return `${JSON.stringify(char)} is none of a-z, 0-9, '-', '.'`;
+}

@@ -1,0 +1,170 @@
+import { isLabelKey, Label, nearest, type Identity, type Labels } from '@causeway/resources';
+import { dnsNameProblem } from './dns-name';
+
+/** What a template can read besides labels; `name` of seed 001 is `Name`, and both name words mean the plain name. */
+export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
+
+/** One piece of a template. */
+export type TemplatePart =
+  | { readonly type: 'literal'; readonly text: string }
+  | { readonly type: 'variable'; readonly variable: TemplateVariable }
+  | { readonly type: 'label'; readonly key: string };
+
+/** A parsed template; made by `parseTemplate` only. */
+export interface Template {
+  readonly text: string;
+  readonly parts: readonly TemplatePart[];
+  /** Everything its names are made from, each once; who can set one of these labels can move the name. */
+  readonly reads: { readonly labels: readonly string[]; readonly variables: readonly TemplateVariable[] };
+  /** The text behind the last placeholder: every name it gives ends with it. */
+  readonly literalSuffix: string;
+}
+
+/** What a name is made from: a service as its zone sees it. */
+export interface TemplateSubject {
+  readonly id: Identity;
+  readonly labels: Labels;
+}
+
+export type ParsedTemplate =
+  { readonly ok: true; readonly template: Template } | { readonly ok: false; readonly reason: string };
+
+export type RenderedTemplate =
+  | { readonly ok: true; readonly hostname: string }
+  | { readonly ok: false; readonly reason: string; readonly missingLabel?: string };
+
+const PLACEHOLDER = /\{\{(-\s)?(.*?)(\s-)?\}\}/gs;
+const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
+const WORDS: Readonly<Record<string, TemplateVariable>> = {
+  name: 'Name',
+  '.Name': 'Name',
+  '.DisplayName': 'DisplayName',
+  '.Namespace': 'Namespace',
+  '.Zone': 'Zone',
+  '.Mesh': 'Mesh',
+};
+const ALLOWED =
+  '{{ name }}, {{ label "x" }}, {{ .Name }}, {{ .DisplayName }}, {{ .Namespace }}, {{ .Zone }}, {{ .Mesh }}';
+
+/**
+ * Parses a hostname template: the seed's and Kuma's notation with any inner white space, `{{-` and `-}}` trimming the
+ * text beside them as in Go, and nothing else; no code is evaluated, ever (design.md §4 hostname). The reason names
+ * the first thing that is wrong. Whether the names can be valid is `checkTemplate`'s question.
+ */
+export function parseTemplate(text: string): ParsedTemplate {
+  const parts: TemplatePart[] = [];
+  let end = 0;
+  let trimNext = false;
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    const [whole, trimLeft, body = '', trimRight] = match;
+    pushLiteral(parts, text.slice(end, match.index), trimNext, trimLeft !== undefined);
+    const part = parsePlaceholder(body.trim());
+    if (typeof part === 'string') return { ok: false, reason: `${whole}: ${part}` };
+    parts.push(part);
+    end = match.index + whole.length;
+    trimNext = trimRight !== undefined;
+  }
+  pushLiteral(parts, text.slice(end), trimNext, false);
+  const stray = parts.find((part) => part.type === 'literal' && /[{}]/.test(part.text));
+  if (stray)
+    return {
+      ok: false,
+      reason: `braces without a partner in ${JSON.stringify(text)}; a placeholder is one of ${ALLOWED}`,
+    };
+  return { ok: true, template: describe(text, parts) };
+}
+
+/**
+ * Reasons why `text` must be refused as a template: it does not parse, or whatever it reads, no valid DNS name can come
+ * of it (Kuma's check with stub values, rest.md §3.3, made exact). Empty when it is good.
+ */
+export function checkTemplate(text: string): readonly string[] {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) return [parsed.reason];
+  // A value may hold dots, so "a.a" is the one that does least harm; only the whole length is kinder to "a".
+  const stub = (value: string): string =>
+    parsed.template.parts.map((part) => (part.type === 'literal' ? part.text : value)).join('');
+  const problem = dnsNameProblem(stub('a.a').length <= 253 ? stub('a.a') : stub('a'));
+  return problem === undefined ? [] : [`can never give a valid DNS name, for example "${stub('name')}": ${problem}`];
+}
+
+/**
+ * The hostname of `subject` in zone `ownZone`, or why it has none: a label is missing or the result is no DNS name.
+ * Implied labels count (design.md §1); `.Zone` of what no zone made is the zone that asks.
+ */
+export function renderTemplate(template: Template, subject: TemplateSubject, ownZone: string): RenderedTemplate {
+  let hostname = '';
+  for (const part of template.parts) {
+    if (part.type === 'literal') hostname += part.text;
+    else if (part.type === 'variable') hostname += variableOf(part.variable, subject, ownZone);
+    else {
+      const value = labelOf(subject, part.key);
+      if (value === undefined) return { ok: false, reason: `label "${part.key}" is missing`, missingLabel: part.key };
+      hostname += value;
+    }
+  }
+  const problem = dnsNameProblem(hostname);
+  if (problem === undefined) return { ok: true, hostname };
+  return { ok: false, reason: `${JSON.stringify(hostname)} is not a valid DNS name: ${problem}` };
+}
+
+/** A label as selectors and templates see it: stored, else implied (design.md §1 Computed labels). */
+export function labelOf(subject: TemplateSubject, key: string): string | undefined {
+  const value = subject.labels[key];
+  if (value !== undefined) return value;
+  if (key === Label.serviceName) return subject.id.name;
+  return key === Label.namespace ? subject.id.namespace || 'default' : undefined;
+}
+
+/** The template in words that Kuma knows: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */
+export function kumaTemplate(template: Template): string {
+  return template.parts.map(kumaPart).join('');
+}
+
+function kumaPart(part: TemplatePart): string {
+  if (part.type === 'literal') return part.text;
+  if (part.type === 'label') return `{{ label "${part.key}" }}`;
+  // Kuma's .Name is the name on the wire with its hash; the plain name is its display name.
+  return `{{ .${part.variable === 'Name' ? 'DisplayName' : part.variable} }}`;
+}
+
+function pushLiteral(parts: TemplatePart[], raw: string, trimStart: boolean, trimEnd: boolean): void {
+  const left = trimStart ? raw.trimStart() : raw;
+  const text = trimEnd ? left.trimEnd() : left;
+  if (text !== '') parts.push({ type: 'literal', text });
+}
+
+function parsePlaceholder(body: string): TemplatePart | string {
+  const key = LABEL_CALL.exec(body)?.[1];
+  if (key !== undefined) return isLabelKey(key) ? { type: 'label', key } : `"${key}" is not a label key`;
+  const variable = Object.hasOwn(WORDS, body) ? WORDS[body] : undefined;
+  if (variable !== undefined) return { type: 'variable', variable };
+  const near = nearest(body, [...Object.keys(WORDS), 'label "x"']);
+  return near === undefined ? `only ${ALLOWED} are known` : `did you mean {{ ${near} }}? Only ${ALLOWED} are known`;
+}
+
+function describe(text: string, parts: readonly TemplatePart[]): Template {
+  const labels = parts.flatMap((part) => (part.type === 'label' ? [part.key] : []));
+  const variables = parts.flatMap((part) => (part.type === 'variable' ? [part.variable] : []));
+  const last = parts.at(-1);
+  return {
+    text,
+    parts,
+    reads: { labels: [...new Set(labels)], variables: [...new Set(variables)] },
+    literalSuffix: last?.type === 'literal' ? last.text : '',
+  };
+}
+
+function variableOf(variable: TemplateVariable, subject: TemplateSubject, ownZone: string): string {
+  switch (variable) {
+    case 'Name':
+    case 'DisplayName':
+      return subject.id.name;
+    case 'Namespace':
+      return labelOf(subject, Label.namespace) ?? 'default';
+    case 'Zone':
+      return subject.labels[Label.zone] ?? ownZone;
+    case 'Mesh':
+      return subject.id.mesh;
+  }
+}
