@@ -29,7 +29,6 @@ export enum ResourceOutcome {
   RESOURCE_OUTCOME_REJECTED = 2,
   /** RESOURCE_OUTCOME_SUPERSEDED - Older than what is held; counts as handled. */
   RESOURCE_OUTCOME_SUPERSEDED = 3,
-  UNRECOGNIZED = -1,
 }
 
 export function resourceOutcomeFromJSON(object: any): ResourceOutcome {
@@ -46,10 +45,8 @@ export function resourceOutcomeFromJSON(object: any): ResourceOutcome {
     case 3:
     case "RESOURCE_OUTCOME_SUPERSEDED":
       return ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return ResourceOutcome.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ResourceOutcome");
   }
 }
 
@@ -63,9 +60,8 @@ export function resourceOutcomeToJSON(object: ResourceOutcome): string {
       return "RESOURCE_OUTCOME_REJECTED";
     case ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED:
       return "RESOURCE_OUTCOME_SUPERSEDED";
-    case ResourceOutcome.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ResourceOutcome");
   }
 }
 

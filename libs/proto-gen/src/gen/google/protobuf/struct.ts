@@ -18,7 +18,6 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 export enum NullValue {
   /** NULL_VALUE - Null value. */
   NULL_VALUE = 0,
-  UNRECOGNIZED = -1,
 }
 
 export function nullValueFromJSON(object: any): NullValue {
@@ -26,10 +25,8 @@ export function nullValueFromJSON(object: any): NullValue {
     case 0:
     case "NULL_VALUE":
       return NullValue.NULL_VALUE;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return NullValue.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum NullValue");
   }
 }
 
@@ -37,9 +34,8 @@ export function nullValueToJSON(object: NullValue): string {
   switch (object) {
     case NullValue.NULL_VALUE:
       return "NULL_VALUE";
-    case NullValue.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum NullValue");
   }
 }
 

@@ -49,7 +49,6 @@ export enum FractionalPercent_DenominatorType {
    * **Example**: 1/1000000 = 0.0001%.
    */
   MILLION = 2,
-  UNRECOGNIZED = -1,
 }
 
 export function fractionalPercent_DenominatorTypeFromJSON(object: any): FractionalPercent_DenominatorType {
@@ -63,10 +62,8 @@ export function fractionalPercent_DenominatorTypeFromJSON(object: any): Fraction
     case 2:
     case "MILLION":
       return FractionalPercent_DenominatorType.MILLION;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return FractionalPercent_DenominatorType.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FractionalPercent_DenominatorType");
   }
 }
 
@@ -78,9 +75,8 @@ export function fractionalPercent_DenominatorTypeToJSON(object: FractionalPercen
       return "TEN_THOUSAND";
     case FractionalPercent_DenominatorType.MILLION:
       return "MILLION";
-    case FractionalPercent_DenominatorType.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FractionalPercent_DenominatorType");
   }
 }
 

@@ -43,7 +43,6 @@ export enum Dataplane_Networking_Inbound_State {
   Ready = 0,
   NotReady = 1,
   Ignored = 2,
-  UNRECOGNIZED = -1,
 }
 
 export function dataplane_Networking_Inbound_StateFromJSON(object: any): Dataplane_Networking_Inbound_State {
@@ -57,10 +56,8 @@ export function dataplane_Networking_Inbound_StateFromJSON(object: any): Datapla
     case 2:
     case "Ignored":
       return Dataplane_Networking_Inbound_State.Ignored;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return Dataplane_Networking_Inbound_State.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Dataplane_Networking_Inbound_State");
   }
 }
 
@@ -72,9 +69,8 @@ export function dataplane_Networking_Inbound_StateToJSON(object: Dataplane_Netwo
       return "NotReady";
     case Dataplane_Networking_Inbound_State.Ignored:
       return "Ignored";
-    case Dataplane_Networking_Inbound_State.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Dataplane_Networking_Inbound_State");
   }
 }
 
@@ -139,7 +135,6 @@ export interface Dataplane_Networking_Gateway {
 export enum Dataplane_Networking_Gateway_GatewayType {
   DELEGATED = 0,
   BUILTIN = 1,
-  UNRECOGNIZED = -1,
 }
 
 export function dataplane_Networking_Gateway_GatewayTypeFromJSON(
@@ -152,10 +147,10 @@ export function dataplane_Networking_Gateway_GatewayTypeFromJSON(
     case 1:
     case "BUILTIN":
       return Dataplane_Networking_Gateway_GatewayType.BUILTIN;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return Dataplane_Networking_Gateway_GatewayType.UNRECOGNIZED;
+      throw new globalThis.Error(
+        "Unrecognized enum value " + object + " for enum Dataplane_Networking_Gateway_GatewayType",
+      );
   }
 }
 
@@ -167,9 +162,10 @@ export function dataplane_Networking_Gateway_GatewayTypeToJSON(
       return "DELEGATED";
     case Dataplane_Networking_Gateway_GatewayType.BUILTIN:
       return "BUILTIN";
-    case Dataplane_Networking_Gateway_GatewayType.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error(
+        "Unrecognized enum value " + object + " for enum Dataplane_Networking_Gateway_GatewayType",
+      );
   }
 }
 
@@ -194,7 +190,6 @@ export enum Dataplane_Networking_TransparentProxying_IpFamilyMode {
   DualStack = 1,
   IPv4 = 2,
   IPv6 = 3,
-  UNRECOGNIZED = -1,
 }
 
 export function dataplane_Networking_TransparentProxying_IpFamilyModeFromJSON(
@@ -213,10 +208,10 @@ export function dataplane_Networking_TransparentProxying_IpFamilyModeFromJSON(
     case 3:
     case "IPv6":
       return Dataplane_Networking_TransparentProxying_IpFamilyMode.IPv6;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return Dataplane_Networking_TransparentProxying_IpFamilyMode.UNRECOGNIZED;
+      throw new globalThis.Error(
+        "Unrecognized enum value " + object + " for enum Dataplane_Networking_TransparentProxying_IpFamilyMode",
+      );
   }
 }
 
@@ -232,9 +227,10 @@ export function dataplane_Networking_TransparentProxying_IpFamilyModeToJSON(
       return "IPv4";
     case Dataplane_Networking_TransparentProxying_IpFamilyMode.IPv6:
       return "IPv6";
-    case Dataplane_Networking_TransparentProxying_IpFamilyMode.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error(
+        "Unrecognized enum value " + object + " for enum Dataplane_Networking_TransparentProxying_IpFamilyMode",
+      );
   }
 }
 
@@ -276,7 +272,6 @@ export enum Dataplane_Networking_Listener_Type {
   Unspecified = 0,
   ZoneIngress = 1,
   ZoneEgress = 2,
-  UNRECOGNIZED = -1,
 }
 
 export function dataplane_Networking_Listener_TypeFromJSON(object: any): Dataplane_Networking_Listener_Type {
@@ -290,10 +285,8 @@ export function dataplane_Networking_Listener_TypeFromJSON(object: any): Datapla
     case 2:
     case "ZoneEgress":
       return Dataplane_Networking_Listener_Type.ZoneEgress;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return Dataplane_Networking_Listener_Type.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Dataplane_Networking_Listener_Type");
   }
 }
 
@@ -305,16 +298,14 @@ export function dataplane_Networking_Listener_TypeToJSON(object: Dataplane_Netwo
       return "ZoneIngress";
     case Dataplane_Networking_Listener_Type.ZoneEgress:
       return "ZoneEgress";
-    case Dataplane_Networking_Listener_Type.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Dataplane_Networking_Listener_Type");
   }
 }
 
 export enum Dataplane_Networking_Listener_State {
   Ready = 0,
   NotReady = 1,
-  UNRECOGNIZED = -1,
 }
 
 export function dataplane_Networking_Listener_StateFromJSON(object: any): Dataplane_Networking_Listener_State {
@@ -325,10 +316,8 @@ export function dataplane_Networking_Listener_StateFromJSON(object: any): Datapl
     case 1:
     case "NotReady":
       return Dataplane_Networking_Listener_State.NotReady;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return Dataplane_Networking_Listener_State.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Dataplane_Networking_Listener_State");
   }
 }
 
@@ -338,9 +327,8 @@ export function dataplane_Networking_Listener_StateToJSON(object: Dataplane_Netw
       return "Ready";
     case Dataplane_Networking_Listener_State.NotReady:
       return "NotReady";
-    case Dataplane_Networking_Listener_State.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Dataplane_Networking_Listener_State");
   }
 }
 

@@ -27,7 +27,6 @@ import { Duration } from "../../../google/protobuf/duration";
 export enum AdminOutputFormat {
   TEXT = 0,
   JSON = 1,
-  UNRECOGNIZED = -1,
 }
 
 export function adminOutputFormatFromJSON(object: any): AdminOutputFormat {
@@ -38,10 +37,8 @@ export function adminOutputFormatFromJSON(object: any): AdminOutputFormat {
     case 1:
     case "JSON":
       return AdminOutputFormat.JSON;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return AdminOutputFormat.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AdminOutputFormat");
   }
 }
 
@@ -51,9 +48,8 @@ export function adminOutputFormatToJSON(object: AdminOutputFormat): string {
       return "TEXT";
     case AdminOutputFormat.JSON:
       return "JSON";
-    case AdminOutputFormat.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AdminOutputFormat");
   }
 }
 

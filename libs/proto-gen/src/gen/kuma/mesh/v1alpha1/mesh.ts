@@ -35,7 +35,6 @@ export enum Mesh_MeshServices_Mode {
   Everywhere = 1,
   ReachableBackends = 2,
   Exclusive = 3,
-  UNRECOGNIZED = -1,
 }
 
 export function mesh_MeshServices_ModeFromJSON(object: any): Mesh_MeshServices_Mode {
@@ -52,10 +51,8 @@ export function mesh_MeshServices_ModeFromJSON(object: any): Mesh_MeshServices_M
     case 3:
     case "Exclusive":
       return Mesh_MeshServices_Mode.Exclusive;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return Mesh_MeshServices_Mode.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Mesh_MeshServices_Mode");
   }
 }
 
@@ -69,9 +66,8 @@ export function mesh_MeshServices_ModeToJSON(object: Mesh_MeshServices_Mode): st
       return "ReachableBackends";
     case Mesh_MeshServices_Mode.Exclusive:
       return "Exclusive";
-    case Mesh_MeshServices_Mode.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Mesh_MeshServices_Mode");
   }
 }
 
@@ -88,7 +84,6 @@ export interface CertificateAuthorityBackend {
 export enum CertificateAuthorityBackend_Mode {
   STRICT = 0,
   PERMISSIVE = 1,
-  UNRECOGNIZED = -1,
 }
 
 export function certificateAuthorityBackend_ModeFromJSON(object: any): CertificateAuthorityBackend_Mode {
@@ -99,10 +94,8 @@ export function certificateAuthorityBackend_ModeFromJSON(object: any): Certifica
     case 1:
     case "PERMISSIVE":
       return CertificateAuthorityBackend_Mode.PERMISSIVE;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return CertificateAuthorityBackend_Mode.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum CertificateAuthorityBackend_Mode");
   }
 }
 
@@ -112,9 +105,8 @@ export function certificateAuthorityBackend_ModeToJSON(object: CertificateAuthor
       return "STRICT";
     case CertificateAuthorityBackend_Mode.PERMISSIVE:
       return "PERMISSIVE";
-    case CertificateAuthorityBackend_Mode.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum CertificateAuthorityBackend_Mode");
   }
 }
 

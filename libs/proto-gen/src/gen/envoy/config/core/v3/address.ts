@@ -90,7 +90,6 @@ export interface SocketAddress {
 export enum SocketAddress_Protocol {
   TCP = 0,
   UDP = 1,
-  UNRECOGNIZED = -1,
 }
 
 export function socketAddress_ProtocolFromJSON(object: any): SocketAddress_Protocol {
@@ -101,10 +100,8 @@ export function socketAddress_ProtocolFromJSON(object: any): SocketAddress_Proto
     case 1:
     case "UDP":
       return SocketAddress_Protocol.UDP;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return SocketAddress_Protocol.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketAddress_Protocol");
   }
 }
 
@@ -114,9 +111,8 @@ export function socketAddress_ProtocolToJSON(object: SocketAddress_Protocol): st
       return "TCP";
     case SocketAddress_Protocol.UDP:
       return "UDP";
-    case SocketAddress_Protocol.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketAddress_Protocol");
   }
 }
 

@@ -25,7 +25,6 @@ import { HttpUri } from "./http_uri";
 export enum RoutingPriority {
   DEFAULT = 0,
   HIGH = 1,
-  UNRECOGNIZED = -1,
 }
 
 export function routingPriorityFromJSON(object: any): RoutingPriority {
@@ -36,10 +35,8 @@ export function routingPriorityFromJSON(object: any): RoutingPriority {
     case 1:
     case "HIGH":
       return RoutingPriority.HIGH;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return RoutingPriority.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RoutingPriority");
   }
 }
 
@@ -49,9 +46,8 @@ export function routingPriorityToJSON(object: RoutingPriority): string {
       return "DEFAULT";
     case RoutingPriority.HIGH:
       return "HIGH";
-    case RoutingPriority.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RoutingPriority");
   }
 }
 
@@ -67,7 +63,6 @@ export enum RequestMethod {
   OPTIONS = 7,
   TRACE = 8,
   PATCH = 9,
-  UNRECOGNIZED = -1,
 }
 
 export function requestMethodFromJSON(object: any): RequestMethod {
@@ -102,10 +97,8 @@ export function requestMethodFromJSON(object: any): RequestMethod {
     case 9:
     case "PATCH":
       return RequestMethod.PATCH;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return RequestMethod.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RequestMethod");
   }
 }
 
@@ -131,9 +124,8 @@ export function requestMethodToJSON(object: RequestMethod): string {
       return "TRACE";
     case RequestMethod.PATCH:
       return "PATCH";
-    case RequestMethod.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RequestMethod");
   }
 }
 
@@ -145,7 +137,6 @@ export enum TrafficDirection {
   INBOUND = 1,
   /** OUTBOUND - The transport is used for outgoing traffic. */
   OUTBOUND = 2,
-  UNRECOGNIZED = -1,
 }
 
 export function trafficDirectionFromJSON(object: any): TrafficDirection {
@@ -159,10 +150,8 @@ export function trafficDirectionFromJSON(object: any): TrafficDirection {
     case 2:
     case "OUTBOUND":
       return TrafficDirection.OUTBOUND;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return TrafficDirection.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TrafficDirection");
   }
 }
 
@@ -174,9 +163,8 @@ export function trafficDirectionToJSON(object: TrafficDirection): string {
       return "INBOUND";
     case TrafficDirection.OUTBOUND:
       return "OUTBOUND";
-    case TrafficDirection.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TrafficDirection");
   }
 }
 
@@ -511,7 +499,6 @@ export enum KeyValueAppend_KeyValueAppendAction {
    * be no-op.
    */
   OVERWRITE_IF_EXISTS = 3,
-  UNRECOGNIZED = -1,
 }
 
 export function keyValueAppend_KeyValueAppendActionFromJSON(object: any): KeyValueAppend_KeyValueAppendAction {
@@ -528,10 +515,8 @@ export function keyValueAppend_KeyValueAppendActionFromJSON(object: any): KeyVal
     case 3:
     case "OVERWRITE_IF_EXISTS":
       return KeyValueAppend_KeyValueAppendAction.OVERWRITE_IF_EXISTS;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return KeyValueAppend_KeyValueAppendAction.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum KeyValueAppend_KeyValueAppendAction");
   }
 }
 
@@ -545,9 +530,8 @@ export function keyValueAppend_KeyValueAppendActionToJSON(object: KeyValueAppend
       return "OVERWRITE_IF_EXISTS_OR_ADD";
     case KeyValueAppend_KeyValueAppendAction.OVERWRITE_IF_EXISTS:
       return "OVERWRITE_IF_EXISTS";
-    case KeyValueAppend_KeyValueAppendAction.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum KeyValueAppend_KeyValueAppendAction");
   }
 }
 
@@ -657,7 +641,6 @@ export enum HeaderValueOption_HeaderAppendAction {
    * the header already exists. If the header doesn't exist then this will be no-op.
    */
   OVERWRITE_IF_EXISTS = 3,
-  UNRECOGNIZED = -1,
 }
 
 export function headerValueOption_HeaderAppendActionFromJSON(object: any): HeaderValueOption_HeaderAppendAction {
@@ -674,10 +657,10 @@ export function headerValueOption_HeaderAppendActionFromJSON(object: any): Heade
     case 3:
     case "OVERWRITE_IF_EXISTS":
       return HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return HeaderValueOption_HeaderAppendAction.UNRECOGNIZED;
+      throw new globalThis.Error(
+        "Unrecognized enum value " + object + " for enum HeaderValueOption_HeaderAppendAction",
+      );
   }
 }
 
@@ -691,9 +674,10 @@ export function headerValueOption_HeaderAppendActionToJSON(object: HeaderValueOp
       return "OVERWRITE_IF_EXISTS_OR_ADD";
     case HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS:
       return "OVERWRITE_IF_EXISTS";
-    case HeaderValueOption_HeaderAppendAction.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error(
+        "Unrecognized enum value " + object + " for enum HeaderValueOption_HeaderAppendAction",
+      );
   }
 }
 

@@ -62,7 +62,6 @@ export enum SocketOption_SocketState {
   STATE_BOUND = 1,
   /** STATE_LISTENING - Socket options are applied after calling listen() */
   STATE_LISTENING = 2,
-  UNRECOGNIZED = -1,
 }
 
 export function socketOption_SocketStateFromJSON(object: any): SocketOption_SocketState {
@@ -76,10 +75,8 @@ export function socketOption_SocketStateFromJSON(object: any): SocketOption_Sock
     case 2:
     case "STATE_LISTENING":
       return SocketOption_SocketState.STATE_LISTENING;
-    case -1:
-    case "UNRECOGNIZED":
     default:
-      return SocketOption_SocketState.UNRECOGNIZED;
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketOption_SocketState");
   }
 }
 
@@ -91,9 +88,8 @@ export function socketOption_SocketStateToJSON(object: SocketOption_SocketState)
       return "STATE_BOUND";
     case SocketOption_SocketState.STATE_LISTENING:
       return "STATE_LISTENING";
-    case SocketOption_SocketState.UNRECOGNIZED:
     default:
-      return "UNRECOGNIZED";
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketOption_SocketState");
   }
 }
 

@@ -1,0 +1,31 @@
+/**
+ * Sync between control planes over Kuma's KDS.
+ *
+ *   Resource → WireResource → bytes (once a dialect) → response;   response → WireResource → Copy
+ *
+ * `wire/` is pure: messages, languages, names. Streams are built around it.
+ */
+export { CHUNK_BYTES, kdsChannelOptions, MAX_MESSAGE_BYTES } from './wire/channel-options';
+export { copyOf, type CopiedKind, type Copy, type CopyResult, type Sender } from './wire/copy';
+export { CAUSEWAY_DIALECT, dialectOf, Extension, KUMA_DIALECT, sharedExtensions, type Dialect } from './wire/dialect';
+export { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from './wire/headers';
+export type { Received } from './wire/incoming';
+export type { KumaOptions, MeshServicesMode } from './wire/language/kuma-language';
+export { NODE_FEATURES, type NodeMetadata } from './wire/node';
+export { CREATION_ORDER_LABEL, wireKeyOf, wireResource } from './wire/outgoing';
+export { decodeRequest, encodeRequest, type AckRequest, type NackRequest, type SubscribeRequest, type WireRequest } from './wire/request';
+export type { ResourceBytes } from './wire/resource-bytes';
+export { ResourceEncoder, type EncodedResource, type Encoding } from './wire/resource-encoder';
+export {
+  decodeResponse,
+  encodeResponse,
+  pieces,
+  responseSize,
+  type IncomingResponse,
+  type OutgoingResponse,
+  type ResponseHead,
+  type StatePosition,
+} from './wire/response';
+export type { AppliedResult } from './wire/results';
+export { kdsSyncService } from './wire/services';
+export { formatWireKey, parseWireKey, type WireFault, type WireKey, type WireMeta, type WireResource } from './wire/wire-resource';

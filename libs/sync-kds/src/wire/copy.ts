@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { keepsNameOnWire } from '@causeway/naming';
+import { identityKey, Label, type Identity, type JsonObject, type Kind, type Labels } from '@causeway/resources';
+import type { CopyFacts } from '@causeway/store';
+import { CREATION_ORDER_LABEL } from './outgoing';
+import type { WireResource } from './wire-resource';
+
+/** What of a kind decides the identity of a copy. */
+export type CopiedKind = Pick<Kind, 'scope' | 'namespaced' | 'sync'>;
+
+/** Who sent it: the global, or a zone by its authenticated name. */
+export type Sender = { readonly role: 'global' } | { readonly role: 'zone'; readonly zone: string };
+
+/** A received resource as a store holds it; give it to a `put` change. */
+export interface Copy {
+  readonly id: Identity;
+  readonly labels: Labels;
+  readonly spec: JsonObject;
+  readonly status?: JsonObject;
+  readonly facts: CopyFacts;
+}
+
+export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly ok: false; readonly reason: string };
+
+/**
+ * The copy that a received resource becomes. A zone's resources are its own whatever their payload claims (design.md §5
+ * Ownership, kds.md §4.4); identities that could not be told apart or are of the wrong scope are refused.
+ * From peers without `cw-meta`: origin incarnation '' and revision 0, which order nothing; a uid made from the identity;
+ * generation 0; creation time 0.
+ */
+export function copyOf(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
+  const id = identityOf(wire, kind, sender);
+  const reason = fault(id, kind);
+  if (reason !== undefined) return { ok: false, reason };
+  const { [CREATION_ORDER_LABEL]: order, ...labels } = wire.labels;
+  const { spec, status } = wire;
+  const copy = { id, spec, labels: { ...labels, ...ownership(sender) }, facts: factsOf(wire, id, order) };
+  return { ok: true, copy: status === undefined ? copy : { ...copy, status } };
+}
+
+function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Identity {
+  const { meta, labels, mesh } = wire;
+  const told = meta?.zone ?? labels[Label.zone] ?? '';
+  const zone = sender.role === 'zone' ? sender.zone : told;
+  const namespace = meta?.namespace || labels[Label.namespace] || 'default';
+  return {
+    kind: wire.kind,
+    mesh,
+    zone: kind.sync.zoneInIdentity ? zone : '',
+    namespace: kind.namespaced ? namespace : '',
+    name: keepsNameOnWire(wire.kind) ? wire.name : labels[Label.displayName] || wire.name,
+  };
+}
+
+function ownership(sender: Sender): Labels {
+  return sender.role === 'zone' ? { [Label.origin]: 'zone', [Label.zone]: sender.zone } : { [Label.origin]: 'global' };
+}
+
+function fault(id: Identity, kind: CopiedKind): string | undefined {
+  if (kind.scope === 'mesh' && id.mesh === '') return 'mesh is missing';
+  if (kind.scope === 'global' && id.mesh !== '') return `mesh must be empty for a kind of global scope; got "${id.mesh}"`;
+  const parts = [id.mesh, id.zone, id.namespace, id.name];
+  const odd = parts.find((part) => part.includes('/') || part.length > 253);
+  return odd === undefined ? undefined : `identity must have parts of at most 253 characters without "/"; got "${odd}"`;
+}
+
+function factsOf({ meta }: WireResource, id: Identity, order: string | undefined): CopyFacts {
+  const creationOrder = meta?.creationOrder ?? orderOf(order);
+  return {
+    uid: meta?.uid ?? uidOf(id),
+    generation: meta?.generation ?? 0,
+    creationOrder,
+    createdAt: Math.floor(creationOrder / 1000),
+    origin: meta?.origin ?? { incarnation: '', revision: 0, committedAt: 0 },
+  };
+}
+
+function orderOf(label: string | undefined): number {
+  const order = Number(label ?? 0);
+  return Number.isSafeInteger(order) && order > 0 ? order : 0;
+}
+
+/** The same for every sight of one identity, in the form of a uid. */
+function uidOf(id: Identity): string {
+  const hex = createHash('sha256').update(identityKey(id)).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+}

@@ -1,0 +1,48 @@
+import { Metadata } from '@grpc/grpc-js';
+
+const Header = { zone: 'client-id', features: 'features', kds: 'kds-version', version: 'version', session: 'causeway-session', token: 'authorization' } as const;
+const HEADER_FEATURES = ['zone-ping-health', 'hash-suffix'] as const;
+
+/** What a zone says of itself in the headers of every call (kds.md §1.3, design.md §5). */
+export interface ZoneHeaders {
+  readonly zone: string;
+  readonly version: string;
+  readonly features: readonly string[];
+  /** From the handshake; absent from a plain Kuma zone. */
+  readonly session?: number;
+  /** Zone token without the scheme. */
+  readonly token?: string;
+}
+
+/** Headers of a call of ours; each feature is a field of its own, which Kuma's global needs. */
+export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metadata {
+  const metadata = new Metadata();
+  metadata.set(Header.zone, headers.zone);
+  for (const feature of HEADER_FEATURES) metadata.add(Header.features, feature);
+  metadata.set(Header.kds, 'v3');
+  metadata.set(Header.version, headers.version);
+  if (headers.session !== undefined) metadata.set(Header.session, String(headers.session));
+  if (headers.token !== undefined) metadata.set(Header.token, `Bearer ${headers.token}`);
+  return metadata;
+}
+
+/** Node joins repeated headers with commas: both forms are read. A session that is no number counts as none. */
+export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
+  const session = Number(first(metadata, Header.session) ?? NaN);
+  const token = /^Bearer\s+(.+)$/i.exec(first(metadata, Header.token) ?? '')?.[1];
+  return {
+    zone: first(metadata, Header.zone) ?? '',
+    version: first(metadata, Header.version) ?? '',
+    features: all(metadata, Header.features),
+    ...(Number.isSafeInteger(session) ? { session } : {}),
+    ...(token === undefined ? {} : { token }),
+  };
+}
+
+function first(metadata: Metadata, key: string): string | undefined {
+  return metadata.get(key)[0]?.toString();
+}
+
+function all(metadata: Metadata, key: string): readonly string[] {
+  return metadata.get(key).flatMap((value) => value.toString().split(',')).map((value) => value.trim());
+}

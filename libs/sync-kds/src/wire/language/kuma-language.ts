@@ -1,0 +1,21 @@
+import type { JsonObject, Labels } from '@causeway/resources';
+import type { ProtoSpec } from './proto-spec';
+
+/** Modes of MeshServices in a Mesh of Kuma 2.14. */
+export type MeshServicesMode = 'Disabled' | 'Everywhere' | 'ReachableBackends' | 'Exclusive';
+
+/** What of Kuma's language depends on our configuration. */
+export interface KumaOptions {
+  /** Without a mode a Kuma zone generates no MeshService (design.md §5). */
+  readonly meshServicesMode: MeshServicesMode;
+}
+
+/** How one kind is said to Kuma and understood from it; what is absent is the same in both languages. */
+export interface KumaLanguage {
+  readonly saySpec?: (spec: JsonObject, options: KumaOptions) => JsonObject;
+  readonly readSpec?: (spec: JsonObject) => JsonObject;
+  readonly sayStatus?: (status: JsonObject) => JsonObject;
+  readonly readStatus?: (status: JsonObject, labels: Labels) => JsonObject;
+  /** Set for kinds whose spec Kuma sends as protobuf (kds.md §3, "P"). */
+  readonly proto?: ProtoSpec;
+}

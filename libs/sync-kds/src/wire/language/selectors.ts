@@ -1,0 +1,25 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+
+/** The seed's selectors of services in Kuma's words: `labels` → `matchLabels` (design.md §4, §5). */
+export function sayServiceSelectors(spec: JsonObject): JsonObject {
+  const { selector } = spec;
+  if (!isJsonObject(selector)) return spec;
+  const said = mapValues(selector, sayMatchLabels);
+  return said === selector ? spec : { ...spec, selector: said };
+}
+
+function sayMatchLabels(selector: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(selector) || selector['labels'] === undefined) return selector;
+  const { labels, ...rest } = selector;
+  return { matchLabels: labels, ...rest };
+}
+
+/** The same object when no value changes. */
+export function mapValues(object: JsonObject, map: (value: JsonValue | undefined) => JsonValue | undefined): JsonObject {
+  let changed: Record<string, JsonValue | undefined> | undefined;
+  for (const key in object) {
+    const value = map(object[key]);
+    if (value !== object[key]) changed = { ...(changed ?? object), [key]: value };
+  }
+  return changed ?? object;
+}

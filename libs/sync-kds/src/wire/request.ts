@@ -1,0 +1,86 @@
+import { DeltaDiscoveryRequest, type Status } from '@causeway/proto-gen';
+import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
+import { decodeResult, encodeResult, type AppliedResult } from './results';
+
+const EVERYTHING = '*';
+
+/** First request of a kind on a stream: asks for all of it. */
+export interface SubscribeRequest {
+  readonly type: 'subscribe';
+  readonly kind: string;
+  /** The zone's name, also when the global asks. */
+  readonly zone: string;
+  readonly metadata?: NodeMetadata;
+  /** What the peer holds already, name.mesh → version; Kuma sends none and a Causeway peer resumes otherwise. */
+  readonly held: Readonly<Record<string, string>>;
+}
+
+/** Everything of a response was taken in, or is listed in `results`. */
+export interface AckRequest {
+  readonly type: 'ack';
+  readonly kind: string;
+  readonly zone: string;
+  readonly nonce: string;
+  /** Only with `cw-result`. */
+  readonly results: readonly AppliedResult[];
+}
+
+/** Something of a response was refused; the rest was taken in. */
+export interface NackRequest {
+  readonly type: 'nack';
+  readonly kind: string;
+  readonly zone: string;
+  readonly nonce: string;
+  readonly message: string;
+  /** Only with `cw-result`. */
+  readonly results: readonly AppliedResult[];
+}
+
+export type WireRequest = SubscribeRequest | AckRequest | NackRequest;
+
+/** The bytes of a DeltaDiscoveryRequest; `node` stands in each, a Kuma peer breaks without it (kds.md §2.3). */
+export function encodeRequest(request: WireRequest): Buffer {
+  const { kind, zone } = request;
+  const metadata = request.type === 'subscribe' ? request.metadata : undefined;
+  const base = { ...DeltaDiscoveryRequest.create({ typeUrl: kind }), node: encodeNode(zone, metadata) };
+  return Buffer.from(DeltaDiscoveryRequest.encode({ ...base, ...specifics(request) }).finish());
+}
+
+/** Throws when the message as a whole cannot be read. */
+export function decodeRequest(bytes: Uint8Array): WireRequest {
+  const message = DeltaDiscoveryRequest.decode(bytes);
+  const head = { kind: message.typeUrl, zone: message.node?.id ?? '' };
+  const nonce = message.responseNonce;
+  if (nonce === '') {
+    const metadata = decodeNodeMetadata(message.node);
+    return { type: 'subscribe', ...head, held: message.initialResourceVersions, ...(metadata === undefined ? {} : { metadata }) };
+  }
+  const { errorDetail } = message;
+  const results = errorDetail?.details.map(decodeResult).filter((result) => result !== undefined) ?? [];
+  if (errorDetail === undefined || isAck(errorDetail, results)) return { type: 'ack', ...head, nonce, results };
+  return { type: 'nack', ...head, nonce, message: errorDetail.message, results };
+}
+
+function specifics(request: WireRequest): Partial<DeltaDiscoveryRequest> {
+  switch (request.type) {
+    case 'subscribe':
+      return { resourceNamesSubscribe: [EVERYTHING], initialResourceVersions: { ...request.held } };
+    case 'ack':
+      return { responseNonce: request.nonce, errorDetail: request.results.length > 0 ? status('', request.results) : undefined };
+    case 'nack':
+      return {
+        responseNonce: request.nonce,
+        resourceNamesSubscribe: [EVERYTHING],
+        errorDetail: status(request.message, request.results),
+      };
+  }
+}
+
+/** With `cw-result` an ACK has details as well, but no message. */
+function isAck(detail: Status, results: readonly AppliedResult[]): boolean {
+  return detail.message === '' && detail.code === 0 && results.length > 0;
+}
+
+function status(message: string, results: readonly AppliedResult[]): Status {
+  return { code: 0, message, details: results.map(encodeResult) };
+}

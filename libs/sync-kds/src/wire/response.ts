@@ -1,0 +1,112 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
+import type { Dialect } from './dialect';
+import { readResource, type Received } from './incoming';
+import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
+import type { ResourceBytes } from './resource-bytes';
+
+/** Field of our mark in a DeltaDiscoveryResponse; Kuma ignores it and is never sent it. */
+const MARK_FIELD = 100;
+const MARK_TAG = MARK_FIELD * 8 + 2;
+const Field = { systemVersion: 1, typeUrl: 4, nonce: 5, removed: 6, controlPlane: 7 } as const;
+const CONTROL_PLANE_IDENTIFIER = 1;
+
+/** Where a piece of state stands: which state, cut how, and whether more of it follows (cw-chunk, cw-resume). */
+export interface StatePosition {
+  readonly incarnation: string;
+  readonly revision: number;
+  /** Hash of the rules the state was cut by. */
+  readonly view: string;
+  /** Further pieces follow: nothing may be concluded from absence yet. */
+  readonly more: boolean;
+  /** Only changes since the resume point: absence means nothing. */
+  readonly resumed: boolean;
+}
+
+/** What one response says before its resources. */
+export interface ResponseHead {
+  readonly kind: string;
+  readonly nonce: string;
+  /** Informative: "global" or the zone's name. */
+  readonly controlPlane: string;
+  /** Only between Causeway peers. */
+  readonly position?: StatePosition;
+}
+
+export interface OutgoingResponse extends ResponseHead {
+  readonly resources: readonly ResourceBytes[];
+  readonly removed: readonly WireKey[];
+}
+
+export interface IncomingResponse extends ResponseHead {
+  readonly resources: readonly Received[];
+  readonly removed: readonly WireKey[];
+}
+
+/** The bytes of a DeltaDiscoveryResponse; of its resources only copies are made. */
+export function encodeResponse(response: OutgoingResponse): Buffer {
+  const head = response.position === undefined ? [] : [versionField(response.position)];
+  return Buffer.concat([...head, ...response.resources.map((resource) => resource.entry), tail(response)]);
+}
+
+/** How many bytes `encodeResponse` will make. */
+export function responseSize(response: OutgoingResponse): number {
+  const head = response.position === undefined ? 0 : versionField(response.position).length;
+  return response.resources.reduce((size, { entry }) => size + entry.length, head + tail(response).length);
+}
+
+/** Throws when the message as a whole cannot be read: the stream is then of no use. */
+export function decodeResponse(bytes: Uint8Array, dialect: Dialect): IncomingResponse {
+  const message = DeltaDiscoveryResponse.decode(bytes);
+  const position = readPosition(message);
+  return {
+    kind: message.typeUrl,
+    nonce: message.nonce,
+    controlPlane: message.controlPlane?.identifier ?? '',
+    ...(position === undefined ? {} : { position }),
+    resources: message.resources.map((resource) => readResource(message.typeUrl, resource, dialect)),
+    removed: message.removedResources.map(parseWireKey),
+  };
+}
+
+/** Groups resources so that no group is larger than `limit` bytes but for one that a single resource fills (cw-chunk). */
+export function pieces<T extends ResourceBytes>(resources: readonly T[], limit: number): readonly (readonly T[])[] {
+  const groups: T[][] = [[]];
+  let size = 0;
+  for (const resource of resources) {
+    const current = groups.at(-1);
+    if (current === undefined || (current.length > 0 && size + resource.entry.length > limit)) {
+      groups.push([resource]);
+      size = 0;
+    } else {
+      current.push(resource);
+    }
+    size += resource.entry.length;
+  }
+  return groups;
+}
+
+function versionField({ revision }: StatePosition): Uint8Array {
+  return new BinaryWriter().uint32(Field.systemVersion * 8 + 2).string(String(revision)).finish();
+}
+
+function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse): Uint8Array {
+  const out = new BinaryWriter();
+  const text = (field: number, value: string): BinaryWriter => out.uint32(field * 8 + 2).string(value);
+  text(Field.typeUrl, kind);
+  text(Field.nonce, nonce);
+  for (const key of removed) text(Field.removed, formatWireKey(key));
+  out.uint32(Field.controlPlane * 8 + 2).fork();
+  text(CONTROL_PLANE_IDENTIFIER, controlPlane).join();
+  if (position !== undefined) out.uint32(MARK_TAG).bytes(StateMark.encode({ ...position }).finish());
+  return out.finish();
+}
+
+function readPosition({ systemVersionInfo, _unknownFields }: DeltaDiscoveryResponse): StatePosition | undefined {
+  const bytes = _unknownFields?.[MARK_TAG]?.at(-1);
+  if (bytes === undefined) return undefined;
+  const { more, resumed, incarnation, view } = StateMark.decode(new BinaryReader(bytes).bytes());
+  const revision = Number(systemVersionInfo);
+  if (!Number.isSafeInteger(revision)) throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
+  return { incarnation, revision, view, more, resumed };
+}
