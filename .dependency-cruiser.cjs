@@ -94,9 +94,9 @@ module.exports = {
     rule('libs-below-apps', 'Libs never import apps.', { path: '^libs/' }, { path: '^apps/' }),
     rule(
       'apps-apart',
-      'Apps never import each other.',
+      'Apps never import each other, but for what both control planes are made of.',
       { path: '^apps/([^/]+)/', pathNot: TESTS },
-      { path: '^apps/', pathNot: '^apps/$1/' },
+      { path: '^apps/', pathNot: '^apps/($1|control-plane)/' },
     ),
     rule(
       'nothing-imports-tests',

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { ownZone, type ControlPlane } from '@causeway/resources';
+import type { ResourceStore } from '@causeway/store';
+
+const AREA = 'identity';
+const KEY = 'self';
+
+/** Who a store belongs to, written at its first start and never changed. */
+export interface OwnIdentity {
+  readonly storeId: string;
+}
+
+/**
+ * Binds a store to its control plane: a zone's name and the store's id are written at the first start, and another
+ * name stops the start (design.md §5 Ownership), since everything in the store bears the first one. Two replicas that
+ * start at once read the same id back.
+ */
+export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<OwnIdentity> {
+  const zone = ownZone(cp);
+  const known = await store.note(AREA, KEY);
+  if (!known) {
+    const value = { role: cp.role, zone, storeId: randomUUID() };
+    await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
+  }
+  const stored = (await store.note(AREA, KEY)) ?? {};
+  const { role, zone: boundZone, storeId } = stored;
+  if (role !== cp.role || boundZone !== zone) {
+    const owner = role === 'zone' ? `zone "${String(boundZone)}"` : 'a global control plane';
+    throw new Error(
+      `this database belongs to ${owner}, not to ${zone === '' ? 'a global control plane' : `zone "${zone}"`}`,
+    );
+  }
+  return { storeId: String(storeId) };
+}

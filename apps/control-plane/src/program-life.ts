@@ -1,0 +1,22 @@
+import type { Logger } from '@causeway/runtime';
+
+/** How long a program may take to hand its work over before it is ended hard, ms. */
+const LONGEST_END = 10_000;
+
+/**
+ * A signal that aborts when the program is to end: on SIGTERM, SIGINT, and when the starter it was forked by goes away
+ * in whatever way, kill -9 included (the IPC channel closes then; design.md §7).
+ */
+export function programLife(logger: () => Logger): AbortController {
+  const life = new AbortController();
+  const end = (why: string): void => {
+    if (life.signal.aborted) return;
+    logger().info('ending', { why });
+    setTimeout(() => process.exit(1), LONGEST_END).unref();
+    life.abort(new Error(`the program ends: ${why}`));
+  };
+  process.on('SIGTERM', () => end('SIGTERM'));
+  process.on('SIGINT', () => end('SIGINT'));
+  if (process.send !== undefined) process.on('disconnect', () => end('the starter is gone'));
+  return life;
+}
