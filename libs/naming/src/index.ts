@@ -3,6 +3,7 @@
  * Pure functions; no store, no clock.
  */
 export { hashedName, keepsNameOnWire, wireName, type WireNamed } from './kds-name';
+export { kriOf, parseKri, type Kri, type KriSubject } from './kri';
 export { dnsNameProblem } from './dns-name';
 export {
   checkTemplate,

@@ -1,0 +1,212 @@
+import {
+  Conflict,
+  describeIdentity,
+  Invalid,
+  jsonEqual,
+  NotFound,
+  ownZone,
+  FieldPath,
+  isJsonObject,
+  type ControlPlane,
+  type JsonObject,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { ChangeResult, ResourceIndex, ResourceStore } from '@causeway/store';
+import { decodeDocument } from './decode-document';
+import type { DecodedDocument, Target } from './document';
+import { checkPrecondition, etagOf } from './etag';
+import { checkImmutable, judgeDraft, withServerOwned, type Judgement } from './judge-draft';
+import { mergePatch } from './merge-patch';
+import { catchUp, checkMeshEmpty, meshExists } from './mesh-rules';
+import { toDocument } from './render-document';
+import type {
+  DeleteOutcome,
+  DeleteRequest,
+  PatchRequest,
+  PutRequest,
+  WriteAddress,
+  WriteOptions,
+  WriteOutcome,
+} from './requests';
+import { identityNamed, notFound, resolveWireName } from './resolve-name';
+import { checkMadeHere, checkOperator, checkWritable } from './rights';
+
+/** What admission works with. */
+export interface AdmissionParts {
+  readonly registry: Registry;
+  readonly store: ResourceStore;
+  readonly index: ResourceIndex;
+  readonly controlPlane: ControlPlane;
+  readonly clock: Clock;
+  /** An operator token is configured: kinds with writer `operator` need it. */
+  readonly operatorToken: boolean;
+}
+
+/** Tries of one request against writes that race with it; each checks If-Match against what it read. */
+const TRIES = 4;
+
+/**
+ * The only door for user writes: decode → defaults → labels → validate → authorise → store. Every method throws
+ * Forbidden (kind not written here, made elsewhere, operator only), NotFound (mesh or resource of the address), Invalid
+ * (all violations), PreconditionFailed, Conflict (still raced after some tries), InUse, Unavailable; after a throw
+ * other than Unavailable nothing was written. Equal content writes nothing.
+ */
+export class Admission {
+  constructor(private readonly parts: AdmissionParts) {}
+
+  /** Creates or replaces. */
+  async put(request: PutRequest): Promise<WriteOutcome> {
+    const { address } = request;
+    if (address) await this.checkAddress(address, request);
+    const target = this.targetOf(address);
+    const decoded = decodeDocument(this.parts.registry, request.body, target);
+    if (!address) this.checkRights(decoded.draft.kind, request);
+    const judgement = await this.judge(decoded, address);
+    return this.retry(async () => this.storeOnce(decoded, judgement, request));
+  }
+
+  /** Changes what the patch names; NotFound where there is nothing to change. */
+  async patch(request: PatchRequest): Promise<WriteOutcome> {
+    const { address, patch } = request;
+    await this.checkAddress(address, request);
+    if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
+    return this.retry(async () => {
+      const stored = await this.find(address);
+      const body = mergePatch(toDocument(address.kind, stored), patch);
+      const decoded = decodeDocument(this.parts.registry, body, targetAt(stored, address));
+      return this.storeOnce(decoded, await this.judge(decoded, address), request, stored);
+    });
+  }
+
+  /** Deletes; NotFound where there is nothing, InUse where others need it. */
+  async delete(request: DeleteRequest): Promise<DeleteOutcome> {
+    const { address } = request;
+    await this.checkAddress(address, request);
+    return this.retry(async () => this.deleteOnce(request));
+  }
+
+  private async checkAddress(address: WriteAddress, options: WriteOptions): Promise<void> {
+    this.checkRights(address.kind, options);
+    const { kind, mesh = 'default' } = address;
+    if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
+    if (address.zone !== undefined && address.zone !== ownZone(this.parts.controlPlane)) {
+      // Whatever has that zone as its origin was not made here: `find` says so, or that there is none.
+      await this.find(address);
+    }
+  }
+
+  private checkRights(kind: WriteAddress['kind'], options: WriteOptions): void {
+    checkWritable(kind, this.parts.controlPlane);
+    checkOperator(kind, options.context, this.parts.operatorToken);
+  }
+
+  private hasMesh(mesh: string): Promise<boolean> {
+    return meshExists(mesh, this.parts.store, this.parts.index);
+  }
+
+  /** The address as the document must repeat it; a wire name stands for the plain one. */
+  private targetOf(address: WriteAddress | undefined): Target {
+    if (!address) return {};
+    const wired = this.parts.index.get(identityNamed(address, this.parts.controlPlane))
+      ? undefined
+      : resolveWireName(this.parts.index, address);
+    if (wired) checkMadeHere(wired, this.parts.controlPlane);
+    return wired ? targetAt(wired, address) : address;
+  }
+
+  /** The stored resource of an address, made here; read from the primary. */
+  private async find(address: WriteAddress): Promise<Resource> {
+    const { store, index, controlPlane } = this.parts;
+    const plain = await store.get(identityNamed(address, controlPlane));
+    const wired = plain ? undefined : resolveWireName(index, address);
+    const found = plain ?? (wired && (await store.get(wired.id)));
+    if (!found) throw notFound(index, controlPlane, address);
+    checkMadeHere(found, controlPlane);
+    return found;
+  }
+
+  private async judge(decoded: DecodedDocument, address: WriteAddress | undefined): Promise<Judgement> {
+    const judgement = judgeDraft(decoded, this.parts.controlPlane);
+    const { kind, mesh } = decoded.draft;
+    const lost = !address && kind.scope === 'mesh' && !(await this.hasMesh(mesh));
+    const violations = lost
+      ? [...judgement.violations, FieldPath.at('mesh').violation(`there is no mesh "${mesh}"`)]
+      : judgement.violations;
+    if (violations.length > 0) throw new Invalid(violations);
+    return judgement;
+  }
+
+  private async storeOnce(
+    decoded: DecodedDocument,
+    judgement: Judgement,
+    options: WriteOptions,
+    read?: Resource,
+  ): Promise<WriteOutcome | undefined> {
+    const { kind } = decoded.draft;
+    const { id, labels, warnings } = judgement;
+    const stored = read ?? (await this.parts.store.get(id));
+    checkPrecondition(options.ifMatch, stored);
+    if (stored) checkMadeHere(stored, this.parts.controlPlane);
+    const frozen = checkImmutable(kind.immutable, judgement.spec, stored);
+    if (frozen.length > 0) throw new Invalid(frozen);
+    const spec = withServerOwned(judgement.spec, kind.serverOwned, stored);
+    const result = { id, labels, spec, warnings };
+    if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
+      return { ...result, outcome: 'unchanged', revision: stored.revision, etag: etagOf(stored) };
+    }
+    const outcome = stored ? 'updated' : 'created';
+    if (options.dryRun === true) return { ...result, outcome, revision: stored?.revision ?? 0 };
+    const written = await this.write({ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec });
+    return written && { ...result, outcome, revision: written.revision, etag: etagOf(written) };
+  }
+
+  private async deleteOnce(request: DeleteRequest): Promise<DeleteOutcome | undefined> {
+    const { store, index, clock, registry } = this.parts;
+    const stored = await this.find(request.address);
+    const { id, revision } = stored;
+    checkPrecondition(request.ifMatch, stored);
+    if (id.kind === 'Mesh') {
+      await catchUp(store, index, clock);
+      checkMeshEmpty(id.name, registry, index);
+    }
+    if (request.dryRun === true) return { outcome: 'deleted', id, revision };
+    const written = await this.write({ type: 'delete', id, expect: revision });
+    return written && { outcome: 'deleted', id, revision: written.revision };
+  }
+
+  /** One change; undefined when another write was faster. */
+  private async write(change: Parameters<ResourceStore['write']>[0]['changes'][number]): Promise<Written | undefined> {
+    const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip' });
+    const result: ChangeResult | undefined = results[0];
+    return result && result.type !== 'refused'
+      ? { revision, uid: result.uid, generation: result.generation }
+      : undefined;
+  }
+
+  /** Runs `attempt` until it is not raced: a controller's status write may come between reading and writing. */
+  private async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+    for (let i = 0; i < TRIES; i++) {
+      const result = await attempt();
+      if (result !== undefined) return result;
+    }
+    throw new Conflict('somebody else wrote it at the same time; read it again and retry');
+  }
+}
+
+interface Written {
+  readonly revision: number;
+  readonly uid: string;
+  readonly generation: number;
+}
+
+function targetAt(resource: Resource, address: WriteAddress): Target {
+  const { id } = resource;
+  return {
+    kind: address.kind,
+    ...(address.kind.scope === 'mesh' ? { mesh: id.mesh } : {}),
+    ...(address.kind.namespaced ? { namespace: id.namespace } : {}),
+    name: id.name,
+  };
+}

@@ -1,0 +1,116 @@
+import {
+  FieldPath,
+  isJsonObject,
+  unknownField,
+  type JsonObject,
+  type JsonValue,
+  type Violation,
+} from '@causeway/resources';
+
+/** The parts of a document before their types are known; `at` says where each stood, for messages. */
+export interface Envelope {
+  readonly form: 'universal' | 'k8s';
+  readonly type: JsonValue | undefined;
+  readonly mesh: JsonValue | undefined;
+  readonly namespace: JsonValue | undefined;
+  readonly name: JsonValue | undefined;
+  readonly labels: JsonValue | undefined;
+  readonly spec: JsonValue | undefined;
+  readonly at: {
+    readonly type: FieldPath;
+    readonly namespace: FieldPath;
+    readonly name: FieldPath;
+    readonly labels: FieldPath;
+  };
+  readonly violations: readonly Violation[];
+  readonly warnings: readonly string[];
+}
+
+/** Kinds that Kuma writes with the fields of their spec on top (rest.md §2.1). */
+const FLAT: readonly string[] = ['Mesh', 'Dataplane', 'Zone', 'Secret', 'GlobalSecret'];
+
+const SERVER_OWNED = ['status', 'uid', 'creationTime', 'modificationTime', 'generation', 'kri', 'snis'];
+const UNIVERSAL = ['type', 'mesh', 'namespace', 'name', 'labels', 'spec'];
+const K8S = ['apiVersion', 'kind', 'metadata', 'spec', 'mesh'];
+const METADATA = ['name', 'namespace', 'labels'];
+const METADATA_IGNORED = [
+  'uid',
+  'generation',
+  'creationTimestamp',
+  'resourceVersion',
+  'managedFields',
+  'selfLink',
+  'ownerReferences',
+  'finalizers',
+];
+
+/** Takes a document apart; fields that only the control plane writes are left out, unknown ones become violations. */
+export function openEnvelope(
+  body: JsonObject,
+  specFields: (type: JsonValue | undefined) => readonly string[],
+): Envelope {
+  return body['apiVersion'] === undefined ? openUniversal(body, specFields(body['type'])) : openK8s(body);
+}
+
+function openUniversal(body: JsonObject, specFields: readonly string[]): Envelope {
+  const at = FieldPath.at();
+  const flat = body['spec'] === undefined && FLAT.includes(String(body['type']));
+  const known = [...UNIVERSAL, ...SERVER_OWNED, ...(flat ? specFields : [])];
+  const strangers = unknownKeys(body, known);
+  const topSpec = Object.fromEntries(Object.entries(body).filter(([key]) => flat && specFields.includes(key)));
+  return {
+    form: 'universal',
+    type: body['type'],
+    mesh: body['mesh'],
+    namespace: body['namespace'],
+    name: body['name'],
+    labels: body['labels'],
+    spec: flat ? topSpec : body['spec'],
+    at: {
+      type: at.field('type'),
+      namespace: at.field('namespace'),
+      name: at.field('name'),
+      labels: at.field('labels'),
+    },
+    violations: strangers.map((key) => at.field(key).violation(misplaced(key, known, specFields))),
+    warnings: [],
+  };
+}
+
+function misplaced(key: string, known: readonly string[], specFields: readonly string[]): string {
+  return specFields.includes(key) ? 'belongs under "spec"' : unknownField(key, known);
+}
+
+function openK8s(body: JsonObject): Envelope {
+  const at = FieldPath.at();
+  const given = body['metadata'];
+  const metadata = isJsonObject(given) ? given : {};
+  const inside = at.field('metadata');
+  const known = [...METADATA, ...METADATA_IGNORED, 'annotations'];
+  return {
+    form: 'k8s',
+    type: body['kind'],
+    mesh: body['mesh'] ?? (isJsonObject(metadata['labels']) ? metadata['labels']['kuma.io/mesh'] : undefined),
+    namespace: metadata['namespace'],
+    name: metadata['name'],
+    labels: metadata['labels'],
+    spec: body['spec'],
+    at: {
+      type: at.field('kind'),
+      namespace: inside.field('namespace'),
+      name: inside.field('name'),
+      labels: inside.field('labels'),
+    },
+    violations: [
+      ...(typeof body['apiVersion'] === 'string' ? [] : [at.field('apiVersion').violation('must be a string')]),
+      ...(isJsonObject(given) ? [] : [inside.violation(given === undefined ? 'is required' : 'must be an object')]),
+      ...unknownKeys(body, [...K8S, 'status']).map((key) => at.field(key).violation(unknownField(key, K8S))),
+      ...unknownKeys(metadata, known).map((key) => inside.field(key).violation(unknownField(key, METADATA))),
+    ],
+    warnings: metadata['annotations'] === undefined ? [] : ['metadata.annotations: are not kept'],
+  };
+}
+
+function unknownKeys(object: JsonObject, known: readonly string[]): string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined && !known.includes(key));
+}

@@ -1,0 +1,23 @@
+/**
+ * The only door for user writes, on every interface: decode → defaults → labels → validate → authorise → store.
+ * Also how users name resources and how resources are shown to them.
+ *
+ *   body → decodeDocument → judgeDraft → Admission → ResourceStore;   Resource → toDocument → body
+ */
+export { Admission, type AdmissionParts } from './admission';
+export { decodeDocument } from './decode-document';
+export { type DecodedDocument, type Draft, type Target } from './document';
+export { checkPrecondition, etagOf, PreconditionFailed } from './etag';
+export { InUse } from './mesh-rules';
+export { toDocument, type DocumentFormat } from './render-document';
+export {
+  type DeleteOutcome,
+  type DeleteRequest,
+  type PatchRequest,
+  type PutRequest,
+  type WriteAddress,
+  type WriteOptions,
+  type WriteOutcome,
+} from './requests';
+export { identityNamed, resolveName, type NameQuery } from './resolve-name';
+export { checkOperator, checkWritable, isWritable, type WriteContext } from './rights';

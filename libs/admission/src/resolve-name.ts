@@ -1,0 +1,94 @@
+import { wireName } from '@causeway/naming';
+import {
+  compareIdentities,
+  compareText,
+  describeIdentity,
+  NotFound,
+  ownZone,
+  type ControlPlane,
+  type Identity,
+  type Kind,
+  type Resource,
+} from '@causeway/resources';
+import type { ResourceIndex } from '@causeway/store';
+
+/** How users name one resource: by address of REST, by words of the CLI. */
+export interface NameQuery {
+  readonly kind: Kind;
+  /** Of kinds of mesh scope; omitted = default. */
+  readonly mesh?: string;
+  /** Of namespaced kinds; omitted = default, and any for a wire name. */
+  readonly namespace?: string;
+  /** Zone of origin; empty = the global; omitted = made on this control plane. */
+  readonly zone?: string;
+  readonly name: string;
+}
+
+/** The identity that a query means when its name is a plain one (design.md §1). */
+export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
+  const { kind, name } = query;
+  return {
+    kind: kind.name,
+    mesh: kind.scope === 'mesh' ? (query.mesh ?? 'default') : '',
+    zone: kind.sync.zoneInIdentity ? (query.zone ?? ownZone(cp)) : '',
+    namespace: kind.namespaced ? (query.namespace ?? 'default') : '',
+    name,
+  };
+}
+
+/**
+ * The resource that a query means: the plain name of one made here (or of the zone asked for), else a name of the KDS
+ * wire. Throws NotFound; its message lists the zones that have the plain name, so that an answer never depends on how
+ * many others exist.
+ */
+export function resolveName(index: ResourceIndex, cp: ControlPlane, query: NameQuery): Resource {
+  const plain = index.get(identityNamed(query, cp));
+  if (plain && hasAskedZone(query)) return plain;
+  const wired = resolveWireName(index, query);
+  if (wired) return wired;
+  throw notFound(index, cp, query);
+}
+
+/** The resource whose name on the KDS wire is `query.name`, if any (kds.md §4.1). */
+export function resolveWireName(index: ResourceIndex, query: NameQuery): Resource | undefined {
+  if (!/-[bcdfghjklmnpqrstvwxz2456789]{16}$/.test(query.name)) return undefined;
+  const prefix = query.name.slice(0, -17);
+  for (const resource of index.ofKind(query.kind.name)) {
+    if (!resource.id.name.startsWith(prefix) || !isAmong(resource, query)) continue;
+    const { kind, mesh, name } = resource.id;
+    if (wireName({ kind, mesh, name, labels: resource.labels }) === query.name) return resource;
+  }
+  return undefined;
+}
+
+/** What to say of a name that means nothing here, with the places that have it. */
+export function notFound(index: ResourceIndex, cp: ControlPlane, query: NameQuery): NotFound {
+  const id = identityNamed(query, cp);
+  const sought = `${describeIdentity(id)}${id.mesh === '' ? '' : ` of mesh ${id.mesh}`}`;
+  const elsewhere = [...index.ofKind(id.kind)].filter((r) => r.id.name === id.name && r.id.mesh === id.mesh);
+  if (elsewhere.length === 0) return new NotFound(`${sought} does not exist`);
+  const places = elsewhere
+    .map((r) => r.id)
+    .sort(compareIdentities)
+    .slice(0, 10)
+    .map(placeOf);
+  return new NotFound(
+    `${sought} does not exist; this name exists with ${[...new Set(places)].sort(compareText).join(', ')}`,
+  );
+}
+
+function placeOf(id: Identity): string {
+  const zone = `zone=${id.zone}${id.zone === '' ? ' (the global)' : ''}`;
+  return id.namespace === '' || id.namespace === 'default' ? zone : `${zone}&namespace=${id.namespace}`;
+}
+
+function hasAskedZone(query: NameQuery): boolean {
+  return query.kind.sync.zoneInIdentity || query.zone === undefined || query.zone === '';
+}
+
+function isAmong(resource: Resource, query: NameQuery): boolean {
+  const { id } = resource;
+  if (query.kind.scope === 'mesh' && id.mesh !== (query.mesh ?? 'default')) return false;
+  if (query.kind.namespaced && query.namespace !== undefined && id.namespace !== query.namespace) return false;
+  return query.zone === undefined || id.zone === query.zone;
+}

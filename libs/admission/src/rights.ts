@@ -1,0 +1,45 @@
+import {
+  describeIdentity,
+  Forbidden,
+  isMadeHere,
+  type ControlPlane,
+  type Identity,
+  type Kind,
+  type Labels,
+} from '@causeway/resources';
+
+/** Who writes. */
+export interface WriteContext {
+  /** The request carried the operator's token. */
+  readonly operator: boolean;
+}
+
+/** True where users of `cp` may write `kind` at all (design.md §1 table). */
+export function isWritable(kind: Kind, cp: ControlPlane): boolean {
+  if (kind.sync.writtenOn.includes(cp.role)) return true;
+  return cp.role === 'zone' && !cp.federated && kind.sync.standalone;
+}
+
+/** Throws Forbidden, saying where the kind is written, when users may not write it on `cp`. */
+export function checkWritable(kind: Kind, cp: ControlPlane): void {
+  if (isWritable(kind, cp)) return;
+  throw new Forbidden(
+    kind.sync.writtenOn.includes('zone')
+      ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to`
+      : `${kind.name} is written on the global control plane; send it there`,
+  );
+}
+
+/** Throws Forbidden when only the operator writes `kind` and this is not the operator (design.md §6). */
+export function checkOperator(kind: Kind, context: WriteContext, tokenSet: boolean): void {
+  if (!tokenSet || kind.writer !== 'operator' || context.operator) return;
+  throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
+}
+
+/** Throws Forbidden, saying where it was made, for what came to this control plane from elsewhere. */
+export function checkMadeHere(resource: { readonly id: Identity; readonly labels: Labels }, cp: ControlPlane): void {
+  if (isMadeHere(resource, cp)) return;
+  const { id } = resource;
+  const home = id.zone === '' ? 'on the global control plane' : `in zone ${id.zone}`;
+  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there`);
+}

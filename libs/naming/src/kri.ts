@@ -1,0 +1,47 @@
+import { Label, type Labels } from '@causeway/resources';
+
+/** A resource's identifier taken apart; absent parts are empty. */
+export interface Kri {
+  readonly shortName: string;
+  readonly mesh: string;
+  readonly zone: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** A part of the resource, such as a port's name. */
+  readonly section: string;
+}
+
+/** What an identifier is made from; zone and namespace come from the labels, as the wire has them (rest.md §1.7). */
+export interface KriSubject {
+  readonly shortName: string;
+  readonly mesh: string;
+  readonly name: string;
+  readonly labels: Labels;
+}
+
+/** `kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>`: one name of a resource that is the same on every hop. */
+export function kriOf(subject: KriSubject, section = ''): string {
+  const { shortName, mesh, name, labels } = subject;
+  const parts = [shortName, mesh, labels[Label.zone] ?? '', labels[Label.namespace] ?? ''];
+  return ['kri', ...parts, labels[Label.displayName] || name, section].join('_');
+}
+
+/**
+ * The parts of an identifier, or what is wrong with the text. Underscores beyond the sixth belong to the section,
+ * since no name may hold one; Kuma drops these.
+ */
+export function parseKri(
+  text: string,
+): { readonly ok: true; readonly kri: Kri } | { readonly ok: false; readonly reason: string } {
+  const [prefix, shortName = '', mesh = '', zone = '', namespace = '', name = '', ...section] = text.split('_');
+  if (prefix !== 'kri') return { ok: false, reason: `an identifier starts with "kri_"; got "${text}"` };
+  if (section.length === 0) {
+    return {
+      ok: false,
+      reason: `an identifier is kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>; got "${text}"`,
+    };
+  }
+  if (shortName === '' || name === '')
+    return { ok: false, reason: `an identifier names a kind and a resource; got "${text}"` };
+  return { ok: true, kri: { shortName, mesh, zone, namespace, name, section: section.join('_') } };
+}
