@@ -27,3 +27,16 @@ export {
 } from './resource-store';
 export { ResourceIndex, type IndexChange, type IndexEvent, type IndexListener } from './resource-index';
 export { followStore, type FollowOptions } from './follow-store';
+export { RefusedWrite, type RefusedChange } from './refused-write';
+export { type StoreUpkeep } from './store-upkeep';
+export {
+  type SessionDirection,
+  type SessionOpening,
+  type SessionRequest,
+  type SessionStore,
+  type ZoneSession,
+} from './session-store';
+export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
+export { MemoryStore } from './memory/memory-store';
+export { MemorySessions } from './memory/memory-sessions';
+export { MemoryLease } from './memory/memory-lease';

@@ -1,4 +1,12 @@
-import type { Identity, JsonObject, Labels, OriginRevision, Resource, StorePoint, Tombstone } from '@causeway/resources';
+import type {
+  Identity,
+  JsonObject,
+  Labels,
+  OriginRevision,
+  Resource,
+  StorePoint,
+  Tombstone,
+} from '@causeway/resources';
 
 /** Which stored state a change was made from: a row revision, "there is none", or whatever there is. */
 export type Expectation = number | 'absent' | 'any';
@@ -78,11 +86,22 @@ export interface WriteRequest {
   readonly notes?: readonly Note[];
 }
 
-export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken';
+/**
+ * Why a change was refused: made from another revision; there already; not there; a copy older than the one held (of
+ * the same incarnation); the address is held by another, or is given up by this very write; or what no store can hold
+ * (NUL, half a surrogate pair, nesting without end).
+ */
+export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken' | 'unstorable';
 
 /** What became of one change, in the order of the request. */
 export type ChangeResult =
-  | { readonly type: 'written'; readonly created: boolean; readonly revision: number; readonly generation: number; readonly uid: string }
+  | {
+      readonly type: 'written';
+      readonly created: boolean;
+      readonly revision: number;
+      readonly generation: number;
+      readonly uid: string;
+    }
   | { readonly type: 'unchanged'; readonly revision: number; readonly generation: number; readonly uid: string }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
@@ -93,8 +112,7 @@ export interface WriteResult {
 }
 
 export type StoreChange =
-  | { readonly type: 'put'; readonly resource: Resource }
-  | { readonly type: 'delete'; readonly tombstone: Tombstone };
+  { readonly type: 'put'; readonly resource: Resource } | { readonly type: 'delete'; readonly tombstone: Tombstone };
 
 /** Changes up to `revision`: who has taken it in has seen everything ≤ it. One entry a resource, the latest. */
 export interface ChangeBatch {

@@ -1,0 +1,177 @@
+import { describeIdentity, jsonEqual } from '@causeway/resources';
+import type { Change, CopyFacts, DeleteChange, Expectation, PatchChange, PutChange, Refusal } from '../resource-store';
+import { unstorable } from '../storable';
+import { withFreed, type MemoryRow, type RowOrigin } from './memory-row';
+
+/** What a change is decided with, besides the row it meets. */
+export interface DecisionContext {
+  readonly now: number;
+  readonly revision: number;
+  readonly nextCreationOrder: () => number;
+  readonly newUid: () => string;
+  /** Who holds an address: a description of another living row, or undefined. */
+  readonly holderOf: (vip: string, change: PatchChange) => string | undefined;
+}
+
+export type Decision =
+  | { readonly type: 'write'; readonly row: MemoryRow; readonly created: boolean }
+  | { readonly type: 'unchanged'; readonly row: MemoryRow }
+  | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
+
+/** What one change does to the row of its identity, living, dead or absent. */
+export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): Decision {
+  const reason = unstorable(change);
+  if (reason !== undefined) return refuse(change, 'unstorable', reason);
+  switch (change.type) {
+    case 'put':
+      return decidePut(change, row, context);
+    case 'patch':
+      return decidePatch(change, row, context);
+    case 'delete':
+      return decideDelete(change, row, context);
+  }
+}
+
+function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+  const living = row?.deletedAt === undefined ? row : undefined;
+  const refusal = unmet(change.expect, living);
+  if (refusal) return refuse(change, refusal, expectationDetail(change.expect, living));
+  if (isOlder(change, row)) return refuse(change, 'older', `holds origin revision ${row?.origin.revision ?? 0}`);
+  if (!living) return { type: 'write', created: true, row: createdRow(change, row, context) };
+  const sameOwned = jsonEqual(living.labels, change.labels) && jsonEqual(living.spec, change.spec);
+  const sameStatus = change.status === undefined || jsonEqual(living.status, change.status);
+  if (sameOwned && sameStatus && sameFacts(living, change.copy)) return { type: 'unchanged', row: living };
+  const local = sameOwned
+    ? {}
+    : {
+        generation: living.generation + 1,
+        origin: { incarnation: undefined, revision: context.revision, committedAt: context.now },
+      };
+  return {
+    type: 'write',
+    created: false,
+    row: {
+      ...living,
+      labels: change.labels,
+      spec: change.spec,
+      status: change.status ?? living.status,
+      ...(change.copy ?? local),
+      revision: context.revision,
+      modifiedAt: context.now,
+    },
+  };
+}
+
+function createdRow(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): MemoryRow {
+  const { now, revision } = context;
+  const facts = change.copy ?? {
+    uid: context.newUid(),
+    generation: (stone?.generation ?? 0) + 1,
+    creationOrder: context.nextCreationOrder(),
+    createdAt: now,
+    origin: { incarnation: undefined, revision, committedAt: now },
+  };
+  return {
+    id: change.id,
+    labels: change.labels,
+    spec: change.spec,
+    status: change.status,
+    ...facts,
+    modifiedAt: now,
+    revision,
+    vip: undefined,
+    freed: stone?.freed ?? [],
+    graceStartedAt: undefined,
+    deletedAt: undefined,
+  };
+}
+
+function decidePatch(change: PatchChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+  if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', 'does not exist');
+  if (unmet(change.expect, row)) return refuse(change, 'conflict', expectationDetail(change.expect, row));
+  const next = patchedRow(change, row, context);
+  if (!next) return { type: 'unchanged', row };
+  const holder = next.vip === row.vip || next.vip === undefined ? undefined : context.holderOf(next.vip, change);
+  if (holder !== undefined) return refuse(change, 'vip-taken', `${next.vip} is held by ${holder}`);
+  return { type: 'write', created: false, row: next };
+}
+
+function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContext): MemoryRow | undefined {
+  const specChanges = change.spec !== undefined && !jsonEqual(change.spec, row.spec);
+  const statusChanges = change.status !== undefined && !jsonEqual(change.status, row.status);
+  const vip = change.vip === undefined ? row.vip : (change.vip ?? undefined);
+  const graceStartedAt =
+    change.graceStartedAt === undefined ? row.graceStartedAt : (change.graceStartedAt ?? undefined);
+  if (!specChanges && !statusChanges && vip === row.vip && graceStartedAt === row.graceStartedAt) return undefined;
+  const moved = specChanges && row.origin.incarnation === undefined;
+  return {
+    ...row,
+    spec: change.spec ?? row.spec,
+    status: change.status ?? row.status,
+    vip,
+    graceStartedAt,
+    freed: withFreed(row, context.now, vip),
+    origin: moved ? { incarnation: undefined, revision: context.revision, committedAt: context.now } : row.origin,
+    revision: context.revision,
+    modifiedAt: context.now,
+  };
+}
+
+function decideDelete(change: DeleteChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+  if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', 'does not exist');
+  if (unmet(change.expect, row)) return refuse(change, 'conflict', expectationDetail(change.expect, row));
+  return {
+    type: 'write',
+    created: false,
+    row: {
+      ...row,
+      labels: {},
+      spec: {},
+      status: undefined,
+      vip: undefined,
+      graceStartedAt: undefined,
+      freed: withFreed(row, context.now, undefined),
+      deletedAt: context.now,
+      modifiedAt: context.now,
+      revision: context.revision,
+    },
+  };
+}
+
+function unmet(expect: Expectation, living: MemoryRow | undefined): Refusal | undefined {
+  if (expect === 'any') return undefined;
+  if (expect === 'absent') return living ? 'exists' : undefined;
+  return living?.revision === expect ? undefined : 'conflict';
+}
+
+function expectationDetail(expect: Expectation, living: MemoryRow | undefined): string {
+  if (expect === 'absent') return 'exists already';
+  return living ? `is at revision ${living.revision}, not ${expect}` : 'no longer exists';
+}
+
+/** A dead row still says how far its origin had come, so that a delayed copy does not bring back what was removed (I7). */
+function isOlder(change: PutChange, row: MemoryRow | undefined): boolean {
+  const { copy } = change;
+  return (
+    !!copy && !!row && row.origin.incarnation === copy.origin.incarnation && copy.origin.revision < row.origin.revision
+  );
+}
+
+function sameFacts(row: MemoryRow, copy: CopyFacts | undefined): boolean {
+  if (!copy) return true;
+  return (
+    row.uid === copy.uid &&
+    row.generation === copy.generation &&
+    row.creationOrder === copy.creationOrder &&
+    row.createdAt === copy.createdAt &&
+    sameOrigin(row.origin, copy.origin)
+  );
+}
+
+function sameOrigin(a: RowOrigin, b: RowOrigin): boolean {
+  return a.incarnation === b.incarnation && a.revision === b.revision && a.committedAt === b.committedAt;
+}
+
+function refuse(change: Change, refusal: Refusal, detail: string): Decision {
+  return { type: 'refused', refusal, detail: `${describeIdentity(change.id)}: ${detail}` };
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock, type Clock } from '@causeway/runtime';
+import type { ZoneSession } from '../session-store';
+import { Relist, type ChangeBatch, type Note, type StoreChange } from '../resource-store';
+import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
+
+/** What a memory disk takes from outside, so that a simulation is the same each time. */
+export interface MemoryDiskOptions {
+  readonly clock?: Clock;
+  /** Uids and incarnations. */
+  readonly newId?: () => string;
+}
+
+/** Who leads, and until when. */
+export interface LeaderRow {
+  readonly epoch: number;
+  readonly holder: string;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+}
+
+/** What `MemoryDisk.save` keeps of a moment. */
+export interface MemoryBackup {
+  readonly rows: ReadonlyMap<string, MemoryRow>;
+  readonly notes: ReadonlyMap<string, Note>;
+  readonly sessions: ReadonlyMap<string, ZoneSession>;
+  readonly leader: LeaderRow;
+  readonly incarnation: string;
+  readonly revision: number;
+  readonly floor: number;
+  readonly creationOrder: number;
+}
+
+/**
+ * What stays when a process ends: everything MemoryStore, MemorySessions and MemoryLease hold. Several of each may
+ * share one, as replicas share a database. No timers; all time is the clock's.
+ */
+export class MemoryDisk {
+  readonly clock: Clock;
+  readonly newId: () => string;
+  rows = new Map<string, MemoryRow>();
+  readonly vips = new Map<string, string>();
+  notes = new Map<string, Note>();
+  sessions = new Map<string, ZoneSession>();
+  leader: LeaderRow = { epoch: 0, holder: '', expiresAt: 0 };
+  incarnation: string;
+  revision = 0;
+  /** A watch can begin at this revision or later. */
+  floor = 0;
+  creationOrder = 0;
+  readonly releaseListeners = new Set<() => void>();
+  private log: { readonly revision: number; readonly key: string }[] = [];
+  private readonly waiting = new Set<() => void>();
+
+  constructor(options: MemoryDiskOptions = {}) {
+    this.clock = options.clock ?? systemClock;
+    this.newId = options.newId ?? randomUUID;
+    this.incarnation = this.newId();
+  }
+
+  /** Makes a transaction's rows and notes the disk's, and wakes watches. */
+  commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly Note[], creationOrder: number): void {
+    for (const note of notes) this.setNote(note);
+    this.creationOrder = creationOrder;
+    if (written.size === 0) return;
+    const rows = [...written].sort(([, a], [, b]) => a.revision - b.revision);
+    for (const [key] of rows) this.dropVip(key);
+    for (const [key, row] of rows) {
+      this.rows.set(key, row);
+      if (row.vip !== undefined) this.vips.set(row.vip, key);
+      this.log.push({ revision: row.revision, key });
+      this.revision = row.revision;
+    }
+    this.compactLog();
+    this.wake();
+  }
+
+  /** All changes after `revision`, one entry a resource; undefined when there are none. */
+  changesSince(revision: number): ChangeBatch | undefined {
+    if (revision >= this.revision) return undefined;
+    const changes: StoreChange[] = [];
+    for (let i = this.firstAfter(revision); i < this.log.length; i++) {
+      const entry = this.log[i];
+      const row = entry && this.rows.get(entry.key);
+      if (!row || row.revision !== entry.revision) continue;
+      changes.push(this.changeOf(row));
+    }
+    return { revision: this.revision, changes };
+  }
+
+  /** Throws Relist where a reader at this point cannot be told what changed since. */
+  assertReadable(incarnation: string, revision: number): void {
+    if (incarnation !== this.incarnation || revision > this.revision) throw new Relist('incarnation');
+    if (revision < this.floor) throw new Relist('too-old');
+  }
+
+  /** Resolves at the next commit, new incarnation, or `wake`. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.waiting.add(resolve));
+  }
+
+  wake(): void {
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const resolve of waiting) resolve();
+  }
+
+  /** A backup to `restore` later. */
+  save(): MemoryBackup {
+    const { leader, incarnation, revision, floor, creationOrder } = this;
+    const [rows, notes, sessions] = [new Map(this.rows), new Map(this.notes), new Map(this.sessions)];
+    return { rows, notes, sessions, leader, incarnation, revision, floor, creationOrder };
+  }
+
+  /** Goes back to a backup, as when an operator restores one; a new life begins unless told otherwise (design.md §2.7). */
+  restore(backup: MemoryBackup, life: 'new' | 'same' = 'new'): void {
+    this.rows = new Map(backup.rows);
+    this.notes = new Map(backup.notes);
+    this.sessions = new Map(backup.sessions);
+    this.vips.clear();
+    for (const [key, row] of this.rows) if (row.vip !== undefined) this.vips.set(row.vip, key);
+    this.log = [...this.rows]
+      .map(([key, row]) => ({ key, revision: row.revision }))
+      .sort((a, b) => a.revision - b.revision);
+    Object.assign(this, {
+      revision: backup.revision,
+      floor: backup.floor,
+      creationOrder: backup.creationOrder,
+      leader: backup.leader,
+    });
+    this.incarnation = life === 'new' ? this.newId() : backup.incarnation;
+    this.wake();
+  }
+
+  /** Forgets tombstones older than `before` (ms since 1970), and how many. */
+  purge(before: number): number {
+    const old = [...this.rows].filter(([, row]) => row.deletedAt !== undefined && row.deletedAt < before);
+    for (const [key, row] of old) {
+      this.rows.delete(key);
+      this.floor = Math.max(this.floor, row.revision);
+    }
+    this.wake();
+    return old.length;
+  }
+
+  private changeOf(row: MemoryRow): StoreChange {
+    return row.deletedAt === undefined
+      ? { type: 'put', resource: resourceOf(row, this.incarnation) }
+      : { type: 'delete', tombstone: tombstoneOf(row) };
+  }
+
+  private setNote(note: Note): void {
+    const key = noteKey(note.area, note.key);
+    if (note.value === null) this.notes.delete(key);
+    else this.notes.set(key, note);
+  }
+
+  private dropVip(key: string): void {
+    const vip = this.rows.get(key)?.vip;
+    if (vip !== undefined) this.vips.delete(vip);
+  }
+
+  private firstAfter(revision: number): number {
+    let [low, high] = [0, this.log.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.log[middle]?.revision ?? 0) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private compactLog(): void {
+    if (this.log.length < 2 * this.rows.size + 1000) return;
+    this.log = this.log.filter((entry) => this.rows.get(entry.key)?.revision === entry.revision);
+  }
+}
+
+/** Areas and keys may hold any character but NUL, which parts them. */
+export function noteKey(area: string, key: string): string {
+  return `${area}\0${key}`;
+}

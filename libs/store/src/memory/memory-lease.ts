@@ -1,0 +1,50 @@
+import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
+import type { MemoryDisk } from './memory-disk';
+import { promised } from './promised';
+
+/** The leader's epoch and lease on a memory disk. */
+export class MemoryLease implements LeaderLease {
+  constructor(private readonly disk: MemoryDisk) {}
+
+  readEpoch(): Promise<LeaderEpoch> {
+    return promised(() => {
+      const { epoch, holder, expiresAt } = this.disk.leader;
+      return { epoch, holder, remaining: Math.max(0, expiresAt - this.disk.clock.now()) };
+    });
+  }
+
+  takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined> {
+    return promised(() => {
+      const now = this.disk.clock.now();
+      const { epoch, expiresAt } = this.disk.leader;
+      if (epoch !== fromEpoch || expiresAt > now) return undefined;
+      this.disk.leader = { epoch: epoch + 1, holder, expiresAt: now + leaseMs };
+      return epoch + 1;
+    });
+  }
+
+  renew(epoch: number, holder: string, leaseMs: number): Promise<boolean> {
+    return promised(() => {
+      if (!this.stands(epoch, holder)) return false;
+      this.disk.leader = { epoch, holder, expiresAt: this.disk.clock.now() + leaseMs };
+      return true;
+    });
+  }
+
+  release(epoch: number, holder: string): Promise<void> {
+    return promised(() => {
+      if (!this.stands(epoch, holder)) return;
+      this.disk.leader = { epoch, holder, expiresAt: 0 };
+      for (const listener of this.disk.releaseListeners) listener();
+    });
+  }
+
+  onRelease(listener: () => void): () => void {
+    this.disk.releaseListeners.add(listener);
+    return () => void this.disk.releaseListeners.delete(listener);
+  }
+
+  private stands(epoch: number, holder: string): boolean {
+    return this.disk.leader.epoch === epoch && this.disk.leader.holder === holder;
+  }
+}

@@ -1,0 +1,58 @@
+import type { FreedAddress, Identity, JsonObject, Labels, Resource, Tombstone } from '@causeway/resources';
+
+/** A row as the memory disk keeps it: a living resource, or with `deletedAt` what is left of one. */
+export interface MemoryRow {
+  readonly id: Identity;
+  readonly uid: string;
+  readonly labels: Labels;
+  readonly spec: JsonObject;
+  readonly status: JsonObject | undefined;
+  readonly generation: number;
+  readonly creationOrder: number;
+  readonly createdAt: number;
+  readonly modifiedAt: number;
+  readonly revision: number;
+  readonly origin: RowOrigin;
+  readonly vip: string | undefined;
+  readonly freed: readonly FreedAddress[];
+  readonly graceStartedAt: number | undefined;
+  readonly deletedAt: number | undefined;
+}
+
+/** Without an incarnation: made here, in whatever life this store has now. */
+export interface RowOrigin {
+  readonly incarnation: string | undefined;
+  readonly revision: number;
+  readonly committedAt: number;
+}
+
+/** The resource in a living row of a store in this life. */
+export function resourceOf(row: MemoryRow, incarnation: string): Resource {
+  return {
+    id: row.id,
+    uid: row.uid,
+    labels: row.labels,
+    spec: row.spec,
+    ...(row.status === undefined ? {} : { status: row.status }),
+    generation: row.generation,
+    creationOrder: row.creationOrder,
+    createdAt: row.createdAt,
+    modifiedAt: row.modifiedAt,
+    revision: row.revision,
+    origin: { ...row.origin, incarnation: row.origin.incarnation ?? incarnation },
+    freed: row.freed,
+    ...(row.graceStartedAt === undefined ? {} : { graceStartedAt: row.graceStartedAt }),
+  };
+}
+
+/** What a dead row tells. */
+export function tombstoneOf(row: MemoryRow): Tombstone {
+  return { id: row.id, revision: row.revision, deletedAt: row.deletedAt ?? 0, freed: row.freed };
+}
+
+/** `freed` with the address that a row gives up; each address stands in it once. */
+export function withFreed(row: MemoryRow, now: number, next: string | undefined): readonly FreedAddress[] {
+  if (row.vip === next) return row.freed;
+  const kept = row.freed.filter((entry) => entry.ip !== next && entry.ip !== row.vip);
+  return row.vip === undefined ? kept : [...kept, { ip: row.vip, at: now }];
+}

@@ -1,0 +1,55 @@
+import { compareText } from '@causeway/resources';
+import type { SessionOpening, SessionRequest, SessionStore, ZoneSession } from '../session-store';
+import type { MemoryDisk } from './memory-disk';
+import { promised } from './promised';
+
+/** Sessions of zones on a memory disk. */
+export class MemorySessions implements SessionStore {
+  constructor(private readonly disk: MemoryDisk) {}
+
+  open(request: SessionRequest): Promise<SessionOpening> {
+    return promised(() => openSession(this.disk, request));
+  }
+
+  adopt(zone: string): Promise<boolean> {
+    return promised(() => {
+      const standing = this.disk.sessions.get(zone);
+      if (!standing || standing.storeId === '') return false;
+      this.disk.sessions.set(zone, { ...standing, storeId: '' });
+      return true;
+    });
+  }
+
+  session(zone: string): Promise<ZoneSession | undefined> {
+    return promised(() => this.disk.sessions.get(zone));
+  }
+
+  sessions(): Promise<readonly ZoneSession[]> {
+    return promised(() => [...this.disk.sessions.values()].sort((a, b) => compareText(a.zone, b.zone)));
+  }
+}
+
+function openSession(disk: MemoryDisk, request: SessionRequest): SessionOpening {
+  const { zone, storeId, incarnation, epoch, instance, direction = 'both' } = request;
+  const standing = disk.sessions.get(zone);
+  if (standing && standing.storeId !== '' && storeId !== '' && standing.storeId !== storeId) {
+    return { type: 'other-store', boundTo: standing.storeId };
+  }
+  if (standing && standing.incarnation === incarnation && epoch < standing.epoch) {
+    return { type: 'older', epoch: standing.epoch };
+  }
+  const { up = 0, down = 0 } = standing ?? {};
+  const session = Math.max(up, down) + 1;
+  disk.sessions.set(zone, {
+    zone,
+    storeId: storeId === '' ? (standing?.storeId ?? '') : storeId,
+    incarnation,
+    epoch,
+    instance,
+    up: direction === 'down' ? up : session,
+    down: direction === 'up' ? down : session,
+    openedAt: disk.clock.now(),
+  });
+  if (!standing) return { type: 'opened', session };
+  return { type: 'opened', session, previous: { session: Math.max(up, down), incarnation: standing.incarnation } };
+}

@@ -1,0 +1,110 @@
+import { describeIdentity, identityKey } from '@causeway/resources';
+import { nextRound } from '../rounds';
+import {
+  Fenced,
+  type Change,
+  type ChangeResult,
+  type PatchChange,
+  type WriteRequest,
+  type WriteResult,
+} from '../resource-store';
+import { refusedWrite } from '../refused-write';
+import { decideChange, type Decision } from './decide-change';
+import type { MemoryDisk } from './memory-disk';
+import type { MemoryRow } from './memory-row';
+
+/** Copies may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them. */
+const MAX_CREATION_AHEAD = 86_400_000_000;
+
+/** One write on a disk: all of it or nothing, in one turn of the event loop. */
+export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResult {
+  checkFences(disk, request);
+  const transaction = new MemoryTransaction(disk);
+  const results: ChangeResult[] = [];
+  for (let round = nextRound(request.changes); round; round = round.next()) {
+    for (const { change, at } of round.changes) results[at] = transaction.apply(change);
+    transaction.endRound();
+  }
+  const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));
+  if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
+  disk.commit(transaction.written, request.notes ?? [], transaction.creationOrder);
+  return { revision: disk.revision, results };
+}
+
+function checkFences(disk: MemoryDisk, { fence, session }: WriteRequest): void {
+  if (fence && (disk.leader.epoch !== fence.epoch || disk.leader.holder !== fence.holder)) {
+    throw new Fenced(
+      `epoch ${fence.epoch} of ${fence.holder} has ended; epoch is ${disk.leader.epoch} of ${disk.leader.holder}`,
+    );
+  }
+  if (!session) return;
+  const standing = disk.sessions.get(session.zone);
+  if (standing?.up !== session.session && standing?.down !== session.session) {
+    throw new Fenced(`session ${session.session} of zone ${session.zone} has ended`);
+  }
+}
+
+/** What a write has decided so far; the disk does not know yet. */
+class MemoryTransaction {
+  readonly written = new Map<string, MemoryRow>();
+  creationOrder: number;
+  private revision: number;
+  private readonly now: number;
+  /** Addresses given in this write, and at the end of each round those given up (`undefined`). */
+  private readonly vips = new Map<string, string | undefined>();
+  private freed: string[] = [];
+
+  constructor(private readonly disk: MemoryDisk) {
+    this.revision = disk.revision;
+    this.creationOrder = disk.creationOrder;
+    this.now = disk.clock.now();
+  }
+
+  apply(change: Change): ChangeResult {
+    const key = identityKey(change.id);
+    const row = this.row(key);
+    const decision = decideChange(change, row, {
+      now: this.now,
+      revision: this.revision + 1,
+      nextCreationOrder: () => Math.max(this.now * 1000, this.creationOrder) + 1,
+      newUid: this.disk.newId,
+      holderOf: (vip, patch) => this.holderOf(vip, patch),
+    });
+    if (decision.type === 'write') this.take(key, row, decision.row);
+    return resultOf(decision);
+  }
+
+  /** An address given up is free for later changes of the same identities only after its round (see `rounds.ts`). */
+  endRound(): void {
+    for (const vip of this.freed) this.vips.set(vip, undefined);
+    this.freed = [];
+  }
+
+  private take(key: string, before: MemoryRow | undefined, after: MemoryRow): void {
+    this.revision = after.revision;
+    if (after.creationOrder <= this.now * 1000 + MAX_CREATION_AHEAD) {
+      this.creationOrder = Math.max(this.creationOrder, after.creationOrder);
+    }
+    this.written.set(key, after);
+    if (after.vip === before?.vip) return;
+    if (before?.vip !== undefined) this.freed.push(before.vip);
+    if (after.vip !== undefined) this.vips.set(after.vip, key);
+  }
+
+  private holderOf(vip: string, change: PatchChange): string | undefined {
+    const holder = this.vips.has(vip) ? this.vips.get(vip) : this.disk.vips.get(vip);
+    const row = holder === undefined || holder === identityKey(change.id) ? undefined : this.row(holder);
+    return row && describeIdentity(row.id);
+  }
+
+  private row(key: string): MemoryRow | undefined {
+    return this.written.get(key) ?? this.disk.rows.get(key);
+  }
+}
+
+function resultOf(decision: Decision): ChangeResult {
+  if (decision.type === 'refused') return decision;
+  const { revision, generation, uid } = decision.row;
+  if (decision.type === 'unchanged') return { type: 'unchanged', revision, generation, uid };
+  return { type: 'written', created: decision.created, revision, generation, uid };
+}

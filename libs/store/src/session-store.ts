@@ -1,0 +1,62 @@
+/** A zone asks for a session on the global (design.md §5 Handshake). */
+export interface SessionRequest {
+  readonly zone: string;
+  /** The id of the zone's store, to which the zone's name is bound; empty where the peer names none (Kuma). */
+  readonly storeId: string;
+  /** The life of the zone's store; empty where not known. */
+  readonly incarnation: string;
+  /** The epoch of the zone's leader; 0 where the peer has none. */
+  readonly epoch: number;
+  /** The process that asks, for people to read. */
+  readonly instance: string;
+  /** Which streams it is for. Kuma opens each by itself and gets a number for each; else `both`, the default. */
+  readonly direction?: SessionDirection;
+}
+
+export type SessionDirection = 'both' | 'up' | 'down';
+
+/** What became of a request: a number that from now on stands for the zone, or why not. */
+export type SessionOpening =
+  | {
+      readonly type: 'opened';
+      readonly session: number;
+      /** The session before, of this or an earlier life of the zone. */
+      readonly previous?: { readonly session: number; readonly incarnation: string };
+    }
+  /** A leader of a later epoch of the same life holds the session. */
+  | { readonly type: 'older'; readonly epoch: number }
+  /** The zone's name belongs to another store until `adopt`. */
+  | { readonly type: 'other-store'; readonly boundTo: string };
+
+/** The session that stands for a zone. */
+export interface ZoneSession {
+  readonly zone: string;
+  /** Empty while the zone is bound to no store. */
+  readonly storeId: string;
+  readonly incarnation: string;
+  readonly epoch: number;
+  readonly instance: string;
+  /** The numbers that stand for the stream zone → global and for global → zone; equal but for Kuma; 0 = none. */
+  readonly up: number;
+  readonly down: number;
+  /** ms since 1970, the store's clock. */
+  readonly openedAt: number;
+}
+
+/**
+ * Sessions of zones on the global: one row a zone, beside the log (design.md §5 Newer wins). A write with a
+ * `SessionFence` commits only while its number stands here; `open` waits for such writes that are under way, and when
+ * it has resolved no write of an older session can commit. Numbers of a zone grow and are never given twice.
+ */
+export interface SessionStore {
+  /**
+   * Replaces the zone's session. Newer is a higher epoch within one incarnation, then the later request; another
+   * incarnation is always newer. The first store that opens a session binds the zone's name.
+   */
+  open(request: SessionRequest): Promise<SessionOpening>;
+  /** Unbinds the zone's name, so that the next store to open a session gets it. False when there was no binding. */
+  adopt(zone: string): Promise<boolean>;
+  session(zone: string): Promise<ZoneSession | undefined>;
+  /** Of all zones that ever had one. */
+  sessions(): Promise<readonly ZoneSession[]>;
+}
