@@ -9,16 +9,8 @@ module.exports = {
   transform: { '\\.([cm]?ts|m?js)$': '<rootDir>/tools/jest-swc-transformer.js' },
   transformIgnorePatterns: ['/node_modules/(typescript|@swc)/'],
   moduleNameMapper: {
-    '^@causeway/migrations
-    '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src',
-  },
-};
-: '<rootDir>/migrations',
-    '^@causeway/control-plane
-    '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src',
-  },
-};
-: '<rootDir>/apps/control-plane/src',
+    '^@causeway/migrations$': '<rootDir>/migrations',
+    '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',
     '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src',
   },
 };
