@@ -38,7 +38,7 @@ export function parseDocuments(file: string, text: string): SourceDocument[] {
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines });
   const documents = Array.isArray(parsed) ? parsed : [];
-  return documents.filter((doc) => doc.contents !== null).map((doc) => toSource(file, doc, lines));
+  return documents.map((doc) => toSource(file, doc, lines)).filter((source) => source.value !== null);
 }
 
 function toSource(file: string, doc: Document.Parsed, lines: LineCounter): SourceDocument {
