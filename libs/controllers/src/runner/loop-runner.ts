@@ -193,7 +193,11 @@ export class LoopRunner {
     seat.stats.errors += 1;
     seat.asideUntil = this.options.clock.now() + seat.backoff.next();
     const stack = error instanceof Error ? error.stack : undefined;
-    this.options.logger.error('a control loop failed, trying again', { loop: seat.loop.name, error: errorText(error), stack });
+    this.options.logger.error('a control loop failed, trying again', {
+      loop: seat.loop.name,
+      error: errorText(error),
+      stack,
+    });
   }
 
   private rethrowUnlessBug(error: unknown): void {
@@ -207,7 +211,10 @@ export class LoopRunner {
   private countDifferences(seat: Seat, plan: LoopPlan): void {
     seat.stats.differences += plan.changes.length;
     const { logger } = this.options;
-    logger.warn('a resync found work that events had not shown', { loop: seat.loop.name, changes: plan.changes.length });
+    logger.warn('a resync found work that events had not shown', {
+      loop: seat.loop.name,
+      changes: plan.changes.length,
+    });
   }
 
   private observe(event: IndexEvent): void {

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { AddressPool } from './address-pool';
+import { planRanges } from './plan-ranges';
+
+const REST = 10;
+const plan = planRanges([
+  { owner: 'small', range: '10.0.0.0/28' },
+  { owner: 'hole', range: '10.0.0.8/30' },
+]);
+const ranges = plan.ok ? (plan.owned[0]?.ranges ?? []) : [];
+
+type Step =
+  | { readonly type: 'allocate'; readonly owner: string }
+  | { readonly type: 'delete'; readonly owner: string }
+  | { readonly type: 'wait'; readonly ms: number }
+  | { readonly type: 'restart' };
+
+const owner = fc.integer({ min: 0, max: 20 }).map((n) => `o${n}`);
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: owner.map((o): Step => ({ type: 'allocate', owner: o })) },
+    { weight: 4, arbitrary: owner.map((o): Step => ({ type: 'delete', owner: o })) },
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 15 }).map((ms): Step => ({ type: 'wait', ms })) },
+    { weight: 1, arbitrary: fc.constant<Step>({ type: 'restart' }) },
+  ),
+  { maxLength: 120 },
+);
+
+/** What a store would hold: who has which address, and what was freed when. */
+class World {
+  now = 0;
+  pool = new AddressPool(ranges, REST);
+  readonly held = new Map<string, string>();
+  readonly freed: { readonly owner: string; readonly ip: string; readonly at: number }[] = [];
+
+  lastFreed(ip: string): { readonly owner: string; readonly at: number } | undefined {
+    return this.freed.filter((f) => f.ip === ip).at(-1);
+  }
+
+  take(step: Step): void {
+    if (step.type === 'wait') this.now += step.ms;
+    else if (step.type === 'restart') this.restart();
+    else if (step.type === 'delete') this.delete(step.owner);
+    else this.allocate(step.owner);
+  }
+
+  private restart(): void {
+    const cursor = this.pool.cursor;
+    this.pool = new AddressPool(ranges, REST);
+    for (const [o, ip] of this.held) expect(this.pool.adopt(o, ip)).toBe('held');
+    for (const f of [...this.freed].reverse()) this.pool.free(f.owner, f.ip, f.at);
+    if (cursor !== undefined) this.pool.moveCursor(cursor);
+  }
+
+  private delete(o: string): void {
+    const ip = this.held.get(o);
+    if (ip === undefined) return;
+    this.held.delete(o);
+    this.freed.push({ owner: o, ip, at: this.now });
+    this.pool.drop(o);
+    this.pool.free(o, ip, this.now);
+  }
+
+  private allocate(o: string): void {
+    const before = this.held.get(o);
+    const idle = this.freed.filter((f) => this.lastFreed(f.ip)?.owner === o && ![...this.held.values()].includes(f.ip));
+    const result = this.pool.allocate(o, this.now);
+    if (!result.ok) {
+      this.mustBeExhausted(result.retryAt);
+      return;
+    }
+    if (before !== undefined) expect(result.ip).toBe(before);
+    else this.mustBeLegal(o, result.ip, idle.at(-1)?.ip);
+    this.held.set(o, result.ip);
+  }
+
+  private mustBeLegal(o: string, ip: string, former: string | undefined): void {
+    expect([...this.held.values()]).not.toContain(ip); // I1: one holder
+    expect(ip).not.toMatch(/^10\.0\.0\.(8|9|10|11)$/); // the hole is another's
+    if (former !== undefined) expect(ip).toBe(former); // I2
+    const last = this.lastFreed(ip);
+    if (last && last.owner !== o) {
+      expect(this.now - last.at).toBeGreaterThanOrEqual(REST); // I1: rested
+      expect(this.held.size + this.resting().length).toBe(12); // only when nothing else is free
+      expect(Math.min(...this.resting().map((r) => r.at))).toBe(last.at); // the longest freed first
+    }
+  }
+
+  private mustBeExhausted(retryAt: number | undefined): void {
+    const resting = this.resting();
+    expect(this.held.size + resting.length).toBe(12);
+    expect(retryAt).toBe(resting.length === 0 ? undefined : Math.min(...resting.map((r) => r.at)) + REST);
+    if (retryAt !== undefined) expect(retryAt).toBeGreaterThan(this.now);
+  }
+
+  private resting(): readonly { readonly at: number }[] {
+    const ips = new Set(this.freed.map((f) => f.ip));
+    return [...ips]
+      .filter((ip) => ![...this.held.values()].includes(ip))
+      .map((ip) => ({ at: this.lastFreed(ip)?.at ?? 0 }));
+  }
+}
+
+describe('AddressPool under any history', () => {
+  it('I1 I2: never two holders, rests kept, identities get their address back, also across restarts', () => {
+    fc.assert(
+      fc.property(steps, (history) => {
+        const world = new World();
+        for (const step of history) {
+          world.take(step);
+          expect(world.pool.figures.used).toBe(world.held.size);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is deterministic: the same history gives the same addresses', () => {
+    fc.assert(
+      fc.property(steps, (history) => {
+        const [a, b] = [new World(), new World()];
+        for (const step of history) [a, b].forEach((world) => world.take(step));
+        expect([...a.held]).toEqual([...b.held]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,200 @@
+import { AddressSpace } from './address-space';
+import type { AddressRange } from './range';
+import { RestingQueue } from './resting-queue';
+import { TakenSet } from './taken-set';
+
+/** What came of asking for an address; `retryAt`: when the next one ends its rest, absent when none is resting. */
+export type Allocation = { readonly ok: true; readonly ip: string } | { readonly ok: false; readonly retryAt?: number };
+
+/** How full a pool is; `resting` counts freed addresses that nobody holds, kept for who held them last. */
+export interface PoolFigures {
+  readonly size: bigint;
+  readonly used: number;
+  readonly resting: number;
+}
+
+interface Freed {
+  readonly owner: string;
+  readonly at: number;
+}
+
+/**
+ * The addresses of some ranges and who holds them (design.md §4 vip). One owner holds at most one address here, one
+ * address has at most one holder. `allocate` gives, in this order: what the owner holds; what the owner freed last
+ * and nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address
+ * freed longest ago, if its rest is over. Costs do not depend on the size of the ranges. Deterministic.
+ */
+export class AddressPool {
+  private readonly space: AddressSpace;
+  private readonly taken: TakenSet;
+  private readonly holders = new Map<bigint, string>();
+  private readonly heldBy = new Map<string, bigint>();
+  private readonly freed = new Map<bigint, Freed>();
+  private readonly freedBy = new Map<string, Set<bigint>>();
+  private queue = new RestingQueue();
+  private readonly blocked = new Set<bigint>();
+  private restingCount = 0;
+  private last: bigint | undefined;
+
+  /** `rest` in ms: how long a freed address stays unused before another owner may get it. */
+  constructor(
+    ranges: readonly AddressRange[],
+    private readonly rest: number,
+  ) {
+    this.space = new AddressSpace(ranges);
+    this.taken = new TakenSet(this.space.size);
+  }
+
+  /** The address last handed out in sequence; undefined before the first. */
+  get cursor(): string | undefined {
+    return this.last === undefined ? undefined : this.space.addressOf(this.last);
+  }
+
+  get figures(): PoolFigures {
+    return { size: this.space.size, used: this.holders.size + this.blocked.size, resting: this.restingCount };
+  }
+
+  /** Whether `ip` is an address of this pool. */
+  has(ip: string): boolean {
+    return this.space.numberOf(ip) !== undefined;
+  }
+
+  /** Goes on after `ip`; an address outside the pool is ignored. */
+  moveCursor(ip: string): void {
+    this.last = this.space.numberOf(ip) ?? this.last;
+  }
+
+  /** Goes on after the highest address that is held or was freed: for a pool whose cursor is not known. */
+  moveCursorToHighest(): void {
+    for (const n of [...this.holders.keys(), ...this.freed.keys()]) {
+      if (this.last === undefined || n > this.last) this.last = n;
+    }
+  }
+
+  /**
+   * Notes that `owner` holds `ip`, whatever it held here before. `taken` when another holds it (nothing changes but
+   * that the owner's former address is let go), `outside` likewise when the pool does not have it.
+   */
+  adopt(owner: string, ip: string): 'held' | 'taken' | 'outside' {
+    const n = this.space.numberOf(ip);
+    if (n !== undefined && this.heldBy.get(owner) === n) return 'held';
+    this.drop(owner);
+    if (n === undefined) return 'outside';
+    if (this.holders.has(n)) return 'taken';
+    this.hold(owner, n);
+    return 'held';
+  }
+
+  /** Notes that `owner` holds nothing any more. Whether the address rests is said by `free`. */
+  drop(owner: string): void {
+    const n = this.heldBy.get(owner);
+    if (n === undefined) return;
+    this.heldBy.delete(owner);
+    this.holders.delete(n);
+    const freed = this.freed.get(n);
+    if (freed) this.letRest(n, freed.at);
+    this.updateTaken(n);
+  }
+
+  /** Notes that `owner` gave `ip` up at `at` (ms of the store's clock). The latest word on an address counts. */
+  free(owner: string, ip: string, at: number): void {
+    const n = this.space.numberOf(ip);
+    if (n === undefined) return;
+    const known = this.freed.get(n);
+    if (known && (known.at > at || (known.at === at && known.owner <= owner))) return;
+    if (known) this.freedBy.get(known.owner)?.delete(n);
+    this.freed.set(n, { owner, at });
+    this.freedBy.set(owner, (this.freedBy.get(owner) ?? new Set<bigint>()).add(n));
+    if (this.holders.has(n)) return;
+    if (known) this.restingCount -= 1;
+    this.letRest(n, at);
+    this.updateTaken(n);
+  }
+
+  /** Never hands `ip` out: somebody outside this pool's knowledge has it. */
+  block(ip: string): void {
+    const n = this.space.numberOf(ip);
+    if (n === undefined) return;
+    this.blocked.add(n);
+    this.updateTaken(n);
+  }
+
+  /** An address for `owner`, which holds it from now on. `now` by the store's clock, in ms. */
+  allocate(owner: string, now: number): Allocation {
+    const n = this.heldBy.get(owner) ?? this.formerOf(owner) ?? this.next();
+    if (n !== undefined) return this.give(owner, n);
+    const longest = this.longestFreed();
+    if (!longest) return { ok: false };
+    const retryAt = longest.at + this.rest;
+    return retryAt <= now ? this.give(owner, longest.n) : { ok: false, retryAt };
+  }
+
+  private give(owner: string, n: bigint): Allocation {
+    this.hold(owner, n);
+    return { ok: true, ip: this.space.addressOf(n) };
+  }
+
+  private hold(owner: string, n: bigint): void {
+    if (this.heldBy.get(owner) === n) return;
+    this.heldBy.set(owner, n);
+    this.holders.set(n, owner);
+    if (this.freed.has(n)) this.restingCount -= 1;
+    this.updateTaken(n);
+  }
+
+  private letRest(n: bigint, at: number): void {
+    this.restingCount += 1;
+    this.queue.push({ n, at });
+    if (this.queue.length > 2 * this.freed.size + 64) this.sweepQueue();
+  }
+
+  /** Entries are only skipped when they come first; without this an address freed over and over would pile them up. */
+  private sweepQueue(): void {
+    this.queue = new RestingQueue();
+    for (const [n, { at }] of this.freed) if (this.isIdle(n)) this.queue.push({ n, at });
+  }
+
+  private updateTaken(n: bigint): void {
+    if (this.holders.has(n) || this.freed.has(n) || this.blocked.has(n)) this.taken.add(n);
+    else this.taken.remove(n);
+  }
+
+  private formerOf(owner: string): bigint | undefined {
+    let best: bigint | undefined;
+    for (const n of this.freedBy.get(owner) ?? []) {
+      if (!this.isIdle(n)) continue;
+      if (
+        best === undefined ||
+        this.freedAt(n) > this.freedAt(best) ||
+        (this.freedAt(n) === this.freedAt(best) && n < best)
+      )
+        best = n;
+    }
+    return best;
+  }
+
+  private next(): bigint | undefined {
+    const start = this.last === undefined ? 0n : this.last + 1n;
+    const onwards = this.taken.nextFree(start);
+    const n = onwards < this.space.size ? onwards : this.taken.nextFree(0n);
+    if (n >= this.space.size) return undefined;
+    this.last = n;
+    return n;
+  }
+
+  private longestFreed(): { readonly n: bigint; readonly at: number } | undefined {
+    for (;;) {
+      const first = this.queue.first;
+      if (!first || (this.isIdle(first.n) && this.freedAt(first.n) === first.at)) return first;
+      this.queue.shift();
+    }
+  }
+
+  private isIdle(n: bigint): boolean {
+    return !this.holders.has(n) && !this.blocked.has(n);
+  }
+
+  private freedAt(n: bigint): number {
+    return this.freed.get(n)?.at ?? 0;
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * Address pools: which addresses a kind of service may get, who holds which, which rest. Pure: knows no store, no
+ * clock, no kind.
+ *
+ *   range settings → planRanges → AddressRange[] → AddressPool: adopt, free, allocate
+ */
+export { formatAddress, parseAddress, type Address } from './address';
+export { AddressPool, type Allocation, type PoolFigures } from './address-pool';
+export { planRanges, type OwnedRanges, type RangePlan, type RangeSetting } from './plan-ranges';
+export { describeRange, parseRange, type AddressRange, type ParsedRange } from './range';

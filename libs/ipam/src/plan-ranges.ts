@@ -1,0 +1,90 @@
+import {
+  contains,
+  describeRange,
+  isPrivateOrReserved,
+  LIMITED_BROADCAST,
+  overlaps,
+  parseRange,
+  without,
+  type AddressRange,
+} from './range';
+
+/** The range of one kind of service, as an operator configured it. */
+export interface RangeSetting {
+  /** Whose addresses these are: a kind. */
+  readonly owner: string;
+  /** `241.0.0.0/8`. */
+  readonly range: string;
+}
+
+/** The addresses of one owner after others' ranges were carved out; in order, disjoint. */
+export interface OwnedRanges {
+  readonly owner: string;
+  readonly ranges: readonly AddressRange[];
+}
+
+/** What the settings together mean, or every reason why they cannot stand together. */
+export type RangePlan =
+  | { readonly ok: true; readonly owned: readonly OwnedRanges[]; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+interface Parsed {
+  readonly owner: string;
+  readonly text: string;
+  readonly range: AddressRange;
+}
+
+/**
+ * Checks all ranges at once (design.md §4 Ranges): host bits are normalised and a range that wholly contains
+ * another's gets it carved out, each with a warning; equal or partly overlapping ranges, an owner left without
+ * addresses, and (unless `force`) addresses that may be somebody's on the internet are errors.
+ */
+export function planRanges(settings: readonly RangeSetting[], options: { readonly force?: boolean } = {}): RangePlan {
+  const warnings: string[] = [];
+  const errors: string[] = [];
+  const parsed = settings.flatMap(({ owner, range: text }): readonly Parsed[] => {
+    const result = parseRange(text);
+    if (!result.ok) {
+      errors.push(`${owner}: ${result.error}`);
+      return [];
+    }
+    warnings.push(...result.warnings.map((warning) => `${owner}: ${warning}`));
+    return [{ owner, text, range: result.range }];
+  });
+  for (const { owner, text, range } of parsed) {
+    if (isPrivateOrReserved(range)) continue;
+    const finding = `${owner}: ${text} is neither private nor reserved, its addresses may be somebody's on the internet`;
+    if (options.force === true) warnings.push(finding);
+    else errors.push(finding);
+  }
+  errors.push(...clashes(parsed));
+  const owned = parsed.map((one) => carve(one, parsed, warnings));
+  if (errors.length === 0) {
+    errors.push(
+      ...owned.filter((o) => o.ranges.length === 0).map((o) => `${o.owner}: other ranges leave no address of it`),
+    );
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, owned, warnings };
+}
+
+function clashes(parsed: readonly Parsed[]): readonly string[] {
+  return parsed.flatMap((a, i) =>
+    parsed.slice(i + 1).flatMap((b) => {
+      if (!overlaps(a.range, b.range) || contains(a.range, b.range) !== contains(b.range, a.range)) return [];
+      const how = contains(a.range, b.range) ? 'are the same range' : 'overlap in part';
+      return [`${a.owner} and ${b.owner}: ${a.text} and ${b.text} ${how}`];
+    }),
+  );
+}
+
+function carve(one: Parsed, all: readonly Parsed[], warnings: string[]): OwnedRanges {
+  let ranges: readonly AddressRange[] = without([one.range], LIMITED_BROADCAST);
+  for (const other of all) {
+    if (other === one || !contains(one.range, other.range) || contains(other.range, one.range)) continue;
+    ranges = without(ranges, other.range);
+    warnings.push(
+      `${one.owner}: ${describeRange(other.range)} of ${other.owner} is left out of ${describeRange(one.range)}`,
+    );
+  }
+  return { owner: one.owner, ranges };
+}
