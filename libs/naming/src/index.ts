@@ -18,3 +18,19 @@ export {
   type TemplateSubject,
   type TemplateVariable,
 } from './template';
+export { relabellingWarnings } from './template-relabelling';
+export {
+  clashReason,
+  compareClaims,
+  compareGenerators,
+  decidingRule,
+  ruleThatDecided,
+  type ClaimRank,
+  type GeneratorRank,
+  type PrecedenceRule,
+  type ServiceRank,
+} from './precedence';
+export { type ServiceSource } from './claim';
+export { claimRule, SERVICE_KINDS, type ClaimRule, type GeneratorSource } from './claim-rule';
+export { ClaimTable } from './claim-table';
+export { type ClaimView, type ServiceAddress } from './claim-address';
