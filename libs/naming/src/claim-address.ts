@@ -1,0 +1,34 @@
+import type { Claim } from './claim';
+import { clashReason, type ClaimRank } from './precedence';
+import { renderTemplate } from './template';
+
+/** One entry of a service's `status.addresses` (seed 001; T001-16). */
+export interface ServiceAddress {
+  /** Absent where the template gave none. */
+  readonly hostname?: string;
+  readonly status: 'Available' | 'NotAvailable';
+  readonly origin: { readonly kind: 'HostnameGenerator'; readonly name: string };
+  /** Only with NotAvailable: what is missing or wrong, or who has the name and by which rule. */
+  readonly reason?: string;
+}
+
+/** A claim as readers see it. */
+export interface ClaimView extends ClaimRank {
+  readonly hostname: string;
+}
+
+/** What stands in the status for a claim, `winner` being the strongest claim on its hostname. */
+export function addressOf(claim: Claim, winner: Claim | undefined, ownZone: string): ServiceAddress {
+  const { hostname, generator } = claim;
+  const origin = { kind: 'HostnameGenerator', name: generator.id.name } as const;
+  if (hostname === undefined) return { status: 'NotAvailable', origin, reason: missingReason(claim, ownZone) };
+  // One service may win one name by two generators, so the service decides and not the claim.
+  if (!winner || winner.service === claim.service) return { hostname, status: 'Available', origin };
+  return { hostname, status: 'NotAvailable', origin, reason: clashReason(winner, claim) };
+}
+
+function missingReason({ generator, service }: Claim, ownZone: string): string {
+  if (!generator.template) return generator.problem;
+  const rendered = renderTemplate(generator.template, service, ownZone);
+  return rendered.ok ? '' : rendered.reason;
+}

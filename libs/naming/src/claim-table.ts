@@ -1,0 +1,239 @@
+import { identityKey, type Labels } from '@causeway/resources';
+import type { Claim, Claimant, ServiceSource } from './claim';
+import { addressOf, type ClaimView, type ServiceAddress } from './claim-address';
+import { ClaimContest } from './claim-contest';
+import { hasLabels, sameRule, type ClaimRule, type WantedLabel } from './claim-rule';
+import { ClaimSelection } from './claim-selection';
+import { compareGenerators } from './precedence';
+import { renderTemplate } from './template';
+
+interface KindRule {
+  readonly rule: ClaimRule;
+  readonly wanted: readonly WantedLabel[];
+}
+
+interface KindClaims {
+  readonly selection: ClaimSelection;
+  /** The stronger first. */
+  rules: readonly KindRule[];
+}
+
+/**
+ * Every claim of a zone: which generator wants which hostname for which service, and who gets it. Incremental: a
+ * service costs what the generators of its kind cost, a generator what it matches. The state depends on the present
+ * generators, services and meshes only, never on the order in which they came (I3 of design.md §9). Services of a mesh
+ * that is not there claim nothing (design.md §5).
+ */
+export class ClaimTable {
+  private readonly kinds = new Map<string, KindClaims>();
+  private readonly services = new Map<string, Claimant>();
+  private readonly rules = new Map<string, ClaimRule>();
+  private readonly contests = new Map<string, ClaimContest>();
+  private touched = new Set<string>();
+  private readonly touchedHeaps = new Set<readonly Claim[]>();
+
+  /** `ownZone` is the zone that decides: `.Zone` of what no zone made. */
+  constructor(readonly ownZone: string) {}
+
+  get serviceCount(): number {
+    return this.services.size;
+  }
+
+  /** The generators of the table, in no order. */
+  generators(): Iterable<ClaimRule> {
+    return this.rules.values();
+  }
+
+  upsertService(source: ServiceSource, key = identityKey(source.id)): void {
+    const known = this.services.get(key);
+    const { selection } = this.kind(source.id.kind);
+    if (known && known.creationOrder === source.creationOrder && sameLabels(known.labels, source.labels)) {
+      known.labels = source.labels; // lets go of the older row's copy
+      return;
+    }
+    const aged = known !== undefined && known.creationOrder !== source.creationOrder;
+    if (known && aged) this.dropClaims(known);
+    if (known) selection.remove(known);
+    const { id, labels, creationOrder } = source;
+    const service: Claimant = known ?? { key, id, labels, creationOrder, claims: [] };
+    service.labels = labels;
+    service.creationOrder = creationOrder;
+    this.services.set(key, service);
+    selection.add(service);
+    this.claimAnew(service);
+  }
+
+  removeService(key: string): void {
+    const service = this.services.get(key);
+    if (!service) return;
+    this.dropClaims(service);
+    this.kind(service.id.kind).selection.remove(service);
+    this.services.delete(key);
+    this.touched.add(key);
+  }
+
+  upsertGenerator(rule: ClaimRule): void {
+    const known = this.rules.get(rule.key);
+    if (known && sameRule(known, rule)) return;
+    // The new one first: an index that both need is not built twice.
+    this.eachKind(rule, (kind, wanted) => kind.selection.retain(wanted));
+    if (known) this.removeGenerator(known.key);
+    this.rules.set(rule.key, rule);
+    this.eachKind(rule, (kind, wanted) => {
+      kind.rules = [...kind.rules, { rule, wanted }].sort((a, b) => compareGenerators(a.rule, b.rule));
+      for (const service of kind.selection.select(wanted)) this.addClaim(service, rule);
+    });
+  }
+
+  removeGenerator(key: string): void {
+    const rule = this.rules.get(key);
+    if (!rule) return;
+    this.rules.delete(key);
+    this.eachKind(rule, (kind, wanted) => {
+      kind.rules = kind.rules.filter((other) => other.rule !== rule);
+      for (const service of kind.selection.select(wanted)) this.removeClaim(service, rule);
+      kind.selection.release(wanted);
+    });
+  }
+
+  /** The mesh is there: its services get their names. */
+  addMesh(mesh: string): void {
+    if (this.contests.has(mesh)) return;
+    this.contests.set(mesh, new ClaimContest());
+    for (const service of this.services.values()) if (service.id.mesh === mesh) this.claimAnew(service);
+  }
+
+  /** The mesh is gone: its services keep no names. */
+  removeMesh(mesh: string): void {
+    if (!this.contests.delete(mesh)) return;
+    for (const service of this.services.values()) {
+      if (service.id.mesh !== mesh) continue;
+      service.claims = [];
+      this.touched.add(service.key);
+    }
+  }
+
+  /** Keys of the services whose addresses may differ from what they were at the last call; a removed one is among them. */
+  takeTouched(): Set<string> {
+    const keys = this.touched;
+    for (const heap of this.touchedHeaps) for (const claim of heap) keys.add(claim.service.key);
+    this.touchedHeaps.clear();
+    this.touched = new Set();
+    return keys;
+  }
+
+  /** What `status.addresses` of a service must be, by the generators' precedence as in the seed; empty when unknown. */
+  addressesOf(key: string): readonly ServiceAddress[] {
+    const service = this.services.get(key);
+    if (!service) return [];
+    const contest = this.contests.get(service.id.mesh);
+    return service.claims.map((claim) =>
+      addressOf(claim, claim.hostname === undefined ? undefined : contest?.winner(claim.hostname), this.ownZone),
+    );
+  }
+
+  /** Every hostname that somebody claims in a mesh, in no order. */
+  hostnames(mesh: string): Iterable<string> {
+    return this.contests.get(mesh)?.names() ?? [];
+  }
+
+  hasMesh(mesh: string): boolean {
+    return this.contests.has(mesh);
+  }
+
+  /** All claims on a hostname of a mesh, the winner first. */
+  claimsOn(mesh: string, hostname: string): readonly ClaimView[] {
+    const claims = this.contests.get(mesh)?.ranked(hostname) ?? [];
+    return claims.map(({ service, generator }) => ({ hostname, service, generator }));
+  }
+
+  /** Services of present meshes that a rule selects, whether or not it is in the table; for dry runs. */
+  *selectedBy(rule: ClaimRule): Iterable<Readonly<Claimant>> {
+    for (const { kind, wanted } of rule.selectors) {
+      for (const service of this.kind(kind).selection.select(wanted)) if (this.hasMesh(service.id.mesh)) yield service;
+    }
+  }
+
+  /** Brings a service's claims to what its generators give it now; claims that stay are not touched. */
+  private claimAnew(service: Claimant): void {
+    this.touched.add(service.key);
+    const contest = this.contests.get(service.id.mesh);
+    if (!contest) return;
+    const before = service.claims;
+    const after: Claim[] = [];
+    for (const { rule, wanted } of this.kind(service.id.kind).rules) {
+      if (!hasLabels(wanted, service)) continue;
+      const claim = this.makeClaim(service, rule);
+      const same = before.find((other) => other.generator === rule && other.hostname === claim.hostname);
+      after.push(same ?? claim);
+      if (!same) this.enter(claim, contest);
+    }
+    service.claims = after;
+    for (const claim of before) if (!after.includes(claim)) this.withdraw(claim, contest);
+  }
+
+  private addClaim(service: Claimant, rule: ClaimRule): void {
+    const contest = this.contests.get(service.id.mesh);
+    if (!contest) return;
+    const claim = this.makeClaim(service, rule);
+    const weaker = service.claims.findIndex((other) => compareGenerators(rule, other.generator) < 0);
+    service.claims = service.claims.toSpliced(weaker < 0 ? service.claims.length : weaker, 0, claim);
+    this.touched.add(service.key);
+    this.enter(claim, contest);
+  }
+
+  private removeClaim(service: Claimant, rule: ClaimRule): void {
+    const contest = this.contests.get(service.id.mesh);
+    const claim = service.claims.find((other) => other.generator === rule);
+    if (!contest || !claim) return;
+    service.claims = service.claims.filter((other) => other !== claim);
+    this.touched.add(service.key);
+    this.withdraw(claim, contest);
+  }
+
+  private dropClaims(service: Claimant): void {
+    const contest = this.contests.get(service.id.mesh);
+    if (contest) for (const claim of service.claims) this.withdraw(claim, contest);
+    service.claims = [];
+  }
+
+  private makeClaim(service: Claimant, rule: ClaimRule): Claim {
+    const rendered = rule.template && renderTemplate(rule.template, service, this.ownZone);
+    return { service, generator: rule, hostname: rendered?.ok ? rendered.hostname : undefined, slot: 0 };
+  }
+
+  private enter(claim: Claim, contest: ClaimContest): void {
+    if (claim.hostname === undefined) return;
+    const moved = contest.add(claim, claim.hostname);
+    if (moved.length > 0) this.touchedHeaps.add(moved);
+  }
+
+  private withdraw(claim: Claim, contest: ClaimContest): void {
+    if (claim.hostname === undefined) return;
+    const moved = contest.remove(claim, claim.hostname);
+    if (moved.length > 0) this.touchedHeaps.add(moved);
+  }
+
+  private eachKind(rule: ClaimRule, act: (kind: KindClaims, wanted: readonly WantedLabel[]) => void): void {
+    for (const { kind, wanted } of rule.selectors) act(this.kind(kind), wanted);
+  }
+
+  private kind(name: string): KindClaims {
+    const known = this.kinds.get(name);
+    if (known) return known;
+    const made: KindClaims = { selection: new ClaimSelection(), rules: [] };
+    this.kinds.set(name, made);
+    return made;
+  }
+}
+
+function sameLabels(a: Labels, b: Labels): boolean {
+  if (a === b) return true;
+  let count = 0;
+  for (const key in a) {
+    if (a[key] !== b[key]) return false;
+    count += 1;
+  }
+  for (const _ in b) count -= 1;
+  return count === 0;
+}

@@ -1,0 +1,27 @@
+import type { Identity, Labels } from '@causeway/resources';
+import type { ClaimRule } from './claim-rule';
+
+/** A service as a store holds it: what of it can make or move a name. */
+export interface ServiceSource {
+  readonly id: Identity;
+  readonly labels: Labels;
+  readonly creationOrder: number;
+}
+
+/** A service in the table; `labels` is replaced when the service changes. */
+export interface Claimant extends ServiceSource {
+  readonly key: string;
+  labels: Labels;
+  creationOrder: number;
+  /** By the generators' precedence. */
+  claims: readonly Claim[];
+}
+
+/** One generator wanting one hostname for one service; without a hostname it could not make one. */
+export interface Claim {
+  readonly service: Claimant;
+  readonly generator: ClaimRule;
+  readonly hostname: string | undefined;
+  /** Where it stands in its hostname's heap. */
+  slot: number;
+}

@@ -1,0 +1,90 @@
+import { compareIdentities, compareText, describeIdentity, type Identity } from '@causeway/resources';
+
+/** What of a generator counts when names clash. */
+export interface GeneratorRank {
+  readonly id: Identity;
+  /** Made in the zone that decides, not synced from the global. */
+  readonly madeHere: boolean;
+  /** 0 = unknown, ranks last (design.md §4 Creation order). */
+  readonly creationOrder: number;
+}
+
+/** What of a service counts when names clash. */
+export interface ServiceRank {
+  readonly id: Identity;
+  /** 0 = unknown, ranks last. */
+  readonly creationOrder: number;
+}
+
+/** One generator wanting one hostname for one service. */
+export interface ClaimRank {
+  readonly generator: GeneratorRank;
+  readonly service: ServiceRank;
+}
+
+/** Which step of the order decides between two claims; the steps are tried in this order. */
+export type PrecedenceRule =
+  'generator-made-here' | 'generator-creation-order' | 'generator-name' | 'service-creation-order' | 'service-identity';
+
+/**
+ * Total order of generators, the stronger first: made in this zone, then older, then by name (seed 001 Precedence;
+ * design.md §4 hostname). Generators of one CP are equal only when they are the same.
+ */
+export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
+  if (a.madeHere !== b.madeHere) return a.madeHere ? -1 : 1;
+  return compareAges(a.creationOrder, b.creationOrder) || compareText(a.id.name, b.id.name);
+}
+
+/**
+ * Total order of the claims on one hostname of one mesh, the winner first, over all kinds of service together. Depends
+ * on nothing but its arguments, so every zone in which the same claims arise elects the same winner (I3).
+ */
+export function compareClaims(a: ClaimRank, b: ClaimRank): number {
+  return (
+    (a.generator === b.generator ? 0 : compareGenerators(a.generator, b.generator)) ||
+    compareAges(a.service.creationOrder, b.service.creationOrder) ||
+    compareIdentities(a.service.id, b.service.id) ||
+    // Two generators of one name can meet only where a table holds several zones' own ones.
+    compareText(a.generator.id.zone, b.generator.id.zone)
+  );
+}
+
+/** The first step of the order in which the two claims differ; `winner` must rank before `loser`. */
+export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRule {
+  const [a, b] = [winner.generator, loser.generator];
+  if (a.madeHere !== b.madeHere) return 'generator-made-here';
+  if (compareAges(a.creationOrder, b.creationOrder) !== 0) return 'generator-creation-order';
+  if (a.id.name !== b.id.name) return 'generator-name';
+  if (compareAges(winner.service.creationOrder, loser.service.creationOrder) !== 0) return 'service-creation-order';
+  return 'service-identity';
+}
+
+/** Why `winner` stands before `loser`, said of the winner: `its generator was made in this zone`. */
+export function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
+  const [a, b] = [winner.generator, loser.generator];
+  switch (decidingRule(winner, loser)) {
+    case 'generator-made-here':
+      return 'its generator was made in this zone';
+    case 'generator-creation-order':
+      return b.creationOrder === 0
+        ? `when its generator "${a.id.name}" was made is known, of "${b.id.name}" it is not`
+        : `its generator "${a.id.name}" is older than "${b.id.name}"`;
+    case 'generator-name':
+      return `its generator "${a.id.name}" comes before "${b.id.name}" by name`;
+    case 'service-creation-order':
+      return loser.service.creationOrder === 0 ? 'when it was made is known' : 'it is the older service';
+    case 'service-identity':
+      return 'it comes first by kind, mesh, zone, namespace and name';
+  }
+}
+
+/** The reason that a loser shows: the winner and the rule that decided (T001-18; peers.md A5 44). */
+export function clashReason(winner: ClaimRank, loser: ClaimRank): string {
+  return `clash with ${describeIdentity(winner.service.id)}: ${ruleThatDecided(winner, loser)}`;
+}
+
+function compareAges(a: number, b: number): number {
+  if (a === b) return 0;
+  if (a === 0) return 1;
+  return b === 0 ? -1 : a - b;
+}
