@@ -3,8 +3,8 @@ import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
 import { root } from './lib/root.mjs';
 
-await runMain(() => {
+await runMain(async () => {
   if (!process.argv.includes('--force') && isBuilt(root)) return console.log('build: up to date');
-  build(root);
+  await build(root);
   console.log('build: done');
 });

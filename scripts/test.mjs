@@ -17,11 +17,11 @@ await runMain(async () => {
   requireNode();
   if (!isInstalled(root)) {
     console.log('installing packages');
-    install(root);
+    await install(root);
   }
   if (!isBuilt(root)) {
     console.log('building');
-    build(root);
+    await build(root);
   }
   const stop = await startTestServices();
   try {

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.mjs';
+import { run } from './run.mjs';
 import { hashOfSources } from './sources.mjs';
 
 /** Whether `dist/` was built from the sources as they stand. */
@@ -11,14 +11,11 @@ export function isBuilt(root) {
 }
 
 /** Compiles every app, lib and migration into `dist/`. What the compiler says is shown only when it fails. */
-export function build(root) {
+export async function build(root, signal) {
   const hash = hashOfSources(root);
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [nest, 'build', '--all'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Failure(`the build failed:\n${stdout}${stderr}`);
+  const { status, output } = await run(process.execPath, [nest, 'build', '--all'], { cwd: root, signal });
+  if (status !== 0) throw new Failure(`the build failed:\n${output}`);
   // Written last: a build that was cut short is done again.
   writeFileSync(join(root, 'dist', '.sources'), hash);
 }

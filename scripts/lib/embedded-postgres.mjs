@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.mjs';
 import { postgresBinaries } from './postgres-binaries.mjs';
@@ -25,7 +26,7 @@ const STOP_TIMEOUT_MS = 15_000;
  * Gives `{ url(database), port, pid, stop(), ended }`; `ended` resolves with the last lines it wrote when it stopped unasked.
  */
 export async function startPostgres({ folder, port, durable = true, onWait }) {
-  const { dataDir, account, copyRoot } = postgresHome(folder);
+  const { home, dataDir, account, copyRoot } = postgresHome(folder);
   const bin = await postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
   initialiseCluster({ bin, dataDir, account });
@@ -42,7 +43,14 @@ export async function startPostgres({ folder, port, durable = true, onWait }) {
   );
   child.stdin.on('error', () => {}); // it ended before we let go of the pipe
   const log = await untilReady(child, { dataDir, port });
-  return handle(child, port, log);
+  return { home, ...handle(child, port, log) };
+}
+
+/** Deletes everything that `startPostgres` keeps in this folder; not while a Postgres serves from it. */
+export async function removePostgresData(folder, { onWait } = {}) {
+  const { dataDir } = postgresHome(folder);
+  await awaitEarlierPostgres(dataDir, { onWait });
+  rmSync(dataDir, { recursive: true, force: true });
 }
 
 function settings(port, durable) {

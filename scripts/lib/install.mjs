@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.mjs';
+import { run } from './run.mjs';
 
 /** Whether `node_modules` holds what the lock file says. Optional packages of other platforms may be absent. */
 export function isInstalled(root) {
@@ -16,12 +16,10 @@ export function isInstalled(root) {
 }
 
 /** Installs exactly what the lock file says. */
-export function install(root) {
-  const { status, stderr, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Failure(`npm ci failed:\n${stderr ?? error}`);
+export async function install(root, signal) {
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, output } = await run('npm', args, { cwd: root, signal });
+  if (status !== 0) throw new Failure(`npm ci failed:\n${output}`);
 }
 
 function readPackages(file) {

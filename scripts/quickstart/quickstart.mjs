@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { build, isBuilt } from '../lib/build.mjs';
+import { Failure } from '../lib/failure.mjs';
+import { install, isInstalled } from '../lib/install.mjs';
+import { requireFreePorts } from './check-ports.mjs';
+import { requireDataFolder } from './data-folder.mjs';
+import { startControlPlane } from './control-plane.mjs';
+import { databaseUrl, hasSample, markSample, prepareDatabases } from './databases.mjs';
+import { restApi } from './rest-api.mjs';
+import { applySample, readSample, servicesOf } from './sample.mjs';
+import { provideLeaderLock, providePostgres } from './services.mjs';
+import { untilSettled } from './settle.mjs';
+import { serviceTable } from './table.mjs';
+import { thingsToTry } from './things-to-try.mjs';
+
+/**
+ * Brings up the mesh of the quickstart and keeps it up until `signal` aborts or a part of it ends.
+ * Whatever it starts, it hands to `atEnd`, to be stopped in reverse order.
+ */
+export async function runQuickstart(settings, { signal, atEnd, say }) {
+  await prepare(settings, { signal, say });
+  const postgres = await providePostgres(settings, say);
+  atEnd(postgres.stop);
+  await prepareDatabases(postgres.url, settings.controlPlanes, settings);
+  say(`Postgres: ${postgres.description}`);
+  const lock = await provideLeaderLock(settings);
+  atEnd(lock.stop);
+  say(`Leader lock: ${lock.description}`);
+
+  const running = settings.controlPlanes.map((plane) =>
+    startControlPlane(startOptions(settings, plane, { postgres, lock })),
+  );
+  atEnd(() => Promise.all(running.map((each) => each.stop())));
+  const ended = Promise.race([
+    ...running.map((each) => each.ended),
+    postgres.ended.then((words) => Promise.reject(new Failure(`Postgres ended by itself:\n${words}`))),
+    whenAborted(signal),
+  ]);
+  await Promise.race([ended, show({ settings, running, postgres, signal, say })]);
+  await ended;
+}
+
+async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
+  requireDataFolder(dataDir);
+  await requireFreePorts(controlPlanes, signal);
+  if (!isInstalled(root)) {
+    say('installing packages (npm ci, half a minute the first time)');
+    await install(root, signal);
+  }
+  if (!isBuilt(root)) {
+    say('building');
+    await build(root, signal);
+  }
+}
+
+function startOptions(settings, plane, { postgres, lock }) {
+  const { root, environment, dataDir } = settings;
+  const [global] = settings.controlPlanes;
+  const roleEnv =
+    plane.app === 'global'
+      ? { CAUSEWAY_KDS_PORT: plane.ports.kds, CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_AUTH: 'none' }
+      : {
+          CAUSEWAY_ZONE_NAME: plane.name,
+          CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${global.ports.kds}`,
+          CAUSEWAY_DNS_PORT: plane.ports.dns,
+        };
+  const env = {
+    ...environment,
+    ...lock.env,
+    ...roleEnv,
+    DATABASE_URL: databaseUrl(postgres.url, plane),
+    CAUSEWAY_REST_PORT: plane.ports.rest,
+    CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
+  };
+  return { plane, root, env, logDir: join(dataDir, 'logs') };
+}
+
+/** Waits for the control planes, applies the sample once, prints the tables. */
+async function show({ settings, running, postgres, signal, say }) {
+  await Promise.all(running.map((each) => each.untilReady(signal)));
+  say(`Control planes: global, east and west are ready, their logs in ${join(settings.dataDir, 'logs')}`);
+  const apis = settings.controlPlanes.map((plane) => restApi(plane, { ...settings, signal }));
+  const expected = await applySampleOnce({ settings, apis, postgres, say });
+  const [globalApi, ...zoneApis] = apis;
+  const { lists, waitingFor } = await untilSettled({ globalApi, zoneApis, expected, signal });
+  zoneApis.forEach(({ name }, index) => say(`\nWhat zone ${name} sees\n${serviceTable(lists[index])}`));
+  if (waitingFor.length > 0) say(`\nNot there yet: ${waitingFor.join(', ')}`);
+  say(
+    `\n${await thingsToTry(settings.controlPlanes, lists[0])}\n\nRunning. Ctrl-C ends it; the next \`npm start\` finds its data.`,
+  );
+}
+
+/** Gives the services that the sample registers; none when it was applied by an earlier start. */
+async function applySampleOnce({ settings, apis, postgres, say }) {
+  const [global] = settings.controlPlanes;
+  if (await hasSample(postgres.url, global)) {
+    say('Sample: applied by an earlier start');
+    return [];
+  }
+  const expected = [];
+  for (const [index, plane] of settings.controlPlanes.entries()) {
+    const documents = await readSample(settings.root, plane);
+    await applySample(apis[index], documents);
+    expected.push(...servicesOf(documents, plane.name));
+  }
+  await markSample(postgres.url, global);
+  say('Sample: examples/quickstart is applied');
+  return expected;
+}
+
+function whenAborted(signal) {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,44 @@
+import { Failure } from '../lib/failure.mjs';
+import { waitFor } from '../lib/wait.mjs';
+
+const RETRY_FOR_MS = 15_000;
+
+/** The REST interface of one control plane. An answer other than success is a Failure that quotes it. */
+export function restApi(plane, { operatorToken, signal }) {
+  const authorization = operatorToken ? { authorization: `Bearer ${operatorToken}` } : {};
+  const call = (method, path, body) =>
+    fetch(`${plane.restUrl}${path}`, {
+      method,
+      signal,
+      headers: { ...authorization, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+    });
+  const refused = async (response, method, path) =>
+    new Failure(`${plane.name} answered ${response.status} to ${method} ${path}: ${(await response.text()).trim()}`);
+
+  return {
+    name: plane.name,
+    /** The parsed answer; undefined where the path does not exist. */
+    async find(path) {
+      const response = await call('GET', path);
+      if (response.status === 404) return undefined;
+      if (!response.ok) throw await refused(response, 'GET', path);
+      return response.json();
+    },
+    async get(path) {
+      const response = await call('GET', path);
+      if (!response.ok) throw await refused(response, 'GET', path);
+      return response.json();
+    },
+    /** A 404 (a zone that has not learnt its mesh yet) and a 503 (no leader yet) pass, so they are tried again for a while. */
+    async put(path, body) {
+      let response;
+      const attempt = async () => {
+        response = await call('PUT', path, body);
+        return ![404, 503].includes(response.status);
+      };
+      await waitFor(attempt, { timeoutMs: RETRY_FOR_MS, signal });
+      if (!response.ok) throw await refused(response, 'PUT', path);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { join, resolve } from 'node:path';
+import { Failure } from '../lib/failure.mjs';
+import { freePort } from '../lib/ports.mjs';
+
+/** The control planes of the quickstart and the ports they have unless the environment says otherwise (design.md §7). */
+const CONTROL_PLANES = [
+  { name: 'global', app: 'global', ports: { rest: 5681, diagnostics: 5680, kds: 5685 } },
+  { name: 'east', app: 'zone', ports: { rest: 6681, diagnostics: 6680, dns: 6653 } },
+  { name: 'west', app: 'zone', ports: { rest: 7681, diagnostics: 7680, dns: 7653 } },
+];
+const POSTGRES_PORT = 15432;
+
+/** Everything that the environment and the command line say. A port that is given as 0 becomes a free one. */
+export async function readSettings({ env, args, root }) {
+  for (const arg of args) {
+    if (arg !== '--fresh') throw new Failure(`unknown argument ${arg}: the only one is --fresh, which begins anew`);
+  }
+  return {
+    root,
+    fresh: args.includes('--fresh'),
+    dataDir: resolve(env.CAUSEWAY_DATA_DIR ?? join(root, '.causeway')),
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    leaderBackend: env.CAUSEWAY_LEADER_BACKEND,
+    operatorToken: env.CAUSEWAY_OPERATOR_TOKEN,
+    postgresPort: env.CAUSEWAY_POSTGRES_PORT ? await portOf(env, 'CAUSEWAY_POSTGRES_PORT', POSTGRES_PORT) : undefined,
+    preferredPostgresPort: POSTGRES_PORT,
+    controlPlanes: await Promise.all(CONTROL_PLANES.map((plane) => withPorts(plane, env))),
+    environment: inheritedEnvironment(env),
+  };
+}
+
+/** The variable that sets a port of a control plane. */
+export function portVariable(name, use) {
+  return `CAUSEWAY_${name}_${use}_PORT`.toUpperCase();
+}
+
+async function withPorts(plane, env) {
+  const ports = {};
+  for (const [use, preset] of Object.entries(plane.ports))
+    ports[use] = await portOf(env, portVariable(plane.name, use), preset);
+  return {
+    ...plane,
+    ports,
+    restUrl: `http://127.0.0.1:${ports.rest}`,
+    diagnosticsUrl: `http://127.0.0.1:${ports.diagnostics}`,
+  };
+}
+
+async function portOf(env, variable, preset) {
+  const text = env[variable];
+  if (text === undefined || text === '') return preset;
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65535) throw new Failure(`${variable}: must be a port, 0 to 65535, not "${text}"`);
+  return port === 0 ? freePort() : port;
+}
+
+/** What the control planes get from our environment: not what is meant for the starter, which they would not know. */
+function inheritedEnvironment(env) {
+  const own = new Set(['CAUSEWAY_DATA_DIR', 'CAUSEWAY_POSTGRES_PORT', 'DATABASE_URL', 'REDIS_URL']);
+  for (const { name, ports } of CONTROL_PLANES) for (const use of Object.keys(ports)) own.add(portVariable(name, use));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !own.has(name) && !name.startsWith('CAUSEWAY_TEST_')),
+  );
+}

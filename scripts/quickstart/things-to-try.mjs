@@ -1,0 +1,58 @@
+import { Resolver } from 'node:dns/promises';
+
+/** The addresses of what runs and three things to try, as text. */
+export async function thingsToTry(planes, services) {
+  const [global, east, west] = planes;
+  const urls = planes.map(
+    ({ name, restUrl, diagnosticsUrl }) => `  ${name.padEnd(7)} ${restUrl}   ${diagnosticsUrl}/metrics`,
+  );
+  return [
+    'Addresses (REST, diagnostics)',
+    ...urls,
+    `  zones connect to the global at 127.0.0.1:${global.ports.kds}`,
+    '',
+    'Three things to try',
+    '  Ask west for a service of east:',
+    `    curl -s '${west.restUrl}/meshes/default/meshservices/redis?zone=east'`,
+    '  Register an instance in east, then find its service in west:',
+    `    ${putCommand(east)}`,
+    `    curl -s '${west.restUrl}/meshes/default/meshservices/cache?zone=east'`,
+    ...(await lookUp(west, services)),
+  ].join('\n');
+}
+
+function putCommand(east) {
+  const body = {
+    type: 'Dataplane',
+    mesh: 'default',
+    name: 'cache-1',
+    spec: { networking: { address: '10.1.0.21', inbound: [{ port: 11211, tags: { 'kuma.io/service': 'cache' } }] } },
+  };
+  const url = `${east.restUrl}/meshes/default/dataplanes/cache-1`;
+  return `curl -s -X PUT ${url} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+}
+
+async function lookUp(zone, services) {
+  const hostname = services
+    .flatMap(({ addresses }) => addresses)
+    .find(({ status }) => status === 'Available')?.hostname;
+  if (hostname && (await answers(zone.ports.dns, hostname))) {
+    return [
+      `  Resolve a hostname as a client in ${zone.name} does:`,
+      `    dig +short @127.0.0.1 -p ${zone.ports.dns} ${hostname}`,
+    ];
+  }
+  return [
+    '  See the same with the command line tool:',
+    `    npm run -s causeway -- get meshservices --server ${zone.restUrl}`,
+  ];
+}
+
+async function answers(port, hostname) {
+  const resolver = new Resolver({ timeout: 500, tries: 1 });
+  resolver.setServers([`127.0.0.1:${port}`]);
+  return resolver.resolve4(hostname).then(
+    (addresses) => addresses.length > 0,
+    () => false,
+  );
+}

@@ -1,0 +1,29 @@
+/** `npm start`: the whole mesh on this machine, in the foreground. `--fresh` begins anew. README.md says what it shows. */
+import { runMain } from './lib/failure.mjs';
+import { requireNode } from './lib/node-version.mjs';
+import { root } from './lib/root.mjs';
+
+await runMain(async () => {
+  requireNode();
+  // Only now: an older Node could not even load these.
+  const { readSettings } = await import('./quickstart/settings.mjs');
+  const { runQuickstart } = await import('./quickstart/quickstart.mjs');
+
+  process.stdout.on('error', () => {}); // whoever read our output has gone; the mesh stays
+  const stops = [];
+  const ending = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => ending.abort());
+  ending.signal.addEventListener('abort', () => console.log('causeway: ending'));
+  try {
+    const settings = await readSettings({ env: process.env, args: process.argv.slice(2), root });
+    await runQuickstart(settings, {
+      signal: ending.signal,
+      atEnd: (stop) => stops.push(stop),
+      say: (text) => console.log(text),
+    });
+  } catch (error) {
+    if (!ending.signal.aborted) throw error;
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+});
