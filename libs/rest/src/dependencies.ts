@@ -1,0 +1,77 @@
+import type { ControlPlane, JsonObject, Registry } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { Admission } from '@causeway/admission';
+
+/** What bounds a request (issue: limits). Durations in ms, sizes in bytes. */
+export interface RestLimits {
+  /** Largest body. */
+  readonly body: number;
+  /** Until the whole request has arrived. */
+  readonly requestTimeout: number;
+  /** Longest that `minRevision` waits, and a read waits for this replica's own writes. */
+  readonly revisionWait: number;
+  /** Watches open at once. */
+  readonly watches: number;
+  /** Silence on a watch before a heartbeat. */
+  readonly heartbeat: number;
+  /** How long a watch may refuse to take what is sent before it is closed. */
+  readonly stall: number;
+  /** Changes kept for a watch that does not read; more and it has to list again. */
+  readonly backlog: number;
+}
+
+export const DEFAULT_LIMITS: RestLimits = {
+  body: 1024 * 1024,
+  requestTimeout: 30_000,
+  revisionWait: 10_000,
+  watches: 1_000,
+  heartbeat: 15_000,
+  stall: 30_000,
+  backlog: 10_000,
+};
+
+/** Who may reach this server and write (design.md §6). */
+export interface RestAccess {
+  /** The address the server is bound to, as configured. */
+  readonly bindAddress: string;
+  readonly operatorToken?: string;
+}
+
+/** What the server says of the program it is part of. */
+export interface ProgramFacts {
+  readonly version: string;
+  /** This replica. */
+  readonly instanceId: string;
+  /** The configuration, secrets already replaced. */
+  readonly config: JsonObject;
+}
+
+/** A question about a hostname (design.md §4 end). */
+export interface HostnameQuestion {
+  readonly hostname: string;
+  readonly mesh: string;
+  /** Whose view; on the global it has to be said. */
+  readonly zone?: string;
+}
+
+/** Knowledge that other libs have and REST only shows; each is optional and its route then says so. */
+export interface Insights {
+  /** Who claims a hostname, who wins, by which rule. Throws DomainErrors. */
+  readonly explainHostname?: (question: HostnameQuestion) => JsonObject;
+}
+
+/** Everything the REST server works with. */
+export interface RestDependencies {
+  readonly registry: Registry;
+  readonly cp: ControlPlane;
+  readonly store: ResourceStore;
+  readonly index: ResourceIndex;
+  readonly admission: Admission;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly access: RestAccess;
+  readonly program: ProgramFacts;
+  readonly limits?: Partial<RestLimits>;
+  readonly insights?: Insights;
+}

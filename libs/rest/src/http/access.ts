@@ -1,0 +1,57 @@
+import { timingSafeEqual, createHash } from 'node:crypto';
+import { Forbidden, type Kind } from '@causeway/resources';
+import type { RestAccess } from '../dependencies';
+import { header, type Call } from './call';
+
+/** Who may write and see secrets until users and roles exist (design.md §6 "Where they listen"). */
+export class Access {
+  private readonly isPublic: boolean;
+
+  constructor(private readonly access: RestAccess) {
+    this.isPublic = !isLoopback(access.bindAddress);
+  }
+
+  /** True when the call carries the operator's token; a wrong one throws Forbidden. */
+  isOperator(call: Call): boolean {
+    const expected = this.access.operatorToken;
+    const given = /^bearer +(.+)$/i.exec(header(call, 'authorization') ?? '')?.[1]?.trim();
+    if (expected === undefined || given === undefined) return false;
+    if (sameText(given, expected)) return true;
+    throw new Forbidden('the bearer token is not the operator token of this control plane');
+  }
+
+  /** Whether the operator writes; throws Forbidden where only the operator may write at all. */
+  checkWriter(call: Call): boolean {
+    const operator = this.isOperator(call);
+    if (!this.isPublic || operator) return operator;
+    const { bindAddress, operatorToken } = this.access;
+    throw new Forbidden(
+      operatorToken === undefined
+        ? `this control plane listens on ${bindAddress} and has no operator token, so it takes no writes; set CAUSEWAY_OPERATOR_TOKEN, or CAUSEWAY_BIND_ADDRESS to 127.0.0.1`
+        : `this control plane listens on ${bindAddress}: writes need the header "Authorization: Bearer" with the operator token`,
+    );
+  }
+
+  /** Throws Forbidden when the values of a confidential kind are not for the caller. */
+  checkReader(call: Call, kind: Kind): void {
+    if (!kind.confidential || this.isOperator(call)) return;
+    if (!this.isPublic && this.access.operatorToken === undefined) return;
+    throw new Forbidden(`the values of a ${kind.name} are shown to the operator only; send the operator token`);
+  }
+}
+
+/** True for addresses that only this machine reaches. */
+export function isLoopback(address: string): boolean {
+  return (
+    address === 'localhost' ||
+    address === '::1' ||
+    /^127(\.\d{1,3}){3}$/.test(address) ||
+    /^::ffff:127\./i.test(address)
+  );
+}
+
+/** Comparison whose time tells nothing of the content. */
+function sameText(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,60 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
+import type { RestParts } from '../rest-parts';
+import { problemAnswer } from './problem.filter';
+import { HttpFailure } from './http-failure';
+
+const MAX_HEADERS = 16 * 1024;
+
+type Parts = Pick<RestParts, 'limits' | 'routes' | 'logger'>;
+
+/**
+ * Nest's Fastify adapter with our limits; bodies arrive as bytes and are decoded by `decodeBody`, and every error,
+ * also those before routing, is a problem document.
+ */
+export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    skipMiddie: true,
+    logger: false,
+    bodyLimit: limits.body,
+    requestTimeout: limits.requestTimeout,
+    forceCloseConnections: true,
+    return503OnClosing: false,
+    http: { maxHeaderSize: MAX_HEADERS },
+    // A longer name is refused by admission or not found; the router must not have an opinion of its own.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
+    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => {
+      const failure = new HttpFailure(400, 'The path of this request cannot be decoded.', { cause: error });
+      const { status, headers, body } = problemAnswer(failure, logger);
+      void reply.code(status).headers(headers).send(body);
+    },
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) socket.end(rawProblem(error, logger));
+    },
+  });
+  const fastify = adapter.getInstance();
+  fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  return adapter;
+}
+
+/** An HTTP message for a connection whose request could not even be parsed. */
+function rawProblem(error: { readonly code?: string }, logger: Parts['logger']): string {
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const { headers, body } = problemAnswer(
+    Object.assign(new Error(RAW_DETAILS[status]), { statusCode: status }),
+    logger,
+  );
+  const lines = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${RAW_PHRASES[status]}\r\n${head.join('')}\r\n${body}`;
+}
+
+const RAW_DETAILS = {
+  400: 'This is not a request of HTTP/1.1.',
+  408: 'The request did not arrive in time.',
+  431: `The headers are larger than ${MAX_HEADERS} bytes.`,
+} as const;
+
+const RAW_PHRASES = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' } as const;

@@ -1,0 +1,81 @@
+import { PreconditionFailed } from '@causeway/admission';
+import { DomainError, Invalid, type Violation } from '@causeway/resources';
+import { HttpFailure } from './http-failure';
+
+/** The body of every error answer: RFC 9457, with Kuma's `invalid_parameters` (rest.md §2.7). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly invalid_parameters?: readonly Violation[];
+}
+
+/** A problem with the headers that belong to its answer. */
+export interface ProblemAnswer {
+  readonly problem: Problem;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  406: 'Not acceptable',
+  408: 'Request timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition failed',
+  413: 'Body too large',
+  414: 'Path too long',
+  415: 'Unsupported media type',
+  422: 'Invalid resource',
+  431: 'Headers too large',
+  500: 'Internal error',
+  503: 'Unavailable',
+};
+
+const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
+  NotFound: 404,
+  Conflict: 409,
+  Invalid: 422,
+  Forbidden: 403,
+  Unavailable: 503,
+};
+
+/**
+ * The one mapping from what was thrown to what is answered (design.md §6). `instance` names this occurrence, so that
+ * a log line can be found. What nobody expected is a 500 that tells nothing of the inside.
+ */
+export function problemOf(error: unknown, instance: string): ProblemAnswer {
+  const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({
+    type: '/std-errors',
+    title: TITLES[status] ?? 'Error',
+    status,
+    detail,
+    instance,
+    ...(violations.length > 0 ? { invalid_parameters: violations } : {}),
+  });
+  if (error instanceof HttpFailure) {
+    return { problem: make(error.status, error.message, error.violations), headers: error.headers };
+  }
+  if (error instanceof Invalid) {
+    const count = error.violations.length;
+    const detail = `${count} field${count === 1 ? ' breaks a rule' : 's break rules'}; nothing was written`;
+    return { problem: make(422, detail, error.violations), headers: {} };
+  }
+  if (error instanceof PreconditionFailed) return { problem: make(412, error.message), headers: {} };
+  if (error instanceof DomainError) return { problem: make(STATUS_OF[error.type], error.message), headers: {} };
+  const status = frameworkStatus(error);
+  if (status !== undefined && error instanceof Error) return { problem: make(status, error.message), headers: {} };
+  return { problem: make(500, 'Something went wrong here; the log has it under this instance.'), headers: {} };
+}
+
+/** The 4xx that Fastify or Nest put on their own errors. */
+function frameworkStatus(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const status: unknown = 'statusCode' in error ? error.statusCode : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}

@@ -1,0 +1,91 @@
+import { FieldPath, nearest, type Violation } from '@causeway/resources';
+import { HttpFailure } from './http-failure';
+
+/** A query string as Fastify parses it. */
+export interface RawQuery {
+  readonly [name: string]: string | readonly string[] | undefined;
+}
+
+/** One parameter an endpoint takes; the OpenAPI document is made of the same declarations. */
+export interface QueryParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly example?: string;
+}
+
+/** Bounds of a whole number; both ends are legal. */
+export interface IntegerRange {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** Starts of names that stand for many parameters: `filter[labels.team]`. */
+const FAMILY = 'filter[';
+
+/**
+ * The query of one request against the parameters its endpoint knows. Reading collects violations; `check` throws
+ * them all at once as 400 (design.md §6 "bad query").
+ */
+export class Query {
+  private readonly violations: Violation[] = [];
+
+  constructor(
+    private readonly raw: RawQuery,
+    known: readonly QueryParameter[],
+  ) {
+    const names = known.map((parameter) => parameter.name);
+    const takesFilters = names.some((name) => name.startsWith(FAMILY));
+    for (const name of Object.keys(raw)) {
+      if (names.includes(name) || (takesFilters && name.startsWith('filter'))) continue;
+      const guess = nearest(name, names);
+      this.refuse(name, `is not a known query parameter${guess === undefined ? '' : `; did you mean "${guess}"?`}`);
+    }
+  }
+
+  /** Adds a violation of the parameter `name`. */
+  refuse(name: string, reason: string): void {
+    this.violations.push(FieldPath.at(name).violation(reason));
+  }
+
+  /** The text of a parameter, undefined when absent; given twice it is refused. */
+  text(name: string): string | undefined {
+    const value = Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
+    if (typeof value === 'string' || value === undefined) return value;
+    this.refuse(name, 'is given more than once');
+    return undefined;
+  }
+
+  /** A whole number within `range`; what is none is refused. */
+  integer(name: string, range: IntegerRange): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : NaN;
+    if (value >= range.minimum && value <= range.maximum) return value;
+    const upTo =
+      range.maximum === Number.MAX_SAFE_INTEGER
+        ? ` of at least ${range.minimum}`
+        : ` from ${range.minimum} to ${range.maximum}`;
+    this.refuse(name, `must be a whole number${upTo}; got "${text}"`);
+    return undefined;
+  }
+
+  /** `true` or `false`; absent is false. */
+  flag(name: string): boolean {
+    const text = this.text(name);
+    if (text !== undefined && text !== 'true' && text !== 'false')
+      this.refuse(name, `must be true or false; got "${text}"`);
+    return text === 'true';
+  }
+
+  /** Names of all parameters that begin with `start`. */
+  namesFrom(start: string): readonly string[] {
+    return Object.keys(this.raw).filter((name) => name.startsWith(start));
+  }
+
+  /** Throws 400 with everything refused so far. */
+  check(): void {
+    if (this.violations.length === 0) return;
+    throw new HttpFailure(400, 'The query of this request is not understood.', { violations: this.violations });
+  }
+}

@@ -1,0 +1,73 @@
+import type { Registry } from '@causeway/resources';
+import type { Answer } from './answer';
+import { HttpFailure } from './http-failure';
+import { pathOf, unknownPath } from './paths';
+
+interface Route {
+  readonly methods: Set<string>;
+  readonly segments: readonly string[];
+}
+
+/**
+ * The routes that were registered, for what a router does not say: that a path exists for other methods (405 with
+ * Allow), and which path may have been meant (404).
+ */
+export class RouteTable {
+  private readonly routes = new Map<string, Route>();
+
+  constructor(private readonly registry: Registry) {}
+
+  /** Notes a route; `path` has `:name` parameters. */
+  add(methods: string | readonly string[], path: string): void {
+    const route = this.routes.get(path) ?? { methods: new Set<string>(), segments: segmentsOf(path) };
+    for (const method of typeof methods === 'string' ? [methods] : methods) route.methods.add(method);
+    this.routes.set(path, route);
+  }
+
+  /** What to answer a request that no route took. */
+  failure(method: string, url: string): HttpFailure {
+    const path = pathOf(url);
+    const allowed = this.allowed(path);
+    if (allowed.length === 0) return new HttpFailure(404, unknownPath(path, this.registry));
+    const allow = allowed.join(', ');
+    return new HttpFailure(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
+  }
+
+  /** 204 with Allow for OPTIONS on a path that exists, else undefined. */
+  options(url: string): Answer | undefined {
+    const allowed = this.allowed(pathOf(url));
+    if (allowed.length === 0) return undefined;
+    return { status: 204, headers: { allow: [...allowed, 'OPTIONS'].join(', ') }, body: '' };
+  }
+
+  private allowed(path: string): string[] {
+    const segments = segmentsOf(path);
+    const found = [...this.routes.values()].filter((route) => this.fits(route, segments));
+    const exact = found.filter((route) => route.segments.every((segment) => !segment.startsWith(':')));
+    const methods = (exact.length > 0 ? exact : found).flatMap((route) => [...route.methods]);
+    return [...new Set(methods)].sort();
+  }
+
+  private fits(route: Route, segments: readonly string[]): boolean {
+    return (
+      route.segments.length === segments.length &&
+      route.segments.every((wanted, i) => {
+        const segment = segments[i] ?? '';
+        if (wanted === ':plural') return this.isKind(segment, segments);
+        return wanted.startsWith(':') ? segment !== '' : wanted === segment;
+      })
+    );
+  }
+
+  private isKind(plural: string, segments: readonly string[]): boolean {
+    const kind = this.registry.kinds.find((candidate) => candidate.plural === plural);
+    if (!kind) return false;
+    const inMesh = segments[0] === 'meshes' && segments.length >= 3;
+    return inMesh ? kind.scope === 'mesh' : kind.scope === 'global' || segments.length === 1;
+  }
+}
+
+function segmentsOf(path: string): string[] {
+  const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
+  return trimmed.split('/');
+}

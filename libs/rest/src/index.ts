@@ -1,0 +1,16 @@
+/**
+ * The REST interface of a control plane: one generic endpoint for every kind of the registry, OpenAPI made from it,
+ * and one filter that turns every failure into a problem document.
+ *
+ *   request → endpoint → reads (index) | writes (Admission → store) → answer
+ */
+export { createRestServer, type RestServer } from './rest-server';
+export {
+  DEFAULT_LIMITS,
+  type HostnameQuestion,
+  type Insights,
+  type ProgramFacts,
+  type RestAccess,
+  type RestDependencies,
+  type RestLimits,
+} from './dependencies';

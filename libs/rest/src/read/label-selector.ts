@@ -1,0 +1,93 @@
+import { isLabelKey, isLabelValue, Label, type Resource } from '@causeway/resources';
+
+/** One demand on the labels of a resource; all of a selector must hold. */
+export type Requirement =
+  | { readonly type: 'in' | 'not-in'; readonly key: string; readonly values: readonly string[] }
+  | { readonly type: 'exists' | 'absent'; readonly key: string };
+
+/** What became of reading a selector. */
+export type SelectorReading =
+  | { readonly ok: true; readonly requirements: readonly Requirement[] }
+  | { readonly ok: false; readonly reason: string };
+
+const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const EQUALITY = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
+
+/**
+ * Reads a selector in Kubernetes' syntax: `a=b`, `a==b`, `a!=b`, `a in (b, c)`, `a notin (b)`, `a`, `!a`, joined by
+ * commas. As there, `!=` and `notin` also take resources without the label.
+ */
+export function parseLabelSelector(text: string): SelectorReading {
+  const requirements: Requirement[] = [];
+  for (const part of splitOutsideParentheses(text)) {
+    const requirement = parseRequirement(part.trim());
+    if (typeof requirement === 'string') return { ok: false, reason: requirement };
+    requirements.push(requirement);
+  }
+  return { ok: true, requirements };
+}
+
+/** True when the resource's labels, the implied ones included (design.md §1), fulfil every requirement. */
+export function fulfils(resource: Resource, requirements: readonly Requirement[]): boolean {
+  return requirements.every((requirement) => {
+    const value = labelOf(resource, requirement.key);
+    switch (requirement.type) {
+      case 'in':
+        return value !== undefined && requirement.values.includes(value);
+      case 'not-in':
+        return value === undefined || !requirement.values.includes(value);
+      case 'exists':
+        return value !== undefined;
+      case 'absent':
+        return value === undefined;
+    }
+  });
+}
+
+function labelOf({ labels, id }: Resource, key: string): string | undefined {
+  if (Object.hasOwn(labels, key)) return labels[key];
+  if (key === Label.namespace) return id.namespace === '' ? 'default' : id.namespace;
+  return key === Label.serviceName ? id.name : undefined;
+}
+
+function splitOutsideParentheses(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === '(') depth++;
+    else if (char === ')') depth--;
+    else if (char === ',' && depth === 0) {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
+}
+
+function parseRequirement(part: string): Requirement | string {
+  const set = SET.exec(part);
+  if (set) {
+    const [, key = '', operator, list = ''] = set;
+    return checked({
+      type: operator === 'in' ? 'in' : 'not-in',
+      key,
+      values: list.split(',').map((value) => value.trim()),
+    });
+  }
+  const equality = EQUALITY.exec(part);
+  if (equality) {
+    const [, key = '', operator, value = ''] = equality;
+    return checked({ type: operator === '!=' ? 'not-in' : 'in', key, values: [value] });
+  }
+  if (part.startsWith('!')) return checked({ type: 'absent', key: part.slice(1).trim() });
+  return checked({ type: 'exists', key: part });
+}
+
+function checked(requirement: Requirement): Requirement | string {
+  if (!isLabelKey(requirement.key))
+    return `must be like a=b, a!=b, a in (b, c), a notin (b), a or !a, joined by commas; got "${requirement.key}" as a key`;
+  const bad = 'values' in requirement ? requirement.values.find((value) => !isLabelValue(value)) : undefined;
+  return bad === undefined ? requirement : `has a value that no label can have: "${bad}"`;
+}

@@ -1,0 +1,87 @@
+import type { Resource } from '@causeway/resources';
+import type { ResourceIndex } from '@causeway/store';
+import { fulfils } from './label-selector';
+import type { PageQuery, Selection } from './list-query';
+import { compareInList, type OrderedKinds, type OrderKey, type Place } from './ordered-kinds';
+
+/** One page of a list. */
+export interface Page {
+  /** How many resources the selection has in all. */
+  readonly total: number;
+  readonly resources: readonly Resource[];
+  /** Whether something follows. */
+  readonly more: boolean;
+}
+
+/** What a list is of: a kind, in one mesh or (undefined) in all. */
+export interface ListOf {
+  readonly kind: string;
+  readonly mesh: string | undefined;
+  readonly selection: Selection;
+}
+
+/** True when `resource` is one that the selection is about. */
+export function isSelected(resource: Resource, { name, namespace, zone, labels }: Selection): boolean {
+  const { id } = resource;
+  return (
+    (name === undefined || id.name.includes(name)) &&
+    (namespace === undefined || id.namespace === namespace) &&
+    (zone === undefined || id.zone === zone) &&
+    (labels.length === 0 || fulfils(resource, labels))
+  );
+}
+
+/** Lists from the in-memory index: sorted by mesh, name, zone, namespace, so pages are stable. */
+export class Lister {
+  constructor(
+    private readonly index: ResourceIndex,
+    private readonly orders: OrderedKinds,
+  ) {}
+
+  /** One page of what `of` selects. */
+  page(of: ListOf, { size, start }: PageQuery): Page {
+    const places = this.places(of);
+    const from = start.type === 'offset' ? start.offset : start.place ? firstAfter(places, start.place) : 0;
+    const resources = places.slice(from, from + size).flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
+    return { total: places.length, resources, more: from + size < places.length };
+  }
+
+  private places({ kind, mesh, selection }: ListOf): readonly Place[] {
+    const all = this.orders.of(kind);
+    const inMesh = mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
+    if (isEverything(selection)) return inMesh;
+    return inMesh.filter((place) => {
+      const resource = this.index.byIdentityKey(place.key);
+      return resource !== undefined && isSelected(resource, selection);
+    });
+  }
+}
+
+function isEverything({ name, namespace, zone, labels }: Selection): boolean {
+  return name === undefined && namespace === undefined && zone === undefined && labels.length === 0;
+}
+
+function firstOfMesh(places: readonly Place[], mesh: string): number {
+  return firstWhere(places, (place) => place.id.mesh >= mesh);
+}
+
+function firstAfterMesh(places: readonly Place[], mesh: string): number {
+  return firstWhere(places, (place) => place.id.mesh > mesh);
+}
+
+function firstAfter(places: readonly Place[], key: OrderKey): number {
+  return firstWhere(places, (place) => compareInList(place.id, key) > 0);
+}
+
+/** The first position that `isPast` holds for, in a list where it holds for all that follow. */
+function firstWhere(places: readonly Place[], isPast: (place: Place) => boolean): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const place = places[middle];
+    if (place && isPast(place)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,17 @@
+import type { Resource } from '@causeway/resources';
+import { header, type Call } from '../http/call';
+import { pathOf } from '../http/paths';
+import { encodeCursor } from './cursor';
+import type { PageQuery } from './list-query';
+
+/** The URL of the page that follows: the same query, sorted, with `offset` or `cursor` moved on (rest.md §1.3). */
+export function nextUrl(call: Call, page: PageQuery, last: Resource | undefined): string {
+  const query = new URLSearchParams(call.url.slice(pathOf(call.url).length + 1));
+  query.set('size', String(page.size));
+  if (page.start.type === 'offset') query.set('offset', String(page.start.offset + page.size));
+  else if (last) query.set('cursor', encodeCursor(last.id));
+  query.sort();
+  const host = header(call, 'host') ?? '';
+  const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host) ? `http://${host}` : '';
+  return `${origin}${pathOf(call.url)}?${query.toString()}`;
+}

@@ -1,0 +1,97 @@
+import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
+import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
+import type { ResourceIndex } from '@causeway/store';
+import type { Access } from '../http/access';
+import { jsonText, type Answer } from '../http/answer';
+import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
+import type { Query } from '../http/query';
+import { requireMesh } from './require-mesh';
+import type { Freshness } from './freshness';
+import type { Lister, Page } from './lister';
+import { readPage, readSelection, type PageQuery } from './list-query';
+import { nextUrl } from './next-url';
+import { getParameters, listParameters } from './read-parameters';
+import type { ResourceTexts } from './resource-text';
+
+/** What reading works with. */
+export interface ReadParts {
+  readonly registry: Registry;
+  readonly cp: ControlPlane;
+  readonly index: ResourceIndex;
+  readonly lister: Lister;
+  readonly texts: ResourceTexts;
+  readonly freshness: Freshness;
+
+  readonly access: Access;
+}
+
+/** Lists and single resources, from the in-memory index. */
+export class ResourceReads {
+  constructor(private readonly parts: ReadParts) {}
+
+  /** `{total, items, next}`; throws 404 for an unknown kind or mesh, 400 for a bad query. */
+  async list(call: Call): Promise<Answer> {
+    const { kind, mesh } = placeOf(call, this.parts.registry, false);
+    const query = queryOf(call, listParameters(kind));
+    const selection = readSelection(query);
+    const page = readPage(query);
+    await this.ready(query);
+    if (mesh !== undefined) requireMesh(this.parts.index, mesh);
+    const revision = this.parts.freshness.revision();
+    const found = this.parts.lister.page({ kind: kind.name, mesh, selection }, page);
+    return jsonText(this.listText(call, page, found), { 'causeway-revision': String(revision) });
+  }
+
+  /** One resource by plain or wire name, with its ETag. */
+  async get(call: Call): Promise<Answer> {
+    const { kind, mesh } = placeOf(call, this.parts.registry, true);
+    const query = queryOf(call, getParameters(kind));
+    const name = nameQuery(call, kind, mesh, query);
+    const form = readForm(query);
+    await this.ready(query);
+    this.parts.access.checkReader(call, kind);
+    if (mesh !== undefined) requireMesh(this.parts.index, mesh);
+    return this.show(resolveName(this.parts.index, this.parts.cp, name), form);
+  }
+
+  /** The answer that shows one resource. */
+  show(resource: Resource, form: 'universal' | 'k8s'): Answer {
+    return jsonText(this.parts.texts.of(resource, { form }), {
+      etag: etagOf(resource),
+      'causeway-revision': String(resource.revision),
+    });
+  }
+
+  private async ready(query: Query): Promise<void> {
+    const minRevision = query.integer('minRevision', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+    query.check();
+    await this.parts.freshness.wait(minRevision);
+  }
+
+  private listText(call: Call, page: PageQuery, { total, resources, more }: Page): string {
+    const items = resources.map((resource) => this.parts.texts.inList(resource)).join(',');
+    const next = more ? nextUrl(call, page, resources.at(-1)) : null;
+    return `{"total":${total},"items":[${items}],"next":${JSON.stringify(next)}}`;
+  }
+}
+
+/** How the path and query of a call name one resource. */
+export function nameQuery(call: Call, kind: Kind, mesh: string | undefined, query: Query): NameQuery {
+  const namespace = kind.namespaced ? query.text('namespace') : undefined;
+  const zone = query.text('zone');
+  return {
+    kind,
+    name: pathParameter(call, 'name'),
+    ...(mesh === undefined ? {} : { mesh }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(zone === undefined ? {} : { zone }),
+  };
+}
+
+/** The form of document that `format` asks for. */
+export function readForm(query: Query): 'universal' | 'k8s' {
+  const format = query.text('format') ?? 'universal';
+  if (format === 'k8s' || format === 'kubernetes') return 'k8s';
+  if (format !== 'universal') query.refuse('format', `must be one of universal, k8s, kubernetes; got "${format}"`);
+  return 'universal';
+}

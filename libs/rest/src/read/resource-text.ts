@@ -1,0 +1,40 @@
+import { toDocument, type DocumentFormat } from '@causeway/admission';
+import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
+
+/**
+ * Resources as JSON text. A resource never changes in place, so the text that lists and watches show of it is made
+ * once and kept as long as the resource; a list of thousands is then a join of strings.
+ */
+export class ResourceTexts {
+  private readonly listed = new WeakMap<Resource, string>();
+
+  constructor(private readonly registry: Registry) {}
+
+  /** As lists and watches show it: the values of confidential kinds are left out (design.md §6). */
+  inList(resource: Resource): string {
+    const known = this.listed.get(resource);
+    if (known !== undefined) return known;
+    const text = this.of(resource, { redacted: true });
+    this.listed.set(resource, text);
+    return text;
+  }
+
+  /** As a GET of one shows it. */
+  of(resource: Resource, format: DocumentFormat = {}): string {
+    return JSON.stringify(this.document(resource, format));
+  }
+
+  private document(resource: Resource, format: DocumentFormat): JsonObject {
+    const kind = this.registry.kind(resource.id.kind);
+    if (!kind) throw new Error(`the store holds the kind ${resource.id.kind}, which the registry does not know`);
+    const document = toDocument(kind, resource, format);
+    return isJsonObject(document['status']) ? { ...document, status: withConnected(document['status']) } : document;
+  }
+}
+
+/** `connected` is filled when read; no data plane reports to this control plane yet (design.md §1). */
+function withConnected(status: JsonObject): JsonObject {
+  const proxies = status['dataplaneProxies'];
+  if (!isJsonObject(proxies)) return status;
+  return { ...status, dataplaneProxies: { ...proxies, connected: 0 } };
+}

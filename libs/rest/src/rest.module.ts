@@ -1,0 +1,23 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { ResourceEndpoint } from './endpoints/resource.endpoint';
+import { ProblemFilter } from './http/problem.filter';
+import { READS, WRITES } from './tokens';
+import type { RestParts } from './rest-parts';
+
+/** The REST interface as a Nest module; what it works with is made by `assembleRest` and only handed over here. */
+@Module({})
+export class RestModule {
+  /** A module over parts that are ready to serve. */
+  static register(parts: RestParts): DynamicModule {
+    return { module: RestModule, controllers: [ResourceEndpoint], providers: providersOf(parts) };
+  }
+}
+
+function providersOf(parts: RestParts): Provider[] {
+  return [
+    { provide: READS, useFactory: () => parts.reads },
+    { provide: WRITES, useFactory: () => parts.writes },
+    { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.routes, parts.logger) },
+  ];
+}

@@ -1,0 +1,77 @@
+import { Admission } from '@causeway/admission';
+import { coreKinds } from '@causeway/kinds';
+import type { ControlPlane, Identity, JsonObject, Labels } from '@causeway/resources';
+import { createRestServer, type RestDependencies, type RestServer } from '@causeway/rest';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+
+/** A REST server over a memory store with everything real behind it. */
+export interface RestFixture {
+  readonly server: RestServer;
+  readonly store: MemoryStore;
+  readonly index: ResourceIndex;
+  /** Writes past admission, as sync and controllers do; the index has it when this resolves. */
+  seed(...resources: readonly Seed[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Seed {
+  readonly id: Identity;
+  readonly labels?: Labels;
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+}
+
+export type FixtureOptions = Partial<Pick<RestDependencies, 'access' | 'limits' | 'insights' | 'logger'>> & {
+  readonly cp?: ControlPlane;
+};
+
+export const ZONE_EAST: ControlPlane = { role: 'zone', zone: 'east', federated: true };
+
+/** Starts a fixture; a mesh `default` exists. */
+export async function restFixture(options: FixtureOptions = {}): Promise<RestFixture> {
+  const { cp = ZONE_EAST, access = { bindAddress: '127.0.0.1' }, ...rest } = options;
+  const store = new MemoryStore(new MemoryDisk());
+  const index = new ResourceIndex();
+  const stop = new AbortController();
+  const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
+  const operatorToken = access.operatorToken !== undefined;
+  const admission = new Admission({
+    registry: coreKinds,
+    store,
+    index,
+    controlPlane: cp,
+    clock: systemClock,
+    operatorToken,
+  });
+  const seed = async (...seeds: readonly Seed[]): Promise<void> => {
+    const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({
+      ...{ type: 'put' as const, id, expect: 'any' as const, labels, spec },
+      ...(status ? { status } : {}),
+    }));
+    await index.reached((await store.write({ changes, onRefusal: 'abort' })).revision);
+  };
+  await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
+  const server = await createRestServer({
+    ...{ registry: coreKinds, cp, store, index, admission, clock: systemClock, logger: silentLogger, access },
+    program: { version: '0.1.0', instanceId: 'test-1', config: {} },
+    ...rest,
+  });
+  const close = async (): Promise<void> => {
+    await server.close();
+    stop.abort();
+    await store.close();
+    await following;
+  };
+  return { server, store, index, seed, close };
+}
+
+/** The identity of a Mesh. */
+export function meshId(name: string): Identity {
+  return { kind: 'Mesh', mesh: '', zone: '', namespace: '', name };
+}
+
+/** The identity of a MeshService of mesh and namespace `default`. */
+export function serviceId(name: string, zone = 'east'): Identity {
+  return { kind: 'MeshService', mesh: 'default', zone, namespace: 'default', name };
+}
