@@ -1,7 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Failure } from './failure.mjs';
 import { freePort } from './ports.mjs';
 
@@ -25,24 +23,11 @@ export function installRedisServer() {
 
 /** Runs `redis-server` on a free port of 127.0.0.1, keeping nothing on disk: `{ url, port, pid, stop() }`. */
 export async function startRedis() {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-redis-'));
   const port = await freePort();
-  const options = [
-    '--port',
-    port,
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    folder,
-    '--daemonize',
-    'no',
-  ];
-  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', 'redis-server', ...options.map(String)], {
-    cwd: folder,
+  const listen = ['--port', String(port), '--bind', '127.0.0.1'];
+  const keepNothing = ['--save', '', '--appendonly', 'no', '--dir', tmpdir()];
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', 'redis-server', ...listen, ...keepNothing], {
+    cwd: tmpdir(),
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -56,7 +41,6 @@ export async function startRedis() {
     async stop() {
       child.stdin.end();
       await closed;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
