@@ -1,10 +1,25 @@
 import { Registry } from '@causeway/resources';
 import { Dataplane } from './dataplane';
+import { GlobalSecret } from './global-secret';
 import { HostnameGenerator } from './hostname-generator';
 import { Mesh } from './mesh';
+import { MeshExternalService } from './mesh-external-service';
+import { MeshMultiZoneService } from './mesh-multi-zone-service';
 import { MeshService } from './mesh-service';
 import { Namespace } from './namespace';
+import { Secret } from './secret';
 import { Zone } from './zone';
 
 /** Every kind of the product; the one place where a kind is registered. */
-export const coreKinds = new Registry([Mesh, Namespace, Zone, Dataplane, MeshService, HostnameGenerator]);
+export const coreKinds = new Registry([
+  Mesh,
+  Namespace,
+  Zone,
+  Dataplane,
+  MeshService,
+  MeshMultiZoneService,
+  MeshExternalService,
+  HostnameGenerator,
+  Secret,
+  GlobalSecret,
+]);

@@ -1,34 +1,6 @@
-import { Type } from 'typebox';
-import { defineKind, Sync } from '@causeway/resources';
-import { PortNumber, strict, StringMap } from './schema-parts';
-
-const Inbound = Type.Object(
-  {
-    port: PortNumber,
-    servicePort: Type.Optional(PortNumber),
-    address: Type.Optional(Type.String()),
-    serviceAddress: Type.Optional(Type.String()),
-    name: Type.Optional(Type.String()),
-    protocol: Type.Optional(Type.String()),
-    tags: Type.Optional(StringMap),
-    state: Type.Optional(Type.Enum(['Ready', 'NotReady', 'Ignored'])),
-    health: Type.Optional(Type.Object({ ready: Type.Optional(Type.Boolean()) }, strict)),
-  },
-  strict,
-);
-
-const Spec = Type.Object(
-  {
-    networking: Type.Object(
-      {
-        address: Type.String({ minLength: 1 }),
-        inbound: Type.Optional(Type.Array(Inbound)),
-      },
-      strict,
-    ),
-  },
-  strict,
-);
+import { defineKind, isSubdomain, Sync } from '@causeway/resources';
+import { checkNetworking } from './dataplane-rules';
+import { DataplaneSpec } from './dataplane-spec';
 
 /** One running instance of a workload: where it listens and for which services (rest.md §3.7, kuma-2.14.md). */
 export const Dataplane = defineKind({
@@ -38,5 +10,13 @@ export const Dataplane = defineKind({
   scope: 'mesh',
   namespaced: true,
   sync: Sync.toGlobal,
-  spec: Spec,
+  spec: DataplaneSpec,
+  validate: (spec, at) => checkNetworking(spec.networking, at.field('networking')),
+  warn: ({ spec }) =>
+    (spec.networking.inbound ?? []).flatMap((inbound, i) => {
+      const service = inbound.tags?.['kuma.io/service'];
+      if (service === undefined || isSubdomain(service)) return [];
+      const field = `spec.networking.inbound[${i}].tags["kuma.io/service"]`;
+      return [`${field}: "${service}" cannot be the name of a MeshService, so none is made of it`];
+    }),
 });

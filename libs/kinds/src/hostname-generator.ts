@@ -1,26 +1,30 @@
-import { Type } from 'typebox';
-import { defineKind, Sync } from '@causeway/resources';
-import { strict, StringMap } from './schema-parts';
+import { Type, type Static } from 'typebox';
+import { checkTemplate, parseTemplate } from '@causeway/naming';
+import { defineKind, isComputedLabel, Sync } from '@causeway/resources';
+import { oneWordForLabels, selectorLabels } from './rules';
+import { Extension, ServiceSelector, strict } from './schema-parts';
 
-/** `labels` is the seed's word, `matchLabels` Kuma's; they mean the same (design.md §4). */
-const ServiceSelector = Type.Object({ labels: Type.Optional(StringMap), matchLabels: Type.Optional(StringMap) }, strict);
+const services = ['meshService', 'meshMultiZoneService', 'meshExternalService'] as const;
 
-const Spec = Type.Object(
+const Selector = Type.Object(
   {
-    selector: Type.Object(
-      {
-        meshService: Type.Optional(ServiceSelector),
-        meshMultiZoneService: Type.Optional(ServiceSelector),
-        meshExternalService: Type.Optional(ServiceSelector),
-      },
-      strict,
-    ),
-    template: Type.String({ minLength: 1 }),
+    meshService: Type.Optional(ServiceSelector),
+    meshMultiZoneService: Type.Optional(ServiceSelector),
+    meshExternalService: Type.Optional(ServiceSelector),
   },
   strict,
 );
 
-/** The operator's rule by which services get hostnames (seed 001). */
+const Spec = Type.Object(
+  {
+    selector: Selector,
+    template: Type.String({ minLength: 1 }),
+    extension: Type.Optional(Extension),
+  },
+  strict,
+);
+
+/** The operator's rule by which services get hostnames (seed 001; design.md §4 hostname). */
 export const HostnameGenerator = defineKind({
   name: 'HostnameGenerator',
   plural: 'hostnamegenerators',
@@ -30,9 +34,32 @@ export const HostnameGenerator = defineKind({
   writer: 'operator',
   spec: Spec,
   validate: (spec, at) => {
-    const given = Object.keys(spec.selector);
-    return given.length === 1
-      ? []
-      : [at.field('selector').violation('must name exactly one of meshService, meshMultiZoneService, meshExternalService')];
+    const place = at.field('selector');
+    const given = services.filter((service) => spec.selector[service] !== undefined);
+    return [
+      ...(given.length === 1
+        ? []
+        : [place.violation(`must name exactly one of ${services.join(', ')}; got ${given.join(', ') || 'none'}`)]),
+      ...given.flatMap((service) => oneWordForLabels(spec.selector[service], place.field(service))),
+      ...checkTemplate(spec.template).map((reason) => at.field('template').violation(reason)),
+    ];
   },
+  warn: ({ spec }) => [
+    ...settableLabels(spec).map(
+      ({ field, label }) =>
+        `${field}: reads label "${label}", which service owners can set; names can be taken by relabelling`,
+    ),
+    ...(spec.extension ? ['spec.extension: no extension is known here, so no hostnames are made'] : []),
+  ],
 });
+
+/** Labels that selector and template depend on and that are not computed, so any service owner can claim them. */
+function settableLabels(spec: Static<typeof Spec>): { readonly field: string; readonly label: string }[] {
+  const selected = services.flatMap((service) => Object.keys(selectorLabels(spec.selector[service] ?? {})));
+  const parsed = parseTemplate(spec.template);
+  const read = parsed.ok ? parsed.template.reads.labels : [];
+  return [
+    ...selected.map((label) => ({ field: 'spec.selector', label })),
+    ...read.map((label) => ({ field: 'spec.template', label })),
+  ].filter(({ label }) => !isComputedLabel(label));
+}

@@ -1,36 +1,46 @@
 import { Type } from 'typebox';
-import { defineKind, Sync } from '@causeway/resources';
-import { PortNumber, strict, StringMap } from './schema-parts';
+import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { distinctPorts, nameWarnings } from './rules';
+import { NonEmpty, PortNumber, protocols, strict, StringMap } from './schema-parts';
 
 const Selector = Type.Object(
   {
     dataplaneTags: Type.Optional(StringMap),
     dataplaneLabels: Type.Optional(Type.Object({ matchLabels: Type.Optional(StringMap) }, strict)),
-    dataplaneRef: Type.Optional(Type.Object({ name: Type.String({ minLength: 1 }) }, strict)),
+    dataplaneRef: Type.Optional(Type.Object({ name: NonEmpty }, strict)),
   },
   strict,
 );
 
 const Port = Type.Object(
   {
-    name: Type.Optional(Type.String({ minLength: 1 })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
     port: PortNumber,
-    targetPort: Type.Optional(Type.Union([PortNumber, Type.String({ minLength: 1 })])),
-    appProtocol: Type.Optional(Type.Enum(['tcp', 'http', 'http2', 'grpc', 'kafka'], { default: 'tcp' })),
+    targetPort: Type.Optional(Type.Union([PortNumber, NonEmpty])),
+    appProtocol: Type.Optional(Type.Enum(protocols, { default: 'tcp' })),
   },
   strict,
 );
+
+/** Which zones may know the service: by name, or by the labels of their Zone. */
+const ExportZones = Type.Union([Type.Array(NonEmpty), Type.Object({ matchLabels: StringMap }, strict)]);
+
+const Export = Type.Object({ mode: Type.Enum(['All', 'None', 'Subset']), zones: Type.Optional(ExportZones) }, strict);
+
+const Identity = Type.Object({ type: Type.Enum(['ServiceTag', 'SpiffeID']), value: Type.String() }, strict);
 
 const Spec = Type.Object(
   {
     selector: Type.Optional(Selector),
     ports: Type.Optional(Type.Array(Port)),
+    export: Type.Optional(Export),
     state: Type.Optional(Type.Enum(['Available', 'Unavailable'])),
+    identities: Type.Optional(Type.Array(Identity)),
   },
   strict,
 );
 
-/** A service of the mesh: which Dataplanes serve it on which ports (design.md §1; seed 001). */
+/** A service of the mesh: which Dataplanes serve it on which ports, and which zones know it (design.md §1; seed 001). */
 export const MeshService = defineKind({
   name: 'MeshService',
   plural: 'meshservices',
@@ -38,12 +48,41 @@ export const MeshService = defineKind({
   scope: 'mesh',
   namespaced: true,
   sync: Sync.acrossZones,
-  serverOwned: ['state'],
+  serverOwned: ['state', 'identities'],
   spec: Spec,
-  validate: (spec, at) => {
-    const given = Object.keys(spec.selector ?? {});
-    return given.length > 1
-      ? [at.field('selector').violation(`must name only one of dataplaneTags, dataplaneLabels, dataplaneRef; got ${given.join(', ')}`)]
-      : [];
-  },
+  validate: (spec, at) => [
+    ...oneSelector(spec.selector ?? {}, at.field('selector')),
+    ...distinctPorts(spec.ports ?? [], at.field('ports')),
+    ...zonesFitMode(spec.export, at.field('export').field('zones')),
+  ],
+  warn: ({ name, spec }) => [
+    ...nameWarnings(name),
+    ...(matchesNothing(spec.selector) ? ['spec.selector: selects nothing, so no Dataplane serves this service'] : []),
+    ...(spec.ports?.length ? [] : ['spec.ports: there are none, so nothing can connect to this service']),
+  ],
 });
+
+function oneSelector(selector: object, at: FieldPath): Violation[] {
+  const given = Object.keys(selector);
+  if (given.length <= 1) return [];
+  return [at.violation(`must name only one of dataplaneTags, dataplaneLabels, dataplaneRef; got ${given.join(', ')}`)];
+}
+
+function matchesNothing(
+  selector: { readonly dataplaneTags?: Readonly<Record<string, string>>; readonly [key: string]: unknown } | undefined,
+): boolean {
+  if (!selector || Object.keys(selector).length === 0) return true;
+  return selector.dataplaneTags !== undefined && Object.keys(selector.dataplaneTags).length === 0;
+}
+
+function zonesFitMode(
+  rule: { readonly mode: string; readonly zones?: unknown } | undefined,
+  at: FieldPath,
+): Violation[] {
+  if (!rule) return [];
+  if (rule.mode === 'Subset' && rule.zones === undefined) return [at.violation('is required with mode Subset')];
+  if (rule.mode !== 'Subset' && rule.zones !== undefined) {
+    return [at.violation(`must be left out with mode ${rule.mode}`)];
+  }
+  return [];
+}

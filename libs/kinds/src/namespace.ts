@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineKind, Sync } from '@causeway/resources';
+import { checkName, defineKind, Sync } from '@causeway/resources';
 import { strict } from './schema-parts';
 
 /** A namespace that an operator wants to label; namespaces need not be declared to be used (design.md §1). */
@@ -7,7 +7,12 @@ export const Namespace = defineKind({
   name: 'Namespace',
   plural: 'namespaces',
   shortName: 'ns',
+  apiVersion: 'v1',
   scope: 'global',
   sync: Sync.fromGlobal,
   spec: Type.Object({}, strict),
+  checkName: (name, at) =>
+    name.length > 63 || name.includes('.')
+      ? [at.violation(`must be at most 63 characters without dots, as namespaces are; got "${name}"`)]
+      : checkName(name, at),
 });

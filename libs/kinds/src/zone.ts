@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { defineKind, Sync } from '@causeway/resources';
-import { strict } from './schema-parts';
+import { checkName, defineKind, Sync } from '@causeway/resources';
+import { nameWarnings } from './rules';
+import { Duration, strict } from './schema-parts';
 
 const Spec = Type.Object(
   {
@@ -8,13 +9,7 @@ const Spec = Type.Object(
     enabled: Type.Optional(Type.Boolean()),
     auth: Type.Optional(Type.Enum(['token', 'none'])),
     lost: Type.Optional(
-      Type.Object(
-        {
-          policy: Type.Enum(['keep', 'depreferred', 'withdraw']),
-          after: Type.Optional(Type.String({ pattern: '^[0-9]+(ms|s|m|h)$' })),
-        },
-        strict,
-      ),
+      Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
   },
   strict,
@@ -29,4 +24,10 @@ export const Zone = defineKind({
   sync: Sync.zoneList,
   writer: 'operator',
   spec: Spec,
+  // The label `kuma.io/zone` of what it makes holds the name.
+  checkName: (name, at) =>
+    name.length > 63
+      ? [at.violation(`must not be longer than 63 characters, has ${name.length}`)]
+      : checkName(name, at),
+  warn: ({ name }) => nameWarnings(name),
 });

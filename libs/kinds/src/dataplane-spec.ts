@@ -1,0 +1,134 @@
+import { Type, type Static } from 'typebox';
+import { NonEmpty, Optionals, PortNumber, protocols, strict, StringMap } from './schema-parts';
+
+/** Durations as protobuf's JSON writes them. */
+const Seconds = Type.String({ pattern: '^[0-9]+(\\.[0-9]{1,9})?s$' });
+
+const ServiceProbe = Optionals({
+  interval: Seconds,
+  timeout: Seconds,
+  unhealthyThreshold: Type.Integer({ minimum: 1 }),
+  healthyThreshold: Type.Integer({ minimum: 1 }),
+  tcp: Type.Object({}, strict),
+});
+
+const Inbound = Type.Object(
+  {
+    port: PortNumber,
+    /** Where the application listens; absent = as `port`. */
+    servicePort: Type.Optional(PortNumber),
+    address: Type.Optional(NonEmpty),
+    serviceAddress: Type.Optional(NonEmpty),
+    name: Type.Optional(Type.String()),
+    protocol: Type.Optional(Type.Enum(protocols)),
+    tags: Type.Optional(StringMap),
+    /** Absent means Ready. */
+    state: Type.Optional(Type.Enum(['Ready', 'NotReady', 'Ignored'])),
+    health: Type.Optional(Optionals({ ready: Type.Boolean() })),
+    serviceProbe: Type.Optional(ServiceProbe),
+  },
+  strict,
+);
+
+const serviceKinds = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'] as const;
+
+const Outbound = Type.Object(
+  {
+    address: Type.Optional(NonEmpty),
+    port: PortNumber,
+    tags: Type.Optional(StringMap),
+    backendRef: Type.Optional(
+      Type.Object(
+        {
+          kind: Type.Enum(serviceKinds),
+          name: Type.Optional(NonEmpty),
+          port: Type.Optional(PortNumber),
+          labels: Type.Optional(StringMap),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+const Gateway = Optionals({ tags: StringMap, type: Type.Enum(['DELEGATED', 'BUILTIN']) });
+
+const Listener = Type.Object(
+  {
+    type: Type.Enum(['ZoneIngress', 'ZoneEgress']),
+    address: NonEmpty,
+    port: PortNumber,
+    name: Type.Optional(NonEmpty),
+    state: Type.Optional(Type.Enum(['Ready', 'NotReady'])),
+  },
+  strict,
+);
+
+const ReachableBackend = Type.Object(
+  {
+    kind: Type.Enum(serviceKinds),
+    name: Type.Optional(NonEmpty),
+    namespace: Type.Optional(NonEmpty),
+    port: Type.Optional(PortNumber),
+    labels: Type.Optional(StringMap),
+  },
+  strict,
+);
+
+/** 0 switches the redirection of one direction off. */
+const RedirectPort = Type.Integer({ minimum: 0, maximum: 65535 });
+
+const TransparentProxying = Optionals({
+  redirectPortInbound: RedirectPort,
+  redirectPortOutbound: RedirectPort,
+  directAccessServices: Type.Array(Type.String()),
+  reachableServices: Type.Array(Type.String()),
+  ipFamilyMode: Type.Enum(['UnSpecified', 'DualStack', 'IPv4', 'IPv6']),
+  reachableBackends: Optionals({ refs: Type.Array(ReachableBackend) }),
+});
+
+const Networking = Type.Object(
+  {
+    address: NonEmpty,
+    advertisedAddress: Type.Optional(NonEmpty),
+    inbound: Type.Optional(Type.Array(Inbound)),
+    outbound: Type.Optional(Type.Array(Outbound)),
+    gateway: Type.Optional(Gateway),
+    listeners: Type.Optional(Type.Array(Listener)),
+    transparentProxying: Type.Optional(TransparentProxying),
+    admin: Type.Optional(Type.Object({ port: PortNumber }, strict)),
+  },
+  strict,
+);
+
+const Metrics = Type.Object(
+  {
+    name: Type.Optional(Type.String()),
+    type: NonEmpty,
+    conf: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  strict,
+);
+
+const Probes = Type.Object(
+  {
+    port: PortNumber,
+    endpoints: Type.Optional(
+      Type.Array(Type.Object({ inboundPort: PortNumber, inboundPath: Type.String(), path: Type.String() }, strict)),
+    ),
+  },
+  strict,
+);
+
+/** Every field of Kuma 2.14's Dataplane (rest.md §3.7, kuma-2.14.md §1). */
+export const DataplaneSpec = Type.Object(
+  { networking: Networking, metrics: Type.Optional(Metrics), probes: Type.Optional(Probes) },
+  strict,
+);
+
+export type Networking = Static<typeof Networking>;
+export type Inbound = Static<typeof Inbound>;
+export type Outbound = Static<typeof Outbound>;
+export type Listener = Static<typeof Listener>;
+export type ReachableBackend = Static<typeof ReachableBackend>;

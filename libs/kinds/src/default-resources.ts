@@ -1,0 +1,74 @@
+import type { ControlPlane, JsonObject } from '@causeway/resources';
+
+/** A resource that every control plane of a role begins with. */
+export interface DefaultResource {
+  readonly kind: 'Mesh' | 'Namespace' | 'HostnameGenerator';
+  readonly name: string;
+  readonly spec: JsonObject;
+}
+
+const fromGlobal = { 'kuma.io/origin': 'global' } as const;
+const fromHere = { 'kuma.io/origin': 'zone' } as const;
+const kubernetes = { 'kuma.io/env': 'kubernetes' } as const;
+const headless = 'k8s.kuma.io/is-headless-service';
+
+type Service = 'meshService' | 'meshMultiZoneService' | 'meshExternalService';
+
+const generator = (
+  name: string,
+  service: Service,
+  matchLabels: Readonly<Record<string, string>>,
+  template: string,
+): DefaultResource => ({
+  kind: 'HostnameGenerator',
+  name,
+  spec: { selector: { [service]: { matchLabels } }, template },
+});
+
+/** Kuma's, under Kuma's names (design.md §4 defaults; rest.md §7.1, kuma-2.14.md §5). */
+const ON_GLOBAL: readonly DefaultResource[] = [
+  generator(
+    'synced-mesh-multi-zone-service',
+    'meshMultiZoneService',
+    fromGlobal,
+    '{{ .DisplayName }}.mzsvc.mesh.local',
+  ),
+  generator(
+    'synced-kube-mesh-service',
+    'meshService',
+    { ...fromGlobal, [headless]: 'false', ...kubernetes },
+    '{{ .DisplayName }}.{{ .Namespace }}.svc.{{ .Zone }}.mesh.local',
+  ),
+  generator(
+    'synced-headless-kube-mesh-service',
+    'meshService',
+    { ...fromGlobal, [headless]: 'true', ...kubernetes },
+    '{{ label "statefulset.kubernetes.io/pod-name" }}.{{ label "k8s.kuma.io/service-name" }}.{{ .Namespace }}.svc.{{ .Zone }}.mesh.local',
+  ),
+  generator(
+    'synced-universal-mesh-service',
+    'meshService',
+    { ...fromGlobal, 'kuma.io/env': 'universal' },
+    '{{ .DisplayName }}.svc.{{ .Zone }}.mesh.local',
+  ),
+  generator('synced-mesh-external-service', 'meshExternalService', fromGlobal, '{{ .DisplayName }}.extsvc.mesh.local'),
+];
+
+const ON_ZONE: readonly DefaultResource[] = [
+  generator('local-universal-mesh-service', 'meshService', fromHere, '{{ .DisplayName }}.svc.mesh.local'),
+  generator('local-mesh-external-service', 'meshExternalService', fromHere, '{{ .DisplayName }}.extsvc.mesh.local'),
+];
+
+const MESH: readonly DefaultResource[] = [
+  { kind: 'Mesh', name: 'default', spec: {} },
+  { kind: 'Namespace', name: 'default', spec: {} },
+];
+
+/**
+ * What a control plane holds at its first start: mesh and namespace `default` on the global and on a zone by itself,
+ * and the hostname generators of its role. Specs are without defaults.
+ */
+export function defaultResources(cp: ControlPlane): readonly DefaultResource[] {
+  if (cp.role === 'global') return [...MESH, ...ON_GLOBAL];
+  return cp.federated ? ON_ZONE : [...MESH, ...ON_ZONE];
+}

@@ -1,0 +1,15 @@
+import { defineKind, Sync } from '@causeway/resources';
+import { base64Problem, SecretSpec } from './secret-value';
+
+/** A confidential value of no mesh, such as a signing key, base64 (rest.md §3.6). */
+export const GlobalSecret = defineKind({
+  name: 'GlobalSecret',
+  plural: 'globalsecrets',
+  shortName: 'gsec',
+  scope: 'global',
+  sync: Sync.secrets,
+  writer: 'operator',
+  confidential: true,
+  spec: SecretSpec,
+  validate: base64Problem,
+});

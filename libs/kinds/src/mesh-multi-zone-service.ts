@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import { defineKind, Sync } from '@causeway/resources';
+import { distinctPorts, nameWarnings, oneWordForLabels, selectorLabels } from './rules';
+import { PortNumber, protocols, ServiceSelector, strict } from './schema-parts';
+
+const Port = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+    port: PortNumber,
+    appProtocol: Type.Optional(Type.Enum(protocols, { default: 'tcp' })),
+  },
+  strict,
+);
+
+const Spec = Type.Object(
+  {
+    selector: Type.Object({ meshService: ServiceSelector }, strict),
+    ports: Type.Array(Port, { minItems: 1 }),
+  },
+  strict,
+);
+
+/** One service made of the MeshServices of several zones (rest.md §3.4). */
+export const MeshMultiZoneService = defineKind({
+  name: 'MeshMultiZoneService',
+  plural: 'meshmultizoneservices',
+  shortName: 'mzsvc',
+  scope: 'mesh',
+  sync: Sync.fromGlobal,
+  spec: Spec,
+  validate: (spec, at) => {
+    const selector = spec.selector.meshService;
+    const place = at.field('selector').field('meshService');
+    const none = Object.keys(selectorLabels(selector)).length === 0;
+    return [
+      ...oneWordForLabels(selector, place),
+      ...(none ? [place.field('matchLabels').violation('must not be empty')] : []),
+      ...distinctPorts(spec.ports, at.field('ports')),
+    ];
+  },
+  warn: ({ name }) => nameWarnings(name),
+});

@@ -1,0 +1,13 @@
+import { Type } from 'typebox';
+import type { FieldPath, Violation } from '@causeway/resources';
+import { strict } from './schema-parts';
+
+/** What a secret holds. */
+export const SecretSpec = Type.Object({ data: Type.String({ minLength: 1 }) }, strict);
+
+/** A violation where the value is not base64 (RFC 4648 §4; line breaks are allowed); it never repeats the value. */
+export function base64Problem(spec: { readonly data: string }, at: FieldPath): Violation[] {
+  const text = spec.data.replace(/[\r\n]/g, '');
+  if (/^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0) return [];
+  return [at.field('data').violation('must be base64')];
+}

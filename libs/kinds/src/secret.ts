@@ -1,0 +1,15 @@
+import { defineKind, Sync } from '@causeway/resources';
+import { base64Problem, SecretSpec } from './secret-value';
+
+/** A confidential value of one mesh, base64 (rest.md §3.6). */
+export const Secret = defineKind({
+  name: 'Secret',
+  plural: 'secrets',
+  shortName: 'sec',
+  scope: 'mesh',
+  sync: Sync.secrets,
+  writer: 'operator',
+  confidential: true,
+  spec: SecretSpec,
+  validate: base64Problem,
+});
