@@ -17,13 +17,13 @@ export interface ClaimView extends ClaimRank {
   readonly hostname: string;
 }
 
-/** What stands in the status for a claim, `winner` being the strongest claim on its hostname. */
-export function addressOf(claim: Claim, winner: Claim | undefined, ownZone: string): ServiceAddress {
+/** What stands in the status for a claim, `winner` being the strongest claim on its hostname (itself where there is none). */
+export function addressOf(claim: Claim, winner: Claim, ownZone: string): ServiceAddress {
   const { hostname, generator } = claim;
   const origin = { kind: 'HostnameGenerator', name: generator.id.name } as const;
   if (hostname === undefined) return { status: 'NotAvailable', origin, reason: missingReason(claim, ownZone) };
   // One service may win one name by two generators, so the service decides and not the claim.
-  if (!winner || winner.service === claim.service) return { hostname, status: 'Available', origin };
+  if (winner.service === claim.service) return { hostname, status: 'Available', origin };
   return { hostname, status: 'NotAvailable', origin, reason: clashReason(winner, claim) };
 }
 

@@ -6,8 +6,8 @@ import { compareClaims } from './precedence';
  * and removing cost the logarithm of their number even when everybody wants one name.
  */
 export class ClaimContest {
-  // Nearly every name has one claim: that one stands here without a list round it.
-  private readonly byName = new Map<string, Claim | Claim[]>();
+  /** Any claim of the name: it leads to its rivals, of which most names have none. */
+  private readonly byName = new Map<string, Claim>();
 
   /** All names that somebody claims, in no order. */
   names(): Iterable<string> {
@@ -16,49 +16,59 @@ export class ClaimContest {
 
   winner(hostname: string): Claim | undefined {
     const held = this.byName.get(hostname);
-    return Array.isArray(held) ? held[0] : held;
+    return held && winnerOver(held);
   }
 
   /** The claims on `hostname`, the winner first. */
   ranked(hostname: string): readonly Claim[] {
     const held = this.byName.get(hostname);
-    if (held === undefined) return [];
-    return Array.isArray(held) ? [...held].sort(compareClaims) : [held];
+    if (!held) return [];
+    return held.rivals ? [...held.rivals].sort(compareClaims) : [held];
   }
 
   /** Adds a claim; returns the claims whose outcome or reason may now differ besides its own: all or none. */
   add(claim: Claim, hostname: string): readonly Claim[] {
-    claim.slot = 0;
     const held = this.byName.get(hostname);
-    if (held === undefined) {
+    if (!held) {
       this.byName.set(hostname, claim);
       return [];
     }
-    const heap = Array.isArray(held) ? held : [held];
-    if (heap !== held) this.byName.set(hostname, heap);
+    const heap = (held.rivals ??= [held]);
+    claim.rivals = heap;
     heap.push(claim);
     rise(heap, heap.length - 1, claim);
     return heap[0] === claim ? heap : [];
   }
 
-  /** Takes a claim back; returns the claims whose outcome or reason may now differ: all that are left, or none. */
+  /** Takes back a claim that is in; returns the claims whose outcome or reason may now differ: all left, or none. */
   remove(claim: Claim, hostname: string): readonly Claim[] {
-    const held = this.byName.get(hostname);
-    if (!Array.isArray(held)) {
-      if (held === claim) this.byName.delete(hostname);
+    const { rivals: heap, slot } = claim;
+    if (!heap) {
+      this.byName.delete(hostname);
       return [];
     }
-    const { slot } = claim;
-    if (held[slot] !== claim) return [];
-    const last = held.pop();
-    if (last !== undefined && last !== claim) {
-      sink(held, slot, last);
-      rise(held, last.slot, last);
+    const last = heap.pop();
+    if (last && last !== claim) {
+      sink(heap, slot, last);
+      rise(heap, last.slot, last);
     }
-    const [only] = held;
-    if (held.length === 1 && only) this.byName.set(hostname, only);
-    return slot === 0 ? held : [];
+    this.letGo(claim, hostname, heap);
+    return slot === 0 ? heap : [];
   }
+
+  private letGo(claim: Claim, hostname: string, heap: readonly Claim[]): void {
+    claim.rivals = undefined;
+    claim.slot = 0;
+    const [top] = heap;
+    if (!top) return;
+    if (heap.length === 1) top.rivals = undefined;
+    if (this.byName.get(hostname) === claim) this.byName.set(hostname, top);
+  }
+}
+
+/** The strongest claim on the hostname of `claim`. */
+export function winnerOver(claim: Claim): Claim {
+  return claim.rivals?.[0] ?? claim;
 }
 
 function rise(heap: Claim[], from: number, claim: Claim): void {

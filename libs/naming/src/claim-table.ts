@@ -1,7 +1,7 @@
 import { identityKey, type Labels } from '@causeway/resources';
 import type { Claim, Claimant, ServiceSource } from './claim';
 import { addressOf, type ClaimView, type ServiceAddress } from './claim-address';
-import { ClaimContest } from './claim-contest';
+import { ClaimContest, winnerOver } from './claim-contest';
 import { hasLabels, sameRule, type ClaimRule, type WantedLabel } from './claim-rule';
 import { ClaimSelection } from './claim-selection';
 import { compareGenerators } from './precedence';
@@ -126,10 +126,7 @@ export class ClaimTable {
   addressesOf(key: string): readonly ServiceAddress[] {
     const service = this.services.get(key);
     if (!service) return [];
-    const contest = this.contests.get(service.id.mesh);
-    return service.claims.map((claim) =>
-      addressOf(claim, claim.hostname === undefined ? undefined : contest?.winner(claim.hostname), this.ownZone),
-    );
+    return service.claims.map((claim) => addressOf(claim, winnerOver(claim), this.ownZone));
   }
 
   /** Every hostname that somebody claims in a mesh, in no order. */
@@ -199,7 +196,13 @@ export class ClaimTable {
 
   private makeClaim(service: Claimant, rule: ClaimRule): Claim {
     const rendered = rule.template && renderTemplate(rule.template, service, this.ownZone);
-    return { service, generator: rule, hostname: rendered?.ok ? rendered.hostname : undefined, slot: 0 };
+    return {
+      service,
+      generator: rule,
+      hostname: rendered?.ok ? rendered.hostname : undefined,
+      rivals: undefined,
+      slot: 0,
+    };
   }
 
   private enter(claim: Claim, contest: ClaimContest): void {

@@ -22,6 +22,8 @@ export interface Claim {
   readonly service: Claimant;
   readonly generator: ClaimRule;
   readonly hostname: string | undefined;
-  /** Where it stands in its hostname's heap. */
+  /** The heap of all claims on the hostname, winner on top; undefined while it is the only one. */
+  rivals: Claim[] | undefined;
+  /** Where it stands in that heap. */
   slot: number;
 }
