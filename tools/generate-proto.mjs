@@ -14,16 +14,31 @@ const out = join(root, 'libs/proto-gen/src/gen');
 const bin = join(root, 'node_modules/.bin');
 
 writeValidateProto();
-execFileSync(join(bin, 'buf'), ['generate'], { cwd: root, stdio: 'inherit', env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } });
+execFileSync(join(bin, 'buf'), ['generate'], {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+});
 removeUnreachable();
 
 /** Field numbers of `ignore_empty` as in the current protoc-gen-validate. */
 function writeValidateProto() {
   const rules = {
-    FloatRules: 8, DoubleRules: 8, Int32Rules: 8, Int64Rules: 8, UInt32Rules: 8,
-    UInt64Rules: 8, StringRules: 26, BytesRules: 14, RepeatedRules: 5, MapRules: 6,
+    FloatRules: 8,
+    DoubleRules: 8,
+    Int32Rules: 8,
+    Int64Rules: 8,
+    UInt32Rules: 8,
+    UInt64Rules: 8,
+    StringRules: 26,
+    BytesRules: 14,
+    RepeatedRules: 5,
+    MapRules: 6,
   };
-  let text = readFileSync(join(root, 'node_modules/@grpc/grpc-js-xds/deps/protoc-gen-validate/validate/validate.proto'), 'utf8');
+  let text = readFileSync(
+    join(root, 'node_modules/@grpc/grpc-js-xds/deps/protoc-gen-validate/validate/validate.proto'),
+    'utf8',
+  );
   for (const [message, number] of Object.entries(rules)) {
     const start = text.indexOf(`message ${message} {`);
     const end = text.indexOf('\n}', start);
@@ -45,7 +60,8 @@ function removeUnreachable() {
   const visit = (file) => {
     if (keep.has(file)) return;
     keep.add(file);
-    for (const [, path] of readFileSync(file, 'utf8').matchAll(/from "(\.[^"]+)"/g)) visit(`${resolve(dirname(file), path)}.ts`);
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/from "(\.[^"]+)"/g))
+      visit(`${resolve(dirname(file), path)}.ts`);
   };
   own.forEach(visit);
   for (const file of files) if (!keep.has(file)) rmSync(file);

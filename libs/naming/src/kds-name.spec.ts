@@ -49,7 +49,11 @@ describe('wireName', () => {
     ['zone label', { ...redis, labels: { 'kuma.io/zone': 'zone-1' } }, 'redis-zone-1-2v6wfvvcvbc9f55d'],
     [
       'display name before name',
-      { ...redis, name: 'redis-zone-1-2v6wfvvcvbc9f55d', labels: { 'kuma.io/zone': 'zone-1', 'kuma.io/display-name': 'redis-zone-1' } },
+      {
+        ...redis,
+        name: 'redis-zone-1-2v6wfvvcvbc9f55d',
+        labels: { 'kuma.io/zone': 'zone-1', 'kuma.io/display-name': 'redis-zone-1' },
+      },
       'redis-zone-1-2v6wfvvcvbc9f55d',
     ],
     [
@@ -59,7 +63,12 @@ describe('wireName', () => {
     ],
     [
       'zone before namespace',
-      { kind: 'MeshService', mesh: '', name: 'foo', labels: { 'k8s.kuma.io/namespace': 'custom-ns', 'kuma.io/zone': 'zone-1' } },
+      {
+        kind: 'MeshService',
+        mesh: '',
+        name: 'foo',
+        labels: { 'k8s.kuma.io/namespace': 'custom-ns', 'kuma.io/zone': 'zone-1' },
+      },
       'foo-696vzv497z4cv4f4',
     ],
     ['no labels', { kind: 'HostnameGenerator', mesh: '', name: 'foo', labels: {} }, 'foo-zxw6c95d42zfz9cc'],
@@ -73,7 +82,12 @@ describe('wireName', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), label, (name, labels) => {
         const first = wireName({ kind: 'MeshService', mesh: 'm', name, labels });
-        const copy = { kind: 'MeshService', mesh: 'm', name: first, labels: { ...labels, 'kuma.io/display-name': name } };
+        const copy = {
+          kind: 'MeshService',
+          mesh: 'm',
+          name: first,
+          labels: { ...labels, 'kuma.io/display-name': name },
+        };
         expect(wireName(copy)).toBe(first);
       }),
     );
@@ -81,7 +95,12 @@ describe('wireName', () => {
 
   it('keeps the names of four kinds', () => {
     expect(['Mesh', 'Config', 'Secret', 'GlobalSecret', 'MeshService', 'Zone'].map(keepsNameOnWire)).toEqual([
-      true, true, true, true, false, false,
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
     ]);
   });
 });
@@ -89,5 +108,7 @@ describe('wireName', () => {
 function referenceHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return [...hash.toString(16).padStart(16, '0')].map((c) => 'bcdfghjklmnpqrstvwxz2456789'.charAt(c.charCodeAt(0) % 27)).join('');
+  return [...hash.toString(16).padStart(16, '0')]
+    .map((c) => 'bcdfghjklmnpqrstvwxz2456789'.charAt(c.charCodeAt(0) % 27))
+    .join('');
 }

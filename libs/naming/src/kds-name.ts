@@ -1,6 +1,9 @@
 import { Label, type Labels } from '@causeway/resources';
 
 const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
+const SAFE_DIGITS: readonly string[] = Array.from('0123456789abcdef', (digit) =>
+  SAFE.charAt(digit.charCodeAt(0) % SAFE.length),
+);
 const HASH_LENGTH = 17;
 const LONGEST_PREFIX = 253 - HASH_LENGTH;
 const TWO_32 = 0x1_0000_0000;
@@ -22,9 +25,11 @@ export interface WireNamed {
  * hash over mesh, whole name and `extra`, joined without separators (kds.md §4.1). Two inputs may hash to one name.
  */
 export function hashedName(mesh: string, name: string, ...extra: readonly string[]): string {
-  const bytes = Buffer.from(name, 'utf8');
-  const prefix = bytes.length > LONGEST_PREFIX ? bytes.toString('utf8', 0, LONGEST_PREFIX) : name;
-  return `${prefix}-${safeEncode(fnv1a64([mesh, name, ...extra].join('')))}`;
+  const prefix =
+    Buffer.byteLength(name, 'utf8') > LONGEST_PREFIX
+      ? Buffer.from(name, 'utf8').toString('utf8', 0, LONGEST_PREFIX)
+      : name;
+  return `${prefix}-${safeHash(mesh + name + extra.join(''))}`;
 }
 
 /**
@@ -43,26 +48,24 @@ export function keepsNameOnWire(kind: string): boolean {
   return KEPT.has(kind);
 }
 
-/** FNV-1a over UTF-8 as 16 hex digits, in two halves of 32 bits: BigInt costs ten times as much. */
-function fnv1a64(text: string): string {
+/** FNV-1a with 64 bits over UTF-8, in two halves of 32: BigInt costs ten times as much. */
+function safeHash(text: string): string {
   let high = 0xcbf29ce4;
   let low = 0x84222325;
-  for (const byte of Buffer.from(text, 'utf8')) {
-    low = (low ^ byte) >>> 0;
+  const bytes = Buffer.from(text, 'utf8');
+  for (let i = 0; i < bytes.length; i++) {
+    low = (low ^ (bytes[i] ?? 0)) >>> 0;
     // The prime is 2^40 + 0x1b3; every product stays below 2^53.
     const product = low * 0x1b3;
     high = (high * 0x1b3 + Math.floor(product / TWO_32) + low * 0x100) % TWO_32;
     low = product % TWO_32;
   }
-  return hex32(high) + hex32(low);
+  return encodeHalf(high) + encodeHalf(low);
 }
 
-function hex32(value: number): string {
-  return value.toString(16).padStart(8, '0');
-}
-
-function safeEncode(hex: string): string {
+/** Eight hex digits in the letters that Kubernetes holds safe in names. */
+function encodeHalf(half: number): string {
   let out = '';
-  for (let i = 0; i < hex.length; i++) out += SAFE.charAt(hex.charCodeAt(i) % SAFE.length);
+  for (let shift = 28; shift >= 0; shift -= 4) out += SAFE_DIGITS[(half >>> shift) & 0xf] ?? '';
   return out;
 }

@@ -5,7 +5,11 @@
  *
  * 64-bit numbers are `number` (decoding one above 2^53 throws); messages keep fields they do not know.
  */
-export { DeltaDiscoveryRequest, DeltaDiscoveryResponse, Resource as DiscoveryResource } from './gen/envoy/service/discovery/v3/discovery';
+export {
+  DeltaDiscoveryRequest,
+  DeltaDiscoveryResponse,
+  Resource as DiscoveryResource,
+} from './gen/envoy/service/discovery/v3/discovery';
 export { ControlPlane, Node } from './gen/envoy/config/core/v3/base';
 export { Any } from './gen/google/protobuf/any';
 export { Struct } from './gen/google/protobuf/struct';

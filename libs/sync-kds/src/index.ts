@@ -13,7 +13,14 @@ export type { Received } from './wire/incoming';
 export type { KumaOptions, MeshServicesMode } from './wire/language/kuma-language';
 export { NODE_FEATURES, type NodeMetadata } from './wire/node';
 export { CREATION_ORDER_LABEL, wireKeyOf, wireResource } from './wire/outgoing';
-export { decodeRequest, encodeRequest, type AckRequest, type NackRequest, type SubscribeRequest, type WireRequest } from './wire/request';
+export {
+  decodeRequest,
+  encodeRequest,
+  type AckRequest,
+  type NackRequest,
+  type SubscribeRequest,
+  type WireRequest,
+} from './wire/request';
 export type { ResourceBytes } from './wire/resource-bytes';
 export { ResourceEncoder, type EncodedResource, type Encoding } from './wire/resource-encoder';
 export {
@@ -28,4 +35,11 @@ export {
 } from './wire/response';
 export type { AppliedResult } from './wire/results';
 export { kdsSyncService } from './wire/services';
-export { formatWireKey, parseWireKey, type WireFault, type WireKey, type WireMeta, type WireResource } from './wire/wire-resource';
+export {
+  formatWireKey,
+  parseWireKey,
+  type WireFault,
+  type WireKey,
+  type WireMeta,
+  type WireResource,
+} from './wire/wire-resource';

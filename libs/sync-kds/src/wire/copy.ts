@@ -58,7 +58,8 @@ function ownership(sender: Sender): Labels {
 
 function fault(id: Identity, kind: CopiedKind): string | undefined {
   if (kind.scope === 'mesh' && id.mesh === '') return 'mesh is missing';
-  if (kind.scope === 'global' && id.mesh !== '') return `mesh must be empty for a kind of global scope; got "${id.mesh}"`;
+  if (kind.scope === 'global' && id.mesh !== '')
+    return `mesh must be empty for a kind of global scope; got "${id.mesh}"`;
   const parts = [id.mesh, id.zone, id.namespace, id.name];
   const odd = parts.find((part) => part.includes('/') || part.length > 253);
   return odd === undefined ? undefined : `identity must have parts of at most 253 characters without "/"; got "${odd}"`;
@@ -83,5 +84,7 @@ function orderOf(label: string | undefined): number {
 /** The same for every sight of one identity, in the form of a uid. */
 function uidOf(id: Identity): string {
   const hex = createHash('sha256').update(identityKey(id)).digest('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
 }

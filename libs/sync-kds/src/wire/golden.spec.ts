@@ -18,7 +18,11 @@ interface Recorded {
 /** Messages recorded between Kuma 2.14.3 control planes. */
 const recorded = readdirSync(FOLDER).flatMap((file) => {
   const messages: Recorded[] = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
-  return messages.map((message, i) => ({ ...message, title: `${file} ${i}`, bytes: Buffer.from(message.base64, 'base64') }));
+  return messages.map((message, i) => ({
+    ...message,
+    title: `${file} ${i}`,
+    bytes: Buffer.from(message.base64, 'base64'),
+  }));
 });
 const responses = recorded.filter(({ message }) => message === 'DeltaDiscoveryResponse');
 const requests = recorded.filter(({ message }) => message === 'DeltaDiscoveryRequest');
@@ -79,7 +83,12 @@ function withoutVersions({ resources, ...head }: IncomingResponse): unknown {
 
 /** Specs as Kuma reads them, in Kuma's language. */
 function specsOf(bytes: Buffer): unknown {
-  return summaryOf(DeltaDiscoveryResponse.decode(bytes)).map(({ name, mesh, labels, spec }) => ({ name, mesh, labels, spec }));
+  return summaryOf(DeltaDiscoveryResponse.decode(bytes)).map(({ name, mesh, labels, spec }) => ({
+    name,
+    mesh,
+    labels,
+    spec,
+  }));
 }
 
 function summaryOfResponse(bytes: Buffer): unknown {

@@ -1,6 +1,13 @@
 import { Metadata } from '@grpc/grpc-js';
 
-const Header = { zone: 'client-id', features: 'features', kds: 'kds-version', version: 'version', session: 'causeway-session', token: 'authorization' } as const;
+const Header = {
+  zone: 'client-id',
+  features: 'features',
+  kds: 'kds-version',
+  version: 'version',
+  session: 'causeway-session',
+  token: 'authorization',
+} as const;
 const HEADER_FEATURES = ['zone-ping-health', 'hash-suffix'] as const;
 
 /** What a zone says of itself in the headers of every call (kds.md §1.3, design.md §5). */
@@ -10,6 +17,8 @@ export interface ZoneHeaders {
   readonly features: readonly string[];
   /** From the handshake; absent from a plain Kuma zone. */
   readonly session?: number;
+  /** Extensions agreed on in the handshake; they travel beside Kuma's features, which ignores what it does not know. */
+  readonly extensions?: readonly string[];
   /** Zone token without the scheme. */
   readonly token?: string;
 }
@@ -18,7 +27,7 @@ export interface ZoneHeaders {
 export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metadata {
   const metadata = new Metadata();
   metadata.set(Header.zone, headers.zone);
-  for (const feature of HEADER_FEATURES) metadata.add(Header.features, feature);
+  for (const feature of [...HEADER_FEATURES, ...(headers.extensions ?? [])]) metadata.add(Header.features, feature);
   metadata.set(Header.kds, 'v3');
   metadata.set(Header.version, headers.version);
   if (headers.session !== undefined) metadata.set(Header.session, String(headers.session));
@@ -28,15 +37,20 @@ export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metad
 
 /** Node joins repeated headers with commas: both forms are read. A session that is no number counts as none. */
 export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
-  const session = Number(first(metadata, Header.session) ?? NaN);
+  const session = sessionOf(first(metadata, Header.session) ?? '');
   const token = /^Bearer\s+(.+)$/i.exec(first(metadata, Header.token) ?? '')?.[1];
   return {
     zone: first(metadata, Header.zone) ?? '',
     version: first(metadata, Header.version) ?? '',
     features: all(metadata, Header.features),
-    ...(Number.isSafeInteger(session) ? { session } : {}),
+    ...(session === undefined ? {} : { session }),
     ...(token === undefined ? {} : { token }),
   };
+}
+
+function sessionOf(text: string): number | undefined {
+  const session = /^\d+$/.test(text) ? Number(text) : NaN;
+  return Number.isSafeInteger(session) ? session : undefined;
 }
 
 function first(metadata: Metadata, key: string): string | undefined {
@@ -44,5 +58,8 @@ function first(metadata: Metadata, key: string): string | undefined {
 }
 
 function all(metadata: Metadata, key: string): readonly string[] {
-  return metadata.get(key).flatMap((value) => value.toString().split(',')).map((value) => value.trim());
+  return metadata
+    .get(key)
+    .flatMap((value) => value.toString().split(','))
+    .map((value) => value.trim());
 }

@@ -28,7 +28,8 @@ export function readResource(kind: string, outer: DiscoveryResource, dialect: Di
 
 function kumaResource({ resource }: DiscoveryResource): KumaResource {
   if (resource === undefined) throw new TypeError('resource is missing');
-  if (resource.typeUrl !== KUMA_RESOURCE_URL) throw new TypeError(`resource must be ${KUMA_RESOURCE_URL}; got ${resource.typeUrl}`);
+  if (resource.typeUrl !== KUMA_RESOURCE_URL)
+    throw new TypeError(`resource must be ${KUMA_RESOURCE_URL}; got ${resource.typeUrl}`);
   return KumaResource.decode(resource.value);
 }
 

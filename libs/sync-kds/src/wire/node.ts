@@ -2,7 +2,13 @@ import { Node } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
 /** What a Causeway zone and global say they can in the node of every first request (kds.md §2.2, §4.2). */
-export const NODE_FEATURES = ['zone-token', 'hash-suffix', 'hg-mz-selector', 'producer-policy-flow', 'optional-top-level-target-ref'] as const;
+export const NODE_FEATURES = [
+  'zone-token',
+  'hash-suffix',
+  'hg-mz-selector',
+  'producer-policy-flow',
+  'optional-top-level-target-ref',
+] as const;
 
 /** What a control plane says of itself in its first request of a kind; only the first of a stream is read (kds.md §2.3). */
 export interface NodeMetadata {

@@ -24,12 +24,11 @@ export function wireResource(resource: Resource, cp: ControlPlane, dialect: Dial
 }
 
 /**
- * What a held resource is called on the wire, as `wireResource` names it. A tombstone has no labels, which the name is
- * made from: who must remove something later remembers its key.
+ * What a resource held here is called on the wire, a copy as its sender names it. A tombstone has no labels, which the
+ * name is made from: who must remove something later remembers its key.
  */
-export function wireKeyOf({ id, labels }: Pick<Resource, 'id' | 'labels'>, cp: ControlPlane): WireKey {
-  const named = cp.role === 'zone' ? { ...labels, [Label.zone]: cp.zone } : labels;
-  return { name: wireName({ ...id, labels: named }), mesh: id.mesh };
+export function wireKeyOf({ id, labels }: Pick<Resource, 'id' | 'labels'>): WireKey {
+  return { name: wireName({ ...id, labels }), mesh: id.mesh };
 }
 
 function outgoingLabels({ id, labels, creationOrder }: Resource, cp: ControlPlane, dialect: Dialect): Labels {

@@ -26,7 +26,9 @@ export function sayPayload(resource: WireResource, dialect: Dialect, options: Ku
   if (typeof typeUrl === 'string' && typeof value === 'string') return { typeUrl, value: Buffer.from(value, 'base64') };
   const { proto, saySpec } = kumaLanguage(kind);
   const said = saySpec === undefined ? spec : saySpec(spec, options);
-  return proto === undefined ? { typeUrl: '', value: JSON.stringify(said) } : { typeUrl: proto.typeUrl, value: proto.encode(said) };
+  return proto === undefined
+    ? { typeUrl: '', value: JSON.stringify(said) }
+    : { typeUrl: proto.typeUrl, value: proto.encode(said) };
 }
 
 /** The status as one peer understands it, as JSON. */
@@ -52,7 +54,11 @@ export function readPayload(kind: string, any: Any | undefined, dialect: Dialect
 }
 
 /** The status in our language; none where the peer sent none. Throws what is not a JSON object. */
-export function readStatus(resource: Omit<WireResource, 'spec'>, any: Any | undefined, dialect: Dialect): JsonObject | undefined {
+export function readStatus(
+  resource: Omit<WireResource, 'spec'>,
+  any: Any | undefined,
+  dialect: Dialect,
+): JsonObject | undefined {
   if (any === undefined || any.value.length === 0) return undefined;
   const status = readJson(any.value, 'status');
   const read = dialect.json ? undefined : kumaLanguage(resource.kind).readStatus;

@@ -53,7 +53,12 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   const nonce = message.responseNonce;
   if (nonce === '') {
     const metadata = decodeNodeMetadata(message.node);
-    return { type: 'subscribe', ...head, held: message.initialResourceVersions, ...(metadata === undefined ? {} : { metadata }) };
+    return {
+      type: 'subscribe',
+      ...head,
+      held: message.initialResourceVersions,
+      ...(metadata === undefined ? {} : { metadata }),
+    };
   }
   const { errorDetail } = message;
   const results = errorDetail?.details.map(decodeResult).filter((result) => result !== undefined) ?? [];
@@ -66,7 +71,10 @@ function specifics(request: WireRequest): Partial<DeltaDiscoveryRequest> {
     case 'subscribe':
       return { resourceNamesSubscribe: [EVERYTHING], initialResourceVersions: { ...request.held } };
     case 'ack':
-      return { responseNonce: request.nonce, errorDetail: request.results.length > 0 ? status('', request.results) : undefined };
+      return {
+        responseNonce: request.nonce,
+        errorDetail: request.results.length > 0 ? status('', request.results) : undefined,
+      };
     case 'nack':
       return {
         responseNonce: request.nonce,

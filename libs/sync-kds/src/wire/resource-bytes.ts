@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
 import type { BackwardBytes } from './backward-bytes';
 import type { Payload } from './payload';
@@ -36,7 +36,7 @@ export function writeResource(out: BackwardBytes, said: SaidResource): ResourceB
   out.field(Entry.name, formatWireKey(said.resource));
   const any = out.length;
   writeKumaResource(out, said);
-  const version = createHash('sha256').update(out.written(any)).digest('hex');
+  const version = hash('sha256', out.written(any), 'hex');
   out.close(AnyField.value, any);
   out.field(AnyField.typeUrl, KUMA_RESOURCE_URL);
   out.close(Entry.resource, any);

@@ -13,7 +13,8 @@ export interface EncodedResource extends ResourceBytes, WireKey {
 }
 
 /** A resource that a dialect cannot say is not sent; the reason belongs into a condition (design.md §5). */
-export type Encoding = { readonly ok: true; readonly resource: EncodedResource } | { readonly ok: false; readonly reason: string };
+export type Encoding =
+  { readonly ok: true; readonly resource: EncodedResource } | { readonly ok: false; readonly reason: string };
 
 /**
  * Encodes resources of one control plane, each once for each dialect: all streams share the bytes (design.md §5).
@@ -39,7 +40,11 @@ export class ResourceEncoder {
   encodeWire(resource: WireResource, dialect: Dialect): Encoding {
     const { kind, name, mesh } = resource;
     try {
-      const said = { resource, spec: sayPayload(resource, dialect, this.options), status: sayStatus(resource, dialect) };
+      const said = {
+        resource,
+        spec: sayPayload(resource, dialect, this.options),
+        status: sayStatus(resource, dialect),
+      };
       return { ok: true, resource: { kind, name, mesh, ...writeResource(this.out, said) } };
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };

@@ -87,7 +87,10 @@ export function pieces<T extends ResourceBytes>(resources: readonly T[], limit: 
 }
 
 function versionField({ revision }: StatePosition): Uint8Array {
-  return new BinaryWriter().uint32(Field.systemVersion * 8 + 2).string(String(revision)).finish();
+  return new BinaryWriter()
+    .uint32(Field.systemVersion * 8 + 2)
+    .string(String(revision))
+    .finish();
 }
 
 function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse): Uint8Array {
@@ -107,6 +110,7 @@ function readPosition({ systemVersionInfo, _unknownFields }: DeltaDiscoveryRespo
   if (bytes === undefined) return undefined;
   const { more, resumed, incarnation, view } = StateMark.decode(new BinaryReader(bytes).bytes());
   const revision = Number(systemVersionInfo);
-  if (!Number.isSafeInteger(revision)) throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
+  if (!Number.isSafeInteger(revision))
+    throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
   return { incarnation, revision, view, more, resumed };
 }

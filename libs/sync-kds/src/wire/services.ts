@@ -1,7 +1,12 @@
 import { KDSSyncServiceService } from '@causeway/proto-gen';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
-const bytesOnly = { requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs } as const;
+const bytesOnly = {
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
+} as const;
 
 /**
  * KDSSyncService whose messages are bytes: `encodeResponse` and `encodeRequest` make them, `decodeResponse` and

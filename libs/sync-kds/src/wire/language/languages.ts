@@ -1,6 +1,12 @@
 import type { KumaLanguage } from './kuma-language';
 import { hostnameGeneratorLanguage } from './hostname-generator';
-import { configLanguage, dataplaneInsightLanguage, dataplaneLanguage, meshLanguage, secretLanguage } from './proto-kinds';
+import {
+  configLanguage,
+  dataplaneInsightLanguage,
+  dataplaneLanguage,
+  meshLanguage,
+  secretLanguage,
+} from './proto-kinds';
 import { meshExternalServiceLanguage, meshMultiZoneServiceLanguage, meshServiceLanguage } from './services';
 
 const SAME: KumaLanguage = {};

@@ -13,7 +13,10 @@ export const meshLanguage: KumaLanguage = {
 
 /** `health` without `ready` is "not ready" in Kuma's message: said in full in ours. */
 export const dataplaneLanguage: KumaLanguage = {
-  proto: protoSpec('kuma.mesh.v1alpha1.Dataplane', { ...Dataplane, toJSON: (message) => withReadiness(Dataplane.toJSON(message)) }),
+  proto: protoSpec('kuma.mesh.v1alpha1.Dataplane', {
+    ...Dataplane,
+    toJSON: (message) => withReadiness(Dataplane.toJSON(message)),
+  }),
 };
 
 /** The generation of a subscription belongs to the zone: zero on the wire (kds.md §4.3). */
@@ -29,7 +32,9 @@ export const secretLanguage: KumaLanguage = {
   proto: protoSpec('kuma.system.v1alpha1.Secret', {
     encode: (message: Secret) => Secret.encode(message),
     decode: (bytes) => Secret.decode(bytes),
-    fromJSON: (spec) => ({ data: isJsonObject(spec) && typeof spec['data'] === 'string' ? Buffer.from(spec['data'], 'base64') : undefined }),
+    fromJSON: (spec) => ({
+      data: isJsonObject(spec) && typeof spec['data'] === 'string' ? Buffer.from(spec['data'], 'base64') : undefined,
+    }),
     toJSON: (message) => (message.data === undefined ? {} : { data: message.data.toString('base64') }),
   }),
 };
@@ -41,7 +46,9 @@ function withReadiness(spec: unknown): unknown {
 }
 
 function withReady(inbound: JsonValue): JsonValue {
-  return isJsonObject(inbound) && isJsonObject(inbound['health']) ? { ...inbound, health: { ready: false, ...inbound['health'] } } : inbound;
+  return isJsonObject(inbound) && isJsonObject(inbound['health'])
+    ? { ...inbound, health: { ready: false, ...inbound['health'] } }
+    : inbound;
 }
 
 function withoutGeneration(subscription: JsonValue): JsonValue {

@@ -15,7 +15,10 @@ function sayMatchLabels(selector: JsonValue | undefined): JsonValue | undefined 
 }
 
 /** The same object when no value changes. */
-export function mapValues(object: JsonObject, map: (value: JsonValue | undefined) => JsonValue | undefined): JsonObject {
+export function mapValues(
+  object: JsonObject,
+  map: (value: JsonValue | undefined) => JsonValue | undefined,
+): JsonObject {
   let changed: Record<string, JsonValue | undefined> | undefined;
   for (const key in object) {
     const value = map(object[key]);

@@ -81,7 +81,11 @@ function readAddress(address: JsonObject): JsonObject {
 
 function readFailure(entry: JsonObject): JsonObject[] {
   const failed = objects(entry['conditions']).filter((c) => c['type'] === 'Generated' && c['status'] === 'False');
-  return failed.map((c) => ({ status: 'NotAvailable', origin: originOf(entry), reason: text(c['message']) || text(c['reason']) }));
+  return failed.map((c) => ({
+    status: 'NotAvailable',
+    origin: originOf(entry),
+    reason: text(c['message']) || text(c['reason']),
+  }));
 }
 
 function originOf(entry: JsonObject): JsonObject {

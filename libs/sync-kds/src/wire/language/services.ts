@@ -5,20 +5,13 @@ import { readServiceStatus, sayExternalStatus, sayMeshServiceStatus, sayMultiZon
 
 /** Kuma applies no defaults to what arrives: they are filled in before sending (kds.md §2.7). */
 export const meshServiceLanguage: KumaLanguage = {
-  saySpec: (spec) => {
-    const { export: _, ...said } = withPorts(spec, (port) => ({
-      ...port,
-      targetPort: port['targetPort'] ?? port['port'],
-      appProtocol: port['appProtocol'] ?? 'tcp',
-    }));
-    return said;
-  },
+  saySpec: (spec) => withoutExport(withPorts(spec, (port) => withProtocol(withTarget(port)))),
   sayStatus: sayMeshServiceStatus,
   readStatus: readServiceStatus,
 };
 
 export const meshMultiZoneServiceLanguage: KumaLanguage = {
-  saySpec: (spec) => withPorts(sayServiceSelectors(spec), (port) => ({ ...port, appProtocol: port['appProtocol'] ?? 'tcp' })),
+  saySpec: (spec) => withPorts(sayServiceSelectors(spec), withProtocol),
   sayStatus: sayMultiZoneStatus,
   readStatus: readServiceStatus,
 };
@@ -36,5 +29,20 @@ function withPorts(spec: JsonObject, map: (port: JsonObject) => JsonObject): Jso
   const { ports } = spec;
   if (!isJsonArray(ports)) return spec;
   const said: JsonValue[] = ports.map((port) => (isJsonObject(port) ? map(port) : port));
-  return { ...spec, ports: said };
+  return said.every((port, i) => port === ports[i]) ? spec : { ...spec, ports: said };
+}
+
+function withTarget(port: JsonObject): JsonObject {
+  return port['targetPort'] === undefined ? { ...port, targetPort: port['port'] } : port;
+}
+
+function withProtocol(port: JsonObject): JsonObject {
+  return port['appProtocol'] === undefined ? { ...port, appProtocol: 'tcp' } : port;
+}
+
+/** The rule by which a service is exported is ours alone. */
+function withoutExport(spec: JsonObject): JsonObject {
+  if (spec['export'] === undefined) return spec;
+  const { export: _, ...said } = spec;
+  return said;
 }

@@ -1,0 +1,365 @@
+import fc from 'fast-check';
+import { Any, DeltaDiscoveryResponse, DiscoveryResource, KumaResource } from '@causeway/proto-gen';
+import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
+import { copyOf } from './copy';
+import { CAUSEWAY_DIALECT, dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
+import type { Received } from './incoming';
+import { CREATION_ORDER_LABEL, wireKeyOf, wireResource } from './outgoing';
+import { KUMA_RESOURCE_URL } from './resource-bytes';
+import { ResourceEncoder, type EncodedResource } from './resource-encoder';
+import { decodeResponse, encodeResponse, pieces, responseSize, type StatePosition } from './response';
+import { formatWireKey, parseWireKey, type WireResource } from './wire-resource';
+
+const GLOBAL = { role: 'global' } as const;
+const EAST = { role: 'zone', zone: 'east', federated: true } as const;
+const SERVICE_KIND = {
+  scope: 'mesh',
+  namespaced: true,
+  sync: {
+    name: 'x',
+    writtenOn: [],
+    standalone: false,
+    down: 'everything',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'all',
+  },
+} as const;
+
+const redis: Resource = {
+  id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' },
+  uid: '6a4cf5a0-0000-4000-8000-000000000001',
+  labels: {
+    'kuma.io/display-name': 'redis',
+    'kuma.io/mesh': 'default',
+    'kuma.io/zone': 'east',
+    'kuma.io/origin': 'zone',
+    'kuma.io/env': 'universal',
+  },
+  spec: { selector: { dataplaneTags: { a: 'b' } }, ports: [{ port: 6379 }] },
+  status: { vip: { ip: '241.0.0.1', type: 'Kuma' } },
+  generation: 3,
+  creationOrder: 1_763_705_000_000_001,
+  createdAt: 1_763_705_000_000,
+  modifiedAt: 1_763_705_000_000,
+  revision: 12,
+  origin: { incarnation: 'life-1', revision: 7, committedAt: 1_763_705_000_123 },
+  freed: [],
+};
+
+describe('a resource on its way', () => {
+  it('down: loses its status, says where it comes from', () => {
+    const { status, labels, name } = wireResource(redis, GLOBAL, KUMA_DIALECT);
+    expect({ status, origin: labels['kuma.io/origin'], zone: labels['kuma.io/zone'] }).toEqual({
+      status: undefined,
+      origin: 'global',
+      zone: 'east',
+    });
+    expect(name).toMatch(/^redis-[a-z0-9]{16}$/);
+  });
+
+  it('up: keeps its status, and to Kuma says its creation order in a label', () => {
+    expect(wireResource(redis, EAST, KUMA_DIALECT)).toMatchObject({
+      status: redis.status,
+      labels: { 'kuma.io/origin': 'zone', 'kuma.io/zone': 'east', [CREATION_ORDER_LABEL]: '1763705000000001' },
+    });
+    expect(wireResource(redis, EAST, CAUSEWAY_DIALECT).labels).not.toHaveProperty(CREATION_ORDER_LABEL);
+  });
+
+  it('has one name on every hop, also for its removal', () => {
+    const up = wireResource(redis, EAST, KUMA_DIALECT);
+    const held = { id: redis.id, labels: up.labels };
+    const names = [
+      up.name,
+      wireKeyOf(redis).name,
+      wireKeyOf(held).name,
+      wireResource(redis, GLOBAL, CAUSEWAY_DIALECT).name,
+    ];
+    expect(new Set(names).size).toBe(1);
+  });
+
+  it('gets a display name where it has none, but not where its name is kept', () => {
+    const bare = { ...redis, labels: {} };
+    expect(wireResource(bare, GLOBAL, KUMA_DIALECT).labels['kuma.io/display-name']).toBe('redis');
+    expect(wireResource({ ...bare, id: { ...redis.id, kind: 'Secret' } }, GLOBAL, KUMA_DIALECT).labels).toEqual({
+      'kuma.io/origin': 'global',
+    });
+  });
+
+  it('is encoded once for each dialect', () => {
+    const encoder = new ResourceEncoder(GLOBAL);
+    expect(encoder.encode(redis, KUMA_DIALECT)).toBe(encoder.encode(redis, { ...KUMA_DIALECT }));
+    expect(encoder.encode(redis, CAUSEWAY_DIALECT)).not.toBe(encoder.encode(redis, KUMA_DIALECT));
+  });
+
+  it('is the same on the wire when only its status or its row changed', () => {
+    const encoder = new ResourceEncoder(GLOBAL);
+    const changed: Resource = { ...redis, revision: 99, status: {} };
+    expect(encoder.encode(changed, CAUSEWAY_DIALECT)).toEqual(encoder.encode(redis, CAUSEWAY_DIALECT));
+  });
+
+  it('that cannot be said is not sent, with the reason', () => {
+    const odd: Resource = {
+      ...redis,
+      id: { ...redis.id, kind: 'Dataplane' },
+      spec: { networking: { inbound: [{ port: -1 }] } },
+    };
+    expect(new ResourceEncoder(GLOBAL).encode(odd, KUMA_DIALECT)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('-1'),
+    });
+    expect(new ResourceEncoder(GLOBAL).encode(odd, CAUSEWAY_DIALECT).ok).toBe(true);
+  });
+});
+
+describe('a resource that arrives', () => {
+  it.each([
+    ['between Causeway peers', CAUSEWAY_DIALECT],
+    ['with our facts in Kuma’s language', { json: false, meta: true }],
+  ])('%s is the origin’s, facts and all', (_, dialect) => {
+    expect(received(redis, dialect)).toEqual({
+      id: redis.id,
+      labels: { ...redis.labels, 'kuma.io/origin': 'global' },
+      spec: expect.objectContaining({ selector: redis.spec['selector'] }),
+      facts: {
+        uid: redis.uid,
+        generation: 3,
+        creationOrder: redis.creationOrder,
+        createdAt: redis.createdAt,
+        origin: redis.origin,
+      },
+    });
+  });
+
+  it('through a Kuma global keeps its creation order and loses the label', () => {
+    const up = wireResource(redis, EAST, KUMA_DIALECT);
+    const result = copyOf({ ...up, labels: { ...up.labels, 'kuma.io/origin': 'global' } }, SERVICE_KIND, GLOBAL);
+    expect(result).toMatchObject({
+      ok: true,
+      copy: { id: redis.id, facts: { creationOrder: redis.creationOrder, generation: 0 } },
+    });
+    expect(result.ok && result.copy.labels).not.toHaveProperty(CREATION_ORDER_LABEL);
+  });
+
+  it('from a zone is that zone’s, whatever it claims', () => {
+    const wire = { ...wireResource(redis, EAST, CAUSEWAY_DIALECT) };
+    expect(copyOf(wire, SERVICE_KIND, { role: 'zone', zone: 'west' })).toMatchObject({
+      ok: true,
+      copy: { id: { zone: 'west' }, labels: { 'kuma.io/zone': 'west', 'kuma.io/origin': 'zone' } },
+    });
+  });
+
+  it('from Kuma has the same uid at every sight', () => {
+    const wire = wireResource(redis, GLOBAL, KUMA_DIALECT);
+    const [one, two] = [copyOf(wire, SERVICE_KIND, GLOBAL), copyOf({ ...wire, spec: {} }, SERVICE_KIND, GLOBAL)];
+    expect(one.ok && two.ok && one.copy.facts.uid === two.copy.facts.uid).toBe(true);
+  });
+
+  it.each([
+    ['no mesh', { mesh: '' }, 'mesh is missing'],
+    ['a slash in its name', { labels: { 'kuma.io/display-name': 'a/b' } }, 'without "/"; got "a/b"'],
+    ['too long a name', { labels: { 'kuma.io/display-name': 'a'.repeat(254) } }, 'at most 253'],
+  ])('with %s is refused', (_, change: Partial<WireResource>, reason) => {
+    const result = copyOf({ ...wireResource(redis, GLOBAL, KUMA_DIALECT), ...change }, SERVICE_KIND, GLOBAL);
+    expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
+  });
+});
+
+describe('a bad resource stops nothing but itself', () => {
+  const good = KumaResource.create({ meta: { name: 'a', mesh: 'default' }, spec: { value: Buffer.from('{}') } });
+  const cases: readonly (readonly [string, Partial<KumaResource> | Buffer, string])[] = [
+    ['no spec', { spec: undefined }, 'spec is missing'],
+    ['a spec that is no JSON', { spec: Any.create({ value: Buffer.from('x') }) }, 'JSON'],
+    ['a spec that is no object', { spec: Any.create({ value: Buffer.from('[]') }) }, 'spec is not a JSON object'],
+    ['a status that is no object', { status: Any.create({ value: Buffer.from('1') }) }, 'status is not a JSON object'],
+    ['no name', { meta: undefined }, 'name is missing'],
+    ['broken bytes', Buffer.from([0x0a, 0x7f]), ''],
+  ];
+
+  it.each(cases)('%s', (_, change, reason) => {
+    const bad = Buffer.isBuffer(change) ? change : Buffer.from(KumaResource.encode({ ...good, ...change }).finish());
+    const [first, second] = decodeAll('MeshTrace', [bad, Buffer.from(KumaResource.encode(good).finish())]);
+    expect(first).toMatchObject({
+      ok: false,
+      fault: { kind: 'MeshTrace', name: 'a', mesh: 'default', reason: expect.stringContaining(reason) },
+    });
+    expect(second).toMatchObject({ ok: true, resource: { name: 'a', mesh: 'default', spec: {} } });
+  });
+
+  it('the message of another kind', () => {
+    const spec = Any.create({
+      typeUrl: 'type.googleapis.com/kuma.mesh.v1alpha1.Mesh',
+      value: Buffer.from('4a00', 'hex'),
+    });
+    const [first] = decodeAll('Dataplane', [Buffer.from(KumaResource.encode({ ...good, spec }).finish())]);
+    expect(first).toMatchObject({
+      ok: false,
+      fault: { reason: expect.stringContaining('kuma.mesh.v1alpha1.Dataplane; got') },
+    });
+  });
+
+  it('something that is no KumaResource', () => {
+    const outer = DiscoveryResource.create({ name: 'x.y.default', resource: { typeUrl: 'odd' } });
+    const message = DeltaDiscoveryResponse.create({ typeUrl: 'MeshService', resources: [outer] });
+    const [first] = decodeResponse(DeltaDiscoveryResponse.encode(message).finish(), KUMA_DIALECT).resources;
+    expect(first).toMatchObject({
+      ok: false,
+      fault: { name: 'x.y', mesh: 'default', reason: expect.stringContaining('got odd') },
+    });
+  });
+});
+
+it('a protobuf spec of a kind we do not know goes on unchanged', () => {
+  const spec = Any.create({
+    typeUrl: 'type.googleapis.com/kuma.mesh.v1alpha1.ZoneIngress',
+    value: Buffer.from('0a01ff', 'hex'),
+  });
+  const kuma = KumaResource.create({ meta: { name: 'a' }, spec });
+  const [first] = decodeAll('ZoneIngress', [Buffer.from(KumaResource.encode(kuma).finish())]);
+  if (first?.ok !== true) throw new Error('not read');
+  const { entry } = encode(first.resource, KUMA_DIALECT);
+  const [outer] = DeltaDiscoveryResponse.decode(entry).resources;
+  expect(KumaResource.decode(outer?.resource?.value ?? Buffer.alloc(0)).spec).toEqual(spec);
+});
+
+describe('a response', () => {
+  const position: StatePosition = {
+    incarnation: 'life-1',
+    revision: 4_000_000_001,
+    view: 'v',
+    more: true,
+    resumed: false,
+  };
+  const head = { kind: 'MeshService', nonce: '3', controlPlane: 'east' };
+
+  it('says where its state stands to a Causeway peer', () => {
+    const response = { ...head, position, resources: [], removed: [{ name: 'a.b', mesh: 'default' }] };
+    expect(decodeResponse(encodeResponse(response), CAUSEWAY_DIALECT)).toEqual(response);
+  });
+
+  it('is as large as promised', () => {
+    const resources = [encode(wireResource(redis, GLOBAL, KUMA_DIALECT), KUMA_DIALECT)];
+    for (const extra of [{}, { position }]) {
+      const response = { ...head, ...extra, resources, removed: [{ name: 'a', mesh: '' }] };
+      expect(encodeResponse(response)).toHaveLength(responseSize(response));
+    }
+  });
+
+  it('in pieces holds every resource once, in order, within the limit', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 20 })), fc.integer({ min: 5, max: 40 }), (sizes, limit) => {
+        const resources = sizes.map((size, i) => ({ version: String(i), entry: Buffer.alloc(size) }));
+        const groups = pieces(resources, limit);
+        expect(groups.flat()).toEqual(resources);
+        for (const group of groups) {
+          expect(group.length === 1 || group.reduce((sum, { entry }) => sum + entry.length, 0) <= limit).toBe(true);
+        }
+      }),
+    );
+    expect(pieces([], 5)).toEqual([[]]);
+  });
+});
+
+describe('whatever a resource holds', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 80 });
+  const json = fc
+    .dictionary(text, fc.jsonValue({ maxDepth: 3 }))
+    .map((value): JsonObject => readJson(JSON.stringify(value)));
+  const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+  const meta = fc.record({
+    uid: text,
+    zone: text,
+    namespace: text,
+    generation: count,
+    creationOrder: count,
+    origin: fc.record({ incarnation: text, revision: count, committedAt: count }),
+  });
+  const wire = fc.record({
+    kind: fc.constantFrom('MeshService', 'Mesh', 'Dataplane', 'Anything'),
+    name: fc.string({ minLength: 1 }),
+    mesh: fc.string({ unit: fc.constantFrom('a', 'b', '-') }),
+    labels: fc.dictionary(
+      text.filter((key) => key !== '__proto__'),
+      text,
+    ),
+    spec: json,
+    status: json,
+    meta,
+  });
+
+  it('arrives at a Causeway peer as it left', () => {
+    fc.assert(fc.property(wire, (resource) => expect(roundTrip(resource, CAUSEWAY_DIALECT)).toEqual(resource)));
+  });
+
+  it('has one version for one content, in whatever order its labels stand', () => {
+    fc.assert(
+      fc.property(wire, (resource) => {
+        const shuffled = { ...resource, labels: Object.fromEntries(Object.entries(resource.labels).reverse()) };
+        expect(encode(shuffled, CAUSEWAY_DIALECT).entry).toEqual(encode(resource, CAUSEWAY_DIALECT).entry);
+      }),
+    );
+  });
+
+  it('is read by the generated codec as it was written', () => {
+    fc.assert(
+      fc.property(wire, (resource) => {
+        const [outer] = DeltaDiscoveryResponse.decode(encode(resource, CAUSEWAY_DIALECT).entry).resources;
+        const { meta: read, spec } = KumaResource.decode(outer?.resource?.value ?? Buffer.alloc(0));
+        expect(outer).toMatchObject({ name: formatWireKey(resource), resource: { typeUrl: KUMA_RESOURCE_URL } });
+        expect(read).toMatchObject({ name: resource.name, mesh: resource.mesh, labels: resource.labels });
+        expect(spec?.value.toString()).toBe(JSON.stringify(resource.spec));
+      }),
+    );
+  });
+});
+
+it('a removal is split at the last dot', () => {
+  expect(['a.b.default', 'a.', 'a', 'a.b.'].map(parseWireKey)).toEqual([
+    { name: 'a.b', mesh: 'default' },
+    { name: 'a', mesh: '' },
+    { name: 'a', mesh: '' },
+    { name: 'a.b', mesh: '' },
+  ]);
+});
+
+it('a dialect follows from the extensions both sides know', () => {
+  expect(sharedExtensions(['cw-json', 'cw-meta', 'cw-chunk'], ['cw-meta', 'cw-json', 'other'])).toEqual([
+    'cw-json',
+    'cw-meta',
+  ]);
+  expect([dialectOf(['cw-json', 'cw-meta']), dialectOf([]), dialectOf(['cw-meta'])]).toEqual([
+    CAUSEWAY_DIALECT,
+    KUMA_DIALECT,
+    { json: false, meta: true },
+  ]);
+});
+
+function encode(resource: WireResource, dialect: Dialect): EncodedResource {
+  const encoding = new ResourceEncoder(GLOBAL).encodeWire(resource, dialect);
+  if (!encoding.ok) throw new Error(encoding.reason);
+  return encoding.resource;
+}
+
+function roundTrip(resource: WireResource, dialect: Dialect): WireResource {
+  const head = { kind: resource.kind, nonce: '1', controlPlane: 'x', removed: [] };
+  const [read] = decodeResponse(encodeResponse({ ...head, resources: [encode(resource, dialect)] }), dialect).resources;
+  if (read?.ok !== true) throw new Error(read?.fault.reason ?? 'nothing');
+  return read.resource;
+}
+
+function received(resource: Resource, dialect: Dialect): unknown {
+  const result = copyOf(roundTrip(wireResource(resource, GLOBAL, dialect), dialect), SERVICE_KIND, GLOBAL);
+  return result.ok ? result.copy : result.reason;
+}
+
+function decodeAll(kind: string, values: readonly Buffer[]): readonly Received[] {
+  const resources = values.map((value) => ({ name: 'a.default', resource: { typeUrl: KUMA_RESOURCE_URL, value } }));
+  const message = DeltaDiscoveryResponse.fromPartial({ typeUrl: kind, resources });
+  return decodeResponse(DeltaDiscoveryResponse.encode(message).finish(), KUMA_DIALECT).resources;
+}
+
+function readJson(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new Error(text);
+  return value;
+}
