@@ -64,7 +64,7 @@ module.exports = {
       'The engine speaks through interfaces it owns: no adapter, no framework.',
       { path: libs(ENGINE), pathNot: `${TESTS}|^libs/store/src/conformance/` },
       {
-        pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
+        pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox|yaml')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
       },
     ),
     rule(
