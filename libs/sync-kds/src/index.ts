@@ -43,3 +43,8 @@ export {
   type WireMeta,
   type WireResource,
 } from './wire/wire-resource';
+export { createGlobalSync, type GlobalSync } from './global/global-sync';
+export type { GlobalSyncOptions } from './global/options';
+export { admitEverybody, type Admission, type AuthPort, type ZoneCaller } from './global/auth';
+export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
+export type { ZoneSyncOptions } from './zone/options';

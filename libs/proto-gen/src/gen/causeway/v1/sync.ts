@@ -81,6 +81,8 @@ export interface HandshakeRequest {
   version: string;
   /** The highest revision of its own that the zone's store has reached. */
   revision: number;
+  /** The zone's store through all its lives: a zone's name is bound to it. */
+  storeId: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -165,6 +167,7 @@ function createBaseHandshakeRequest(): HandshakeRequest {
     instance: "",
     version: "",
     revision: 0,
+    storeId: "",
     _unknownFields: {},
   };
 }
@@ -194,6 +197,9 @@ export const HandshakeRequest: MessageFns<HandshakeRequest> = {
     }
     if (message.revision !== 0) {
       writer.uint32(64).uint64(message.revision);
+    }
+    if (message.storeId !== "") {
+      writer.uint32(74).string(message.storeId);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -283,6 +289,14 @@ export const HandshakeRequest: MessageFns<HandshakeRequest> = {
             message.revision = longToNumber(reader.uint64());
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.storeId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -321,6 +335,11 @@ export const HandshakeRequest: MessageFns<HandshakeRequest> = {
       instance: isSet(object.instance) ? globalThis.String(object.instance) : "",
       version: isSet(object.version) ? globalThis.String(object.version) : "",
       revision: isSet(object.revision) ? globalThis.Number(object.revision) : 0,
+      storeId: isSet(object.storeId)
+        ? globalThis.String(object.storeId)
+        : isSet(object.store_id)
+        ? globalThis.String(object.store_id)
+        : "",
     };
   },
 
@@ -350,6 +369,9 @@ export const HandshakeRequest: MessageFns<HandshakeRequest> = {
     if (message.revision !== 0) {
       obj.revision = Math.round(message.revision);
     }
+    if (message.storeId !== "") {
+      obj.storeId = message.storeId;
+    }
     return obj;
   },
 
@@ -366,6 +388,7 @@ export const HandshakeRequest: MessageFns<HandshakeRequest> = {
     message.instance = object.instance ?? "";
     message.version = object.version ?? "";
     message.revision = object.revision ?? 0;
+    message.storeId = object.storeId ?? "";
     return message;
   },
 };

@@ -1,0 +1,102 @@
+import { identityKey, type Kind, type Registry, type Resource } from '@causeway/resources';
+import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import { isOfferedDown, MeshView, type Peer } from '@causeway/sync';
+import type { Dialect } from '../wire/dialect';
+import type { ResourceEncoder } from '../wire/resource-encoder';
+import { IndexOffer, itemOf, type EncodedItem } from '../stream/index-offer';
+import type { OfferStream } from '../stream/offer-stream';
+
+/** One zone that listens. */
+export interface Listener {
+  readonly peer: Peer;
+  readonly dialect: Dialect;
+  readonly stream: OfferStream;
+}
+
+/** What an audience is told from. */
+export interface AudienceSource {
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly encoder: ResourceEncoder;
+}
+
+/**
+ * All zones that listen to the global: a change of the index is worked out once and told to each stream that it
+ * concerns, in the same turn of the event loop.
+ */
+export class Audience {
+  private readonly listeners = new Set<Listener>();
+  private view: MeshView;
+  private scheduled = false;
+
+  constructor(private readonly source: AudienceSource) {
+    this.view = this.currentView();
+  }
+
+  /** What the zone `peer` may be told. */
+  offerFor(peer: Peer, dialect: Dialect): IndexOffer {
+    return new IndexOffer(this.source, dialect, (kind, resource) => isOfferedDown(kind, resource, peer, this.view));
+  }
+
+  join(listener: Listener): void {
+    this.listeners.add(listener);
+  }
+
+  leave(listener: Listener): void {
+    this.listeners.delete(listener);
+  }
+
+  /** Takes in a change of the index. */
+  observe({ changes, reloaded }: IndexEvent): void {
+    const before = this.view;
+    if (reloaded || changes.some(({ id }) => id.kind === 'Zone' || id.kind === 'Mesh')) this.view = this.currentView();
+    for (const { id, before: was } of changes) this.markAll(id.kind, identityKey(id), was, before);
+    if (before !== this.view) this.markMoved(before);
+    this.schedulePump();
+  }
+
+  private currentView(): MeshView {
+    return MeshView.of(this.source.index.ofKind('Mesh'), this.source.index.ofKind('Zone'));
+  }
+
+  /** What changes hands because a zone or a mesh did. */
+  private markMoved(before: MeshView): void {
+    const zones = new Set(this.view.zonesChangedSince(before));
+    const meshes = new Set(this.view.meshesChangedSince(before));
+    if (zones.size === 0 && meshes.size === 0) return;
+    for (const kind of this.source.registry.kinds) {
+      for (const resource of this.source.index.ofKind(kind.name)) {
+        if (!zones.has(resource.id.zone) && !meshes.has(resource.id.mesh)) continue;
+        this.markAll(kind.name, identityKey(resource.id), resource, before);
+      }
+    }
+  }
+
+  private markAll(kindName: string, key: string, was: Resource | undefined, view: MeshView): void {
+    const kind = this.source.registry.kind(kindName);
+    if (!kind) return;
+    for (const listener of this.listeners) {
+      listener.stream.mark(kindName, key, () => this.told(kind, was, listener, view));
+    }
+  }
+
+  private told(
+    kind: Kind,
+    was: Resource | undefined,
+    { peer, dialect }: Listener,
+    view: MeshView,
+  ): EncodedItem | undefined {
+    if (!was || !isOfferedDown(kind, was, peer, view)) return undefined;
+    return itemOf(this.source.encoder, was, dialect);
+  }
+
+  /** After all listeners of the index have seen the change, in the same turn. */
+  private schedulePump(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    queueMicrotask(() => {
+      this.scheduled = false;
+      for (const { stream } of this.listeners) stream.pump();
+    });
+  }
+}

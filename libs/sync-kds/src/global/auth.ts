@@ -1,0 +1,22 @@
+/** Who asks for a session or a stream. */
+export interface ZoneCaller {
+  /** The zone it says it is. */
+  readonly zone: string;
+  /** Zone token, without the scheme. */
+  readonly token?: string;
+}
+
+/** A caller that was let in. */
+export interface Admission {
+  /** When what it showed ends to be valid, ms since 1970; its streams are closed then. */
+  readonly until?: number;
+}
+
+/** Decides whether a caller is the zone that it says it is (design.md §5 Zone tokens). */
+export interface AuthPort {
+  /** Throws Forbidden with what is wrong. */
+  admit(caller: ZoneCaller): Promise<Admission>;
+}
+
+/** Admits everybody as whoever they say, for closed networks (`CAUSEWAY_KDS_AUTH=none`). */
+export const admitEverybody: AuthPort = { admit: () => Promise.resolve({}) };

@@ -1,0 +1,24 @@
+import type { Clock, Logger } from '@causeway/runtime';
+import type { Registry } from '@causeway/resources';
+import type { ResourceIndex, ResourceStore, SessionStore } from '@causeway/store';
+import type { KumaOptions } from '../wire/language/kuma-language';
+import type { AuthPort } from './auth';
+
+/** What the global's side of sync is made of. */
+export interface GlobalSyncOptions {
+  readonly store: ResourceStore;
+  readonly sessions: SessionStore;
+  /** Fed by `followStore`. */
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** This replica, for people to read. */
+  readonly instance: string;
+  /** Version of the program. */
+  readonly version: string;
+  readonly auth: AuthPort;
+  /** Extensions offered to Causeway zones; all by default. */
+  readonly features?: readonly string[];
+  readonly kuma?: KumaOptions;
+}

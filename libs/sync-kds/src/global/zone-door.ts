@@ -1,0 +1,91 @@
+import { Forbidden } from '@causeway/resources';
+import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
+import type { SessionOpening } from '@causeway/store';
+import { sharedExtensions } from '../wire/dialect';
+import type { ZoneHeaders } from '../wire/headers';
+import type { LiveSessions } from './live-sessions';
+import type { GlobalSyncOptions } from './options';
+import { ensureZone } from './zone-rows';
+
+/** A zone that was let in, for one stream. */
+export interface Entrance {
+  readonly zone: string;
+  readonly session: number;
+  readonly extensions: readonly string[];
+  /** Whether it shook hands; else it is plain Kuma. */
+  readonly causeway: boolean;
+}
+
+/** Lets zones in: authenticates them, gives them a session, makes them known. */
+export class ZoneDoor {
+  constructor(
+    private readonly options: GlobalSyncOptions,
+    private readonly live: LiveSessions,
+    private readonly features: readonly string[],
+  ) {}
+
+  /** Throws Forbidden, Unavailable. */
+  async handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse> {
+    if (headers.zone !== request.zone) {
+      throw new Forbidden(`client-id is "${headers.zone}" in a handshake of zone "${request.zone}"`);
+    }
+    await this.admit(headers);
+    const { zone, storeId, incarnation, leaderEpoch: epoch, instance } = request;
+    const session = opened(zone, await this.options.sessions.open({ zone, storeId, incarnation, epoch, instance }));
+    await ensureZone(this.options.store, this.options.registry, zone);
+    this.live.closeOlder(zone, session, 'both');
+    const head = await this.options.store.head();
+    const { instance: ours, version } = this.options;
+    this.options.logger.info('zone opened a session', { zone, session, instance });
+    const features = [...sharedExtensions(this.features, request.features)];
+    return {
+      session,
+      features,
+      incarnation: head.incarnation,
+      revision: head.revision,
+      instance: ours,
+      version,
+      resumePoints: [],
+    };
+  }
+
+  /** The caller of one stream; a plain Kuma zone gets a session for it. Throws Forbidden, Unavailable. */
+  async enter(headers: ZoneHeaders, direction: 'up' | 'down'): Promise<Entrance> {
+    const { zone } = headers;
+    if (zone === '') throw new Forbidden('"client-id" is not present in metadata');
+    await this.admit(headers);
+    if (headers.session === undefined) return this.enterKuma(zone, direction);
+    const standing = await this.options.sessions.session(zone);
+    if (standing?.[direction] !== headers.session) {
+      throw new Forbidden(
+        `session ${headers.session} of zone ${zone} was replaced by ${standing?.[direction] ?? 'none'}`,
+      );
+    }
+    const extensions = sharedExtensions(this.features, headers.features);
+    return { zone, session: headers.session, extensions, causeway: true };
+  }
+
+  private async enterKuma(zone: string, direction: 'up' | 'down'): Promise<Entrance> {
+    const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
+    const session = opened(zone, await this.options.sessions.open(request));
+    await ensureZone(this.options.store, this.options.registry, zone);
+    return { zone, session, extensions: [], causeway: false };
+  }
+
+  private async admit({ zone, token }: ZoneHeaders): Promise<void> {
+    await this.options.auth.admit(token === undefined ? { zone } : { zone, token });
+  }
+}
+
+function opened(zone: string, opening: SessionOpening): number {
+  switch (opening.type) {
+    case 'opened':
+      return opening.session;
+    case 'older':
+      throw new Forbidden(`zone ${zone} has a leader of the later epoch ${opening.epoch}`);
+    case 'other-store':
+      throw new Forbidden(
+        `the name ${zone} belongs to another store, ${opening.boundTo}; if that zone is gone: causeway zones adopt ${zone}`,
+      );
+  }
+}

@@ -1,0 +1,60 @@
+import { identityKey, type Kind, type Registry, type Resource } from '@causeway/resources';
+import type { ResourceIndex } from '@causeway/store';
+import type { Offer, Sendable } from '@causeway/sync';
+import type { Dialect } from '../wire/dialect';
+import type { EncodedResource, ResourceEncoder } from '../wire/resource-encoder';
+import { formatWireKey } from '../wire/wire-resource';
+
+/** An encoded resource as an outbox sees it. */
+export interface EncodedItem extends Sendable {
+  readonly encoded: EncodedResource;
+}
+
+/** What an offer is made of. */
+export interface OfferSource {
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly encoder: ResourceEncoder;
+}
+
+const ITEMS = new WeakMap<EncodedResource, EncodedItem>();
+
+/** The resource encoded for a dialect, once for all streams; undefined when the dialect cannot say it. */
+export function itemOf(encoder: ResourceEncoder, resource: Resource, dialect: Dialect): EncodedItem | undefined {
+  const encoding = encoder.encode(resource, dialect);
+  if (!encoding.ok) return undefined;
+  const encoded = encoding.resource;
+  const known = ITEMS.get(encoded);
+  if (known) return known;
+  const item = { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
+  ITEMS.set(encoded, item);
+  return item;
+}
+
+/** What the index holds, as one peer may be told it. */
+export class IndexOffer implements Offer<EncodedItem> {
+  constructor(
+    private readonly source: OfferSource,
+    private readonly dialect: Dialect,
+    private readonly isOffered: (kind: Kind, resource: Resource) => boolean,
+  ) {}
+
+  *keys(kindName: string): Iterable<string> {
+    const kind = this.source.registry.kind(kindName);
+    if (!kind) return;
+    for (const resource of this.source.index.ofKind(kindName)) {
+      if (this.isOffered(kind, resource)) yield identityKey(resource.id);
+    }
+  }
+
+  get(key: string): EncodedItem | undefined {
+    const resource = this.source.index.byIdentityKey(key);
+    const kind = resource && this.source.registry.kind(resource.id.kind);
+    if (!kind || !this.isOffered(kind, resource)) return undefined;
+    return itemOf(this.source.encoder, resource, this.dialect);
+  }
+
+  revision(): number {
+    return this.source.index.point?.revision ?? 0;
+  }
+}

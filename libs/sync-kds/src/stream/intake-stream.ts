@@ -1,0 +1,162 @@
+import { describeIdentity, type Identity, type Registry } from '@causeway/resources';
+import { Fenced, type Change, type ResourceIndex, type WriteResult } from '@causeway/store';
+import { errorText, type Logger } from '@causeway/runtime';
+import { Inbox, isOwnedByStream, type Intake, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import type { Dialect } from '../wire/dialect';
+import { wireKeyOf } from '../wire/outgoing';
+import { encodeRequest } from '../wire/request';
+import { decodeResponse, type IncomingResponse } from '../wire/response';
+import type { AppliedResult } from '../wire/results';
+import { formatWireKey, parseWireKey } from '../wire/wire-resource';
+import { parcelOf, type CopyPut } from './parcel';
+import type { PeerStream } from './peer-stream';
+
+/** Largest number of changes in one write: larger ones delay everybody else (design.md §2.4). */
+const BATCH = 500;
+
+/** What a receiving stream needs to know. */
+export interface IntakeStreamOptions {
+  readonly stream: PeerStream;
+  readonly receiver: Receiver;
+  /** The zone of the stream. */
+  readonly zone: string;
+  readonly dialect: Dialect;
+  /** Whether the peer takes a result for each resource (cw-result). */
+  readonly results: boolean;
+  readonly registry: Registry;
+  readonly index: ResourceIndex;
+  /** Resolves when the index holds everything that was written before this stream. */
+  readonly ready: Promise<void>;
+  /** Writes with the right of this session or term. */
+  readonly write: (changes: readonly Change[]) => Promise<WriteResult>;
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly applied?: (kind: string, applied: Applied) => void;
+}
+
+/** What became of one message. */
+export interface Applied {
+  /** Of the peer's store; undefined from peers that do not say. */
+  readonly revision: number | undefined;
+  readonly incarnation: string | undefined;
+  readonly rejected: readonly Rejection[];
+  /** When the peer's origins committed what was written, ms since 1970. */
+  readonly committedAt: readonly number[];
+}
+
+/**
+ * The receiving end of a stream: responses come in, are written, and are answered once that is durable. Messages of a
+ * kind are taken in one after the other; kinds do not wait for each other.
+ */
+export class IntakeStream {
+  private readonly inbox: Inbox<CopyPut>;
+  private readonly queues = new Map<string, Promise<void>>();
+  private closed = false;
+
+  constructor(private readonly options: IntakeStreamOptions) {
+    this.inbox = new Inbox((kind) => this.held(kind));
+  }
+
+  message(bytes: Buffer): void {
+    let response: IncomingResponse;
+    try {
+      response = decodeResponse(bytes, this.options.dialect);
+    } catch (error) {
+      this.options.stream.end('malformed', `response cannot be read: ${errorText(error)}`);
+      return;
+    }
+    const queue = (this.queues.get(response.kind) ?? this.options.ready).then(() => this.take(response));
+    const guarded = queue.catch((error: unknown) => this.failed(response.kind, error));
+    this.queues.set(response.kind, guarded);
+  }
+
+  /** Whether the whole state of a kind has been taken in. */
+  isComplete(kind: string): boolean {
+    return this.inbox.isComplete(kind);
+  }
+
+  /** Takes in nothing more; resolves when no write is under way. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all(this.queues.values());
+  }
+
+  private async take(response: IncomingResponse): Promise<void> {
+    if (this.closed) return;
+    const parcel = parcelOf(response, this.options);
+    const intake = this.inbox.receive(parcel);
+    const rejected = [...intake.rejected, ...(await this.apply(intake))];
+    this.answer(response, parcel, rejected);
+    this.options.applied?.(response.kind, {
+      revision: response.position?.revision,
+      incarnation: response.position?.incarnation,
+      rejected,
+      committedAt: intake.puts.map(({ content }) => content.copy.origin.committedAt),
+    });
+  }
+
+  /** Writes what an intake asks for; what the store refused comes back. */
+  private async apply(intake: Intake<CopyPut>): Promise<readonly Rejection[]> {
+    const changes: Change[] = intake.puts.map(({ content }) => content);
+    const gone = [...intake.removed, ...intake.absent];
+    changes.push(...gone.map((id: Identity): Change => ({ type: 'delete', id, expect: 'any' })));
+    const rejected: Rejection[] = [];
+    for (let from = 0; from < changes.length; from += BATCH) {
+      const { results } = await this.options.write(changes.slice(from, from + BATCH));
+      results.forEach((result, i) => {
+        const put = intake.puts[from + i];
+        // An older state is superseded and a removed resource absent: both are as they should be.
+        if (!put || result.type !== 'refused' || result.refusal === 'older') return;
+        rejected.push({ wireKey: put.wireKey, reason: result.detail });
+      });
+    }
+    return rejected;
+  }
+
+  private answer(response: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {
+    const { kind, nonce } = response;
+    const head = { kind, zone: this.options.zone, nonce };
+    if (rejected.length === 0) {
+      this.options.stream.write(encodeRequest({ type: 'ack', ...head, results: [] }));
+      return;
+    }
+    const names = new Map(parcel.arrivals.map(({ wireKey, id }) => [wireKey, describeIdentity(id)]));
+    const lines = rejected.map(({ wireKey, reason }) => `${names.get(wireKey) ?? `${kind} ${wireKey}`}: ${reason}`);
+    this.options.logger.warn('rejected resources of the peer', { kind, rejected: lines });
+    const message = ['user error', ...lines].join('\n');
+    this.options.stream.write(
+      encodeRequest({ type: 'nack', ...head, message, results: this.results(response, rejected) }),
+    );
+  }
+
+  private results({ kind, resources }: IncomingResponse, rejected: readonly Rejection[]): readonly AppliedResult[] {
+    if (!this.options.results) return [];
+    const versions = new Map(
+      resources.map((received) => [formatWireKey(received.ok ? received.resource : received.fault), received.version]),
+    );
+    return rejected.map(({ wireKey, reason }) => ({
+      ...parseWireKey(wireKey),
+      kind,
+      version: versions.get(wireKey) ?? '',
+      outcome: 'rejected',
+      reason,
+    }));
+  }
+
+  private *held(kindName: string): Iterable<{ readonly wireKey: string; readonly id: Identity }> {
+    for (const resource of this.options.index.ofKind(kindName)) {
+      if (!isOwnedByStream(resource, this.options.receiver)) continue;
+      // A copy carries the labels it was named by, whoever holds it.
+      yield { wireKey: formatWireKey(wireKeyOf(resource)), id: resource.id };
+    }
+  }
+
+  private failed(kind: string, error: unknown): void {
+    if (this.closed) return;
+    // What comes after would leave a hole: the next stream begins with the whole state.
+    this.closed = true;
+    const reason = error instanceof Fenced ? 'superseded' : 'unavailable';
+    this.options.logger.warn('state of the peer could not be stored', { kind, error: errorText(error) });
+    this.options.stream.end(reason, `${kind} could not be stored: ${errorText(error)}`);
+  }
+}

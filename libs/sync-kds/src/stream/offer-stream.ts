@@ -1,0 +1,114 @@
+import { Outbox, type KindFigures, type Message, type MessageLimits, type Offer, type Told } from '@causeway/sync';
+import type { Logger } from '@causeway/runtime';
+import { decodeRequest, type WireRequest } from '../wire/request';
+import { encodeResponse, type StatePosition } from '../wire/response';
+import { parseWireKey } from '../wire/wire-resource';
+import type { EncodedItem } from './index-offer';
+import type { PeerStream } from './peer-stream';
+
+/** What a sending stream needs to know. */
+export interface OfferStreamOptions {
+  readonly stream: PeerStream;
+  readonly offer: Offer<EncodedItem>;
+  readonly limits: MessageLimits;
+  /** `global`, or the zone's name. */
+  readonly controlPlane: string;
+  /** The zone of the stream; requests of another node are refused. */
+  readonly zone: string;
+  /** The life of our store, where the peer understands positions. */
+  readonly incarnation?: () => string;
+  readonly logger: Logger;
+}
+
+/**
+ * The sending end of a stream: requests come in, responses go out as fast as the peer reads and answers them. It says
+ * nothing before `open`.
+ */
+export class OfferStream {
+  private readonly outbox: Outbox<EncodedItem>;
+  private opened = false;
+  private writable = true;
+
+  constructor(private readonly options: OfferStreamOptions) {
+    this.outbox = new Outbox(options.offer, options.limits);
+  }
+
+  /** The index is complete: answers may begin. */
+  open(): void {
+    this.opened = true;
+    this.pump();
+  }
+
+  message(bytes: Buffer): void {
+    const request = this.decode(bytes);
+    if (!request) return;
+    if (request.type === 'subscribe') this.outbox.subscribe(request.kind);
+    else this.answered(request);
+    this.pump();
+  }
+
+  drain(): void {
+    this.writable = true;
+    this.pump();
+  }
+
+  /** A resource of a kind may differ from what was told; `pump` afterwards. */
+  mark(kind: string, key: string, was: () => Told | undefined): void {
+    if (this.outbox.isSubscribed(kind)) this.outbox.mark(kind, key, was());
+  }
+
+  /** Sends what may leave now. */
+  pump(): void {
+    while (this.opened && this.writable) {
+      const message = this.outbox.take();
+      if (!message) return;
+      this.writable = this.options.stream.write(this.encode(message));
+    }
+  }
+
+  figures(): ReadonlyMap<string, KindFigures> {
+    return this.outbox.figures();
+  }
+
+  private decode(bytes: Buffer): WireRequest | undefined {
+    try {
+      const request = decodeRequest(bytes);
+      if (request.zone === this.options.zone) return request;
+      this.options.stream.end('refused', `node is "${request.zone}" on a stream of zone "${this.options.zone}"`);
+    } catch (error) {
+      this.options.stream.end('malformed', `request cannot be read: ${String(error)}`);
+    }
+    return undefined;
+  }
+
+  private answered(request: Exclude<WireRequest, { type: 'subscribe' }>): void {
+    const { kind, nonce, results } = request;
+    const rejected = results.filter((result) => result.outcome === 'rejected');
+    if (request.type === 'nack') {
+      const fields = {
+        kind,
+        reason: request.message,
+        resources: rejected.map(({ name, reason }) => ({ name, reason })),
+      };
+      this.options.logger.warn('peer rejected resources', fields);
+    }
+    this.outbox.answer(kind, nonce, request.type === 'nack' ? Math.max(1, rejected.length) : 0);
+  }
+
+  private encode(message: Message<EncodedItem>): Buffer {
+    return encodeResponse({
+      kind: message.kind,
+      nonce: message.nonce,
+      controlPlane: this.options.controlPlane,
+      resources: message.put.map((item) => item.encoded),
+      removed: message.removed.map(parseWireKey),
+      ...this.position(message),
+    });
+  }
+
+  private position({ revision, part }: Message<EncodedItem>): { readonly position?: StatePosition } {
+    const incarnation = this.options.incarnation?.();
+    if (incarnation === undefined) return {};
+    return { position: { incarnation, revision, view: '', more: part === 'piece', resumed: false } };
+  }
+}

@@ -1,0 +1,71 @@
+import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
+import type { PutChange, ResourceIndex } from '@causeway/store';
+import { trespass, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import { copyOf, type Copy, type Sender } from '../wire/copy';
+import type { Dialect } from '../wire/dialect';
+import type { IncomingResponse } from '../wire/response';
+import { formatWireKey, type WireResource } from '../wire/wire-resource';
+
+/** A copy as it is written. */
+export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };
+
+/** What turning a response into changes depends on. */
+export interface ParcelContext {
+  readonly receiver: Receiver;
+  readonly registry: Registry;
+  readonly index: ResourceIndex;
+  readonly dialect: Dialect;
+  readonly now: () => number;
+}
+
+/** A decoded response as the inbox takes it: copies with their place here, and what is wrong with the others. */
+export function parcelOf(response: IncomingResponse, context: ParcelContext): Parcel<CopyPut> {
+  const kind = context.registry.kind(response.kind);
+  const arrivals: Arrival<CopyPut>[] = [];
+  const rejected: Rejection[] = [];
+  for (const received of response.resources) {
+    if (!received.ok) {
+      rejected.push({ wireKey: formatWireKey(received.fault), reason: received.fault.reason });
+      continue;
+    }
+    const arrival = arrivalOf(received.resource, kind, context);
+    if ('reason' in arrival) rejected.push(arrival);
+    else arrivals.push(arrival);
+  }
+  const { more = false, resumed = false } = response.position ?? {};
+  return { kind: response.kind, arrivals, rejected, removed: response.removed.map(formatWireKey), more, resumed };
+}
+
+function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
+  const wireKey = formatWireKey(wire);
+  if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
+  const made = copyOf(wire, kind, senderOf(context.receiver));
+  if (!made.ok) return { wireKey, reason: made.reason };
+  const reason = trespass(kind, made.copy.id, context.receiver);
+  if (reason !== undefined) return { wireKey, reason };
+  return { wireKey, id: made.copy.id, content: putOf(made.copy, context) };
+}
+
+function senderOf(receiver: Receiver): Sender {
+  return receiver.role === 'global' ? { role: 'zone', zone: receiver.from } : { role: 'global' };
+}
+
+function putOf({ id, labels, spec, status, facts }: Copy, context: ParcelContext): CopyPut {
+  const put = { type: 'put', id, expect: 'any', labels, spec } as const;
+  // Status goes up, not down: a zone computes its own (kds.md §4.2).
+  const told = status === undefined || context.receiver.role === 'zone' ? {} : { status };
+  if (context.dialect.meta) return { ...put, ...told, copy: facts };
+  const held = context.index.byIdentityKey(identityKey(id));
+  return { ...put, ...told, copy: { ...facts, ...countedHere({ labels, spec }, held, context.now()) } };
+}
+
+/** A plain Kuma peer tells neither generation nor age: they are counted here. */
+function countedHere(
+  copy: Pick<Copy, 'labels' | 'spec'>,
+  held: Resource | undefined,
+  now: number,
+): { readonly generation: number; readonly createdAt: number } {
+  if (!held) return { generation: 1, createdAt: now };
+  const same = jsonEqual(held.labels, copy.labels) && jsonEqual(held.spec, copy.spec);
+  return { generation: same ? held.generation : held.generation + 1, createdAt: held.createdAt };
+}

@@ -1,0 +1,28 @@
+/** Why a stream is ended; adapters map it to their own status once. */
+export type EndReason =
+  /** A newer session of the zone is there, or the operator wants it closed. */
+  | 'superseded'
+  /** This process stops. */
+  | 'shutdown'
+  /** What was read makes no sense. */
+  | 'malformed'
+  | 'refused'
+  /** The store is away or the index is loaded anew: come again. */
+  | 'unavailable';
+
+/** What happens on a stream; called in order, never after `ended`. */
+export interface StreamListener {
+  message(bytes: Buffer): void;
+  /** The buffer of `write` is empty again. */
+  drain(): void;
+  /** Once, by whichever side. */
+  ended(reason: string): void;
+}
+
+/** A stream of messages to and from one peer: gRPC's, or a pipe in a test. */
+export interface PeerStream {
+  /** False: buffered, but the peer reads too slowly; wait for `drain`. */
+  write(message: Buffer): boolean;
+  /** Ends it for both sides; nothing after the first call has an effect. */
+  end(reason: EndReason, detail: string): void;
+}

@@ -1,0 +1,30 @@
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import type { Clock, Logger, Term } from '@causeway/runtime';
+import type { Registry } from '@causeway/resources';
+import type { ResourceIndex, ResourceStore } from '@causeway/store';
+
+/** What a zone's side of sync is made of. */
+export interface ZoneSyncOptions {
+  readonly zone: string;
+  /** The zone's store through all its lives: the global binds the zone's name to it. */
+  readonly storeId: string;
+  readonly store: ResourceStore;
+  /** Fed by `followStore`. */
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** `host:port` of the global. */
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  /** This leadership: writes carry its epoch, and the session ends with it. */
+  readonly term: Term;
+  /** Version of the program. */
+  readonly version: string;
+  /** Zone token, read anew at each connection. */
+  readonly token?: () => string | undefined;
+  /** Extensions this zone offers; all by default. */
+  readonly features?: readonly string[];
+  /** Between connections, ms. */
+  readonly backoff?: { readonly base: number; readonly cap: number };
+}

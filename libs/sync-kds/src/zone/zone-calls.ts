@@ -1,0 +1,47 @@
+import { Client, status, type ChannelCredentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
+import { SyncServiceClient, type HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
+import { ClientStream } from '../stream/grpc-streams';
+import { kdsChannelOptions } from '../wire/channel-options';
+import { kdsSyncService } from '../wire/services';
+
+/** How long a handshake may take, connecting included, ms. */
+const HANDSHAKE_DEADLINE = 10_000;
+
+/** One connection to the global: the calls a zone makes on it. */
+export class ZoneCalls {
+  private readonly client: Client;
+  private readonly handshakes: SyncServiceClient;
+
+  constructor(address: string, credentials: ChannelCredentials) {
+    // Compression costs more than it saves on the messages of a change; a peer takes both.
+    const options = {
+      ...kdsChannelOptions.client,
+      'grpc.default_compression_algorithm': 0,
+      'grpc.use_local_subchannel_pool': 1,
+    };
+    this.client = new Client(address, credentials, options);
+    this.handshakes = new SyncServiceClient(address, credentials, { channelOverride: this.client.getChannel() });
+  }
+
+  /** Undefined where the global does not know the call: it is plain Kuma. Rejects with gRPC's error. */
+  handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined> {
+    return new Promise((resolve, reject) => {
+      const answered = (error: ServiceError | null, response: HandshakeResponse | undefined): void => {
+        if (!error) resolve(response);
+        else if (error.code === status.UNIMPLEMENTED) resolve(undefined);
+        else reject(error);
+      };
+      this.handshakes.handshake(request, metadata, { deadline: now + HANDSHAKE_DEADLINE }, answered);
+    });
+  }
+
+  stream(direction: 'down' | 'up', metadata: Metadata): ClientStream {
+    const method = direction === 'down' ? kdsSyncService.globalToZoneSync : kdsSyncService.zoneToGlobalSync;
+    const { path, requestSerialize, responseDeserialize } = method;
+    return new ClientStream(this.client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata));
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}

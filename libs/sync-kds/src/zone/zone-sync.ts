@@ -1,0 +1,63 @@
+import { aborted, Backoff, errorText } from '@causeway/runtime';
+import { connect, type Connection } from './connection';
+import type { ZoneSyncOptions } from './options';
+
+/** What can be told of a zone's session at any time. */
+export interface ZoneSyncStatus {
+  readonly connected: boolean;
+  /** Undefined before the first session. */
+  readonly session?: number;
+  readonly peer?: 'causeway' | 'kuma';
+  /** Why the last session ended. */
+  readonly lastError?: string;
+  /** Kinds whose whole state has been taken in from the global in this session. */
+  readonly complete: readonly string[];
+}
+
+/** A zone's side of sync. */
+export interface ZoneSync {
+  /** Keeps a session with the global until the term ends; never rejects. */
+  run(): Promise<void>;
+  status(): ZoneSyncStatus;
+}
+
+const BACKOFF = { base: 200, cap: 5_000 } as const;
+
+/** Builds a zone's side of sync; it runs on the leader, for one term (design.md §5). */
+export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
+  const { term, clock, logger } = options;
+  const backoff = new Backoff(options.backoff ?? BACKOFF);
+  let connection: Connection | undefined;
+  let lastError: string | undefined;
+
+  const once = async (): Promise<void> => {
+    connection = await connect(options);
+    backoff.reset();
+    lastError = await connection.ended;
+  };
+
+  return {
+    run: async () => {
+      while (!term.signal.aborted) {
+        try {
+          await once();
+        } catch (error) {
+          lastError = errorText(error);
+        } finally {
+          await connection?.close();
+          connection = undefined;
+        }
+        if (term.signal.aborted) return;
+        logger.warn('no session with the global, trying again', { address: options.address, error: lastError });
+        await Promise.race([clock.sleep(backoff.next(), term.signal), aborted(term.signal)]);
+      }
+    },
+    status: () => ({
+      connected: connection !== undefined,
+      ...(connection?.session === undefined ? {} : { session: connection.session }),
+      ...(connection ? { peer: connection.causeway ? 'causeway' : 'kuma' } : {}),
+      ...(lastError === undefined ? {} : { lastError }),
+      complete: connection?.complete() ?? [],
+    }),
+  };
+}

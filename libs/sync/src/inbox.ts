@@ -1,0 +1,30 @@
+import { InboxKind, type Held, type Intake, type Parcel } from './inbox-kind';
+
+/**
+ * The receiving end of one stream: what a message means for what is held. Absence removes only by a first state that
+ * is complete on this stream, and only what the stream owns (design.md §5).
+ *
+ * Deterministic and without I/O. Messages of one kind are taken in one after the other: `receive` the next only after
+ * the former's changes are written.
+ */
+export class Inbox<C> {
+  private readonly kinds = new Map<string, InboxKind<C>>();
+
+  /** `held` lists what of a kind is owned by the stream; read once a kind, at its first message. */
+  constructor(private readonly held: (kind: string) => Iterable<Held>) {}
+
+  /** What a message asks to be changed here. */
+  receive(parcel: Parcel<C>): Intake<C> {
+    let kind = this.kinds.get(parcel.kind);
+    if (!kind) {
+      kind = new InboxKind<C>(this.held(parcel.kind));
+      this.kinds.set(parcel.kind, kind);
+    }
+    return kind.receive(parcel);
+  }
+
+  /** Whether the whole state of a kind has arrived on this stream. */
+  isComplete(kind: string): boolean {
+    return this.kinds.get(kind)?.complete ?? false;
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * Who gets what, and what a stream does with it, as deterministic state machines without I/O.
+ *
+ *   index event → Outbox (what the peer must hear) → message → Inbox (what it means here) → changes for the store
+ *
+ * The pumps around them are in libs/sync-kds. Who may be told what: `isOfferedDown`, `isOfferedUp`; who may write
+ * what: `trespass`.
+ */
+export { goesDown, goesUp, isOfferedDown, isOfferedUp, type Peer } from './offer-rules';
+export { MeshView } from './mesh-view';
+export { type MessageLimits, type Offer, type Sendable, type Told } from './offer';
+export { Outbox } from './outbox';
+export { type KindFigures, type Message } from './outbox-kind';
+export { Inbox } from './inbox';
+export { type Arrival, type Held, type Intake, type Parcel, type Rejection } from './inbox-kind';
+export { isOwnedByStream, trespass, type Receiver } from './ownership';

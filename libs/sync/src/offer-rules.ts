@@ -1,0 +1,40 @@
+import { isMadeHere, type ControlPlane, type Kind, type Resource } from '@causeway/resources';
+import type { MeshView } from './mesh-view';
+
+/** Label by which a resource is kept out of sync, as in Kuma (kds.md §4.2). */
+const SYNC_LABEL = 'kuma.io/kds-sync';
+
+/** Who is at the other end of a stream. */
+export interface Peer {
+  /** The zone of the stream: the peer's on the global, our own on a zone. */
+  readonly zone: string;
+  /** Whether it speaks our extensions; else it is plain Kuma. */
+  readonly causeway: boolean;
+}
+
+/** Whether kinds like this are told to zones at all. */
+export function goesDown(kind: Kind, peer: Peer): boolean {
+  return kind.sync.down !== 'nothing' && (peer.causeway || kind.sync.peers === 'all');
+}
+
+/** Whether kinds like this are told to the global at all. */
+export function goesUp(kind: Kind, peer: Peer): boolean {
+  return kind.sync.up && (peer.causeway || kind.sync.peers === 'all');
+}
+
+/**
+ * Whether the global gives `resource` to a zone (design.md §5, kds.md §4.2): its own, and of kinds that cross zones
+ * those of other zones that are enabled and present; never a zone its own back, nor what belongs to no known mesh.
+ */
+export function isOfferedDown(kind: Kind, resource: Resource, peer: Peer, view: MeshView): boolean {
+  if (!goesDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
+  if (kind.scope === 'mesh' && !view.meshes.has(resource.id.mesh)) return false;
+  const { zone } = resource.id;
+  if (zone === '') return true;
+  return kind.sync.down === 'everything' && zone !== peer.zone && view.exports(resource, peer.zone);
+}
+
+/** Whether a zone gives `resource` to the global: what was made in this zone (kds.md §4.3). */
+export function isOfferedUp(kind: Kind, resource: Resource, peer: Peer, cp: ControlPlane): boolean {
+  return goesUp(kind, peer) && isMadeHere(resource, cp) && resource.labels[SYNC_LABEL] !== 'disabled';
+}

@@ -1,0 +1,31 @@
+/** What a peer was told of one resource. */
+export interface Told {
+  /** Name on the wire, unique within a kind. */
+  readonly wireKey: string;
+  /** Equal versions mean equal content. */
+  readonly version: string;
+}
+
+/** One resource ready to leave. */
+export interface Sendable extends Told {
+  /** Bytes on the wire. */
+  readonly size: number;
+}
+
+/** What may be told to the peer of one stream right now. */
+export interface Offer<S extends Sendable> {
+  /** Identity keys of everything of a kind that the peer may hold. */
+  keys(kind: string): Iterable<string>;
+  /** A resource as it would be sent now; undefined when the peer may not hold it or it does not exist. */
+  get(key: string): S | undefined;
+  /** Revision of the index that `keys` and `get` read. */
+  revision(): number;
+}
+
+/** How messages of a stream may be cut. */
+export interface MessageLimits {
+  /** Largest sum of resource sizes in one message, bytes; one resource may exceed it. */
+  readonly bytes: number;
+  /** Whether the peer takes a first state in pieces (cw-chunk); else that goes in one message of any size. */
+  readonly chunked: boolean;
+}

@@ -1,0 +1,61 @@
+import type { MessageLimits, Offer, Sendable, Told } from './offer';
+import { OutboxKind, type KindFigures, type Message } from './outbox-kind';
+
+/**
+ * The sending end of one stream (kds.md §2.5): a complete first state a kind, then what changed, one message a kind
+ * in flight, the latest value wins. It holds no content, only which keys the peer must hear about and what it was
+ * told of them, so a peer that reads slowly costs a bounded amount.
+ *
+ * Deterministic and without I/O: events change its state, `take` yields the next message that may leave.
+ */
+export class Outbox<S extends Sendable> {
+  private readonly kinds = new Map<string, OutboxKind<S>>();
+  private nonce = 0;
+  private turn = 0;
+
+  constructor(
+    private readonly offer: Offer<S>,
+    private readonly limits: MessageLimits,
+  ) {}
+
+  /** The peer asked for a kind: it gets the whole state, even when that is empty. */
+  subscribe(kind: string): void {
+    this.kinds.set(kind, new OutboxKind(kind, this.offer, this.limits));
+  }
+
+  isSubscribed(kind: string): boolean {
+    return this.kinds.has(kind);
+  }
+
+  /**
+   * A resource may differ from what the peer was told. `was` is how the peer would have been told it before this
+   * change; it counts only when nothing else is pending for the key.
+   */
+  mark(kind: string, key: string, was: Told | undefined): void {
+    this.kinds.get(kind)?.mark(key, was);
+  }
+
+  /** The peer answered a message; what it rejected counts as handled. False when nothing with that nonce is in flight. */
+  answer(kind: string, nonce: string, rejected: number): boolean {
+    return this.kinds.get(kind)?.answer(nonce, rejected) ?? false;
+  }
+
+  /** The next message that may leave; kinds take turns. Undefined when there is nothing to say or all wait for answers. */
+  take(): Message<S> | undefined {
+    const kinds = [...this.kinds.values()];
+    for (let i = 0; i < kinds.length; i++) {
+      const turn = (this.turn + i) % kinds.length;
+      const message = kinds[turn]?.take(String(this.nonce + 1));
+      if (!message) continue;
+      this.nonce++;
+      this.turn = turn + 1;
+      return message;
+    }
+    return undefined;
+  }
+
+  /** How far each kind is. */
+  figures(): ReadonlyMap<string, KindFigures> {
+    return new Map([...this.kinds].map(([name, kind]) => [name, kind.figures()]));
+  }
+}
