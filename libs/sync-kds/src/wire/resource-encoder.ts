@@ -3,6 +3,7 @@ import { BackwardBytes } from './backward-bytes';
 import type { Dialect } from './dialect';
 import type { KumaOptions } from './language/kuma-language';
 import { wireResource } from './outgoing';
+import { isWithheldSecret, publicHalf } from './outgoing-secret';
 import { sayPayload, sayStatus } from './payload';
 import { writeResource, type ResourceBytes } from './resource-bytes';
 import type { WireKey, WireResource } from './wire-resource';
@@ -37,9 +38,11 @@ export class ResourceEncoder {
   }
 
   /** The bytes of a resource that is in no store, such as Config; not remembered. */
-  encodeWire(resource: WireResource, dialect: Dialect): Encoding {
-    const { kind, name, mesh } = resource;
+  encodeWire(wire: WireResource, dialect: Dialect): Encoding {
     try {
+      if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
+      const resource = publicHalf(wire);
+      const { kind, name, mesh } = resource;
       const said = {
         resource,
         spec: sayPayload(resource, dialect, this.options),
