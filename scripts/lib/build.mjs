@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.mjs';
 import { run } from './run.mjs';
@@ -16,6 +16,8 @@ export async function build(root, signal) {
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   const { status, output } = await run(process.execPath, [nest, 'build', '--all'], { cwd: root, signal });
   if (status !== 0) throw new Failure(`the build failed:\n${output}`);
+  // The programs read their version from it: `dist/` is laid out like the repository.
+  copyFileSync(join(root, 'package.json'), join(root, 'dist', 'package.json'));
   // Written last: a build that was cut short is done again.
   writeFileSync(join(root, 'dist', '.sources'), hash);
 }

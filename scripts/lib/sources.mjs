@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SOURCE_FOLDERS = ['apps', 'libs', 'migrations'];
-const BUILD_FILES = ['nest-cli.json', 'tsconfig.json', 'package-lock.json'];
+const BUILD_FILES = ['package.json', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
 
 /** A hash of everything that a build depends on: equal hashes, equal builds. */
 export function hashOfSources(root) {

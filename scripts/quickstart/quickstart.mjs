@@ -5,7 +5,8 @@ import { install, isInstalled } from '../lib/install.mjs';
 import { requireFreePorts } from './check-ports.mjs';
 import { requireDataFolder } from './data-folder.mjs';
 import { startControlPlane } from './control-plane.mjs';
-import { databaseUrl, hasSample, markSample, prepareDatabases } from './databases.mjs';
+import { hasSample, markSample, prepareDatabases } from './databases.mjs';
+import { startOptions } from './plane-options.mjs';
 import { restApi } from './rest-api.mjs';
 import { applySample, readSample, servicesOf } from './sample.mjs';
 import { provideLeaderLock, providePostgres } from './services.mjs';
@@ -51,28 +52,6 @@ async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
     say('building');
     await build(root, signal);
   }
-}
-
-function startOptions(settings, plane, { postgres, lock }) {
-  const { root, environment, dataDir } = settings;
-  const [global] = settings.controlPlanes;
-  const roleEnv =
-    plane.app === 'global'
-      ? { CAUSEWAY_KDS_PORT: plane.ports.kds, CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_AUTH: 'none' }
-      : {
-          CAUSEWAY_ZONE_NAME: plane.name,
-          CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${global.ports.kds}`,
-          CAUSEWAY_DNS_PORT: plane.ports.dns,
-        };
-  const env = {
-    ...environment,
-    ...lock.env,
-    ...roleEnv,
-    DATABASE_URL: databaseUrl(postgres.url, plane),
-    CAUSEWAY_REST_PORT: plane.ports.rest,
-    CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
-  };
-  return { plane, root, env, logDir: join(dataDir, 'logs') };
 }
 
 /** Waits for the control planes, applies the sample once, prints the tables. */

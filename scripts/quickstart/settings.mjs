@@ -55,9 +55,9 @@ async function portOf(env, variable, preset) {
   return port === 0 ? freePort() : port;
 }
 
-/** What the control planes get from our environment: not what is meant for the starter, which they would not know. */
+/** What the control planes get from our environment: not what is meant for the starter, the tests or the command line tool. */
 function inheritedEnvironment(env) {
-  const own = new Set(['CAUSEWAY_DATA_DIR', 'CAUSEWAY_POSTGRES_PORT', 'DATABASE_URL', 'REDIS_URL']);
+  const own = new Set(['CAUSEWAY_DATA_DIR', 'CAUSEWAY_POSTGRES_PORT', 'CAUSEWAY_SERVER', 'DATABASE_URL', 'REDIS_URL']);
   for (const { name, ports } of CONTROL_PLANES) for (const use of Object.keys(ports)) own.add(portVariable(name, use));
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !own.has(name) && !name.startsWith('CAUSEWAY_TEST_')),

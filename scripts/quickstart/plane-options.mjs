@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { databaseUrl } from './databases.mjs';
+
+/** How a control plane of this run is to be started: what `startControlPlane` takes. */
+export function startOptions(settings, plane, { postgres, lock }) {
+  const { root, environment, dataDir } = settings;
+  const [global] = settings.controlPlanes;
+  const roleEnv =
+    plane.app === 'global'
+      ? { CAUSEWAY_KDS_PORT: plane.ports.kds, CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_AUTH: 'none' }
+      : {
+          CAUSEWAY_ZONE_NAME: plane.name,
+          CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${global.ports.kds}`,
+          CAUSEWAY_DNS_PORT: plane.ports.dns,
+        };
+  const env = {
+    ...environmentFor(plane, environment),
+    ...lock.env,
+    ...roleEnv,
+    DATABASE_URL: databaseUrl(postgres.url, plane),
+    CAUSEWAY_REST_PORT: plane.ports.rest,
+    CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
+  };
+  return { plane, root, env, logDir: join(dataDir, 'logs') };
+}
+
+// A control plane refuses variables that it does not know, so that no typing error goes unseen.
+const FOR_GLOBAL = /^CAUSEWAY_KDS_/;
+const FOR_ZONES = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL)_/;
+
+function environmentFor(plane, environment) {
+  const others = plane.app === 'global' ? FOR_ZONES : FOR_GLOBAL;
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !others.test(name)));
+}
