@@ -1,0 +1,180 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../support/until';
+import { QuickstartRun } from './quickstart-run';
+
+jest.setTimeout(120_000);
+
+interface Service {
+  readonly status: {
+    readonly vip: { readonly ip: string };
+    readonly addresses: readonly { readonly hostname: string; readonly status: string }[];
+  };
+}
+
+async function get<T>(url: string): Promise<T | undefined> {
+  const response = await fetch(url);
+  return response.ok ? ((await response.json()) as T) : undefined;
+}
+
+const serviceUrl = (rest: string, name: string, zone: string): string =>
+  `${rest}/meshes/default/meshservices/${name}?zone=${zone}`;
+
+async function serviceOf(rest: string, name: string, zone: string): Promise<Service> {
+  return until(`${name} of ${zone} has an address`, async () => {
+    const service = await get<Service>(serviceUrl(rest, name, zone));
+    return service?.status?.vip && service.status.addresses.length > 0 && service;
+  });
+}
+
+const hostnames = ({ status }: Service): readonly string[] =>
+  status.addresses.filter((address) => address.status === 'Available').map(({ hostname }) => hostname);
+
+function dataplane(name: string, service: string): string {
+  const inbound = [{ port: 80, tags: { 'kuma.io/service': service, 'kuma.io/protocol': 'http' } }];
+  return JSON.stringify({
+    type: 'Dataplane',
+    mesh: 'default',
+    name,
+    spec: { networking: { address: '10.9.9.9', inbound } },
+  });
+}
+
+describe('npm start', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-quickstart-'));
+  const settings = { CAUSEWAY_DATA_DIR: dataDir };
+  const runs: QuickstartRun[] = [];
+  const start = (
+    command: readonly [string, ...string[]],
+    own: Readonly<Record<string, string>> = settings,
+  ): QuickstartRun => {
+    const run = new QuickstartRun(command, own);
+    runs.push(run);
+    return run;
+  };
+  const starter = [process.execPath, 'scripts/start.mjs'] as const;
+  let vips: readonly string[] = [];
+  const vipsOf = (run: QuickstartRun): Promise<readonly string[]> =>
+    Promise.all(
+      ['east', 'west'].flatMap((zone) =>
+        [
+          ['redis', 'east'],
+          ['web', 'east'],
+          ['payments', 'west'],
+        ].map(async ([name = '', origin = '']) => (await serviceOf(run.restUrl(zone), name, origin)).status.vip.ip),
+      ),
+    );
+
+  beforeAll(() => chmodSync(dataDir, 0o755));
+  afterAll(async () => {
+    for (const run of runs) run.signal('SIGTERM');
+    await Promise.all(runs.map((run) => run.untilGone()));
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  describe('for the first time', () => {
+    beforeAll(async () => {
+      await start(starter).untilRunning();
+    });
+    const run = (): QuickstartRun => runs[0] as QuickstartRun;
+
+    it('shows what each zone sees', () => {
+      const [, east = '', west = ''] = run().output.split(/What zone \w+ sees/);
+      expect(east).toMatch(/redis +east +241\.\d+\.\d+\.\d+ +redis\.default\.svc\.mesh\.east +Available/);
+      expect(east).toMatch(/redis\.svc\.mesh\.local +Available/);
+      expect(east).toMatch(/payments +west +241\.\S+ +payments\.svc\.west\.mesh\.local +Available/);
+      expect(west).toMatch(/redis\.svc\.east\.mesh\.local +Available/);
+      expect(west).toMatch(/payments +west +241\.\S+ +payments\.svc\.mesh\.local +Available/);
+    });
+
+    it('gives a service of east an address and its names in west', async () => {
+      const redis = await serviceOf(run().restUrl('west'), 'redis', 'east');
+      expect(redis.status.vip.ip).toMatch(/^241\./);
+      expect([...hostnames(redis)].sort()).toEqual(['redis.default.svc.mesh.east', 'redis.svc.east.mesh.local']);
+    });
+
+    it('gives it its own names at home', async () => {
+      const redis = await serviceOf(run().restUrl('east'), 'redis', 'east');
+      expect([...hostnames(redis)].sort()).toEqual(['redis.default.svc.mesh.east', 'redis.svc.mesh.local']);
+    });
+
+    it('hands no address out twice', async () => {
+      vips = await vipsOf(run());
+      expect(new Set(vips.slice(0, 3)).size).toBe(3);
+      expect(new Set(vips.slice(3)).size).toBe(3);
+    });
+
+    it('shows in west what is registered in east while it runs', async () => {
+      const url = `${run().restUrl('east')}/meshes/default/dataplanes/cart-1`;
+      const headers = { 'content-type': 'application/json' };
+      expect((await fetch(url, { method: 'PUT', headers, body: dataplane('cart-1', 'cart') })).status).toBe(201);
+      const cart = await serviceOf(run().restUrl('west'), 'cart', 'east');
+      expect(hostnames(cart)).toContain('cart.svc.east.mesh.local');
+    });
+
+    it('refuses a port that is taken, in one line', async () => {
+      const { port } = new URL(run().restUrl('west'));
+      const other = start(starter, { CAUSEWAY_DATA_DIR: join(dataDir, 'other'), CAUSEWAY_WEST_REST_PORT: port });
+      expect(await other.exit).toBe(1);
+      expect(other.output).toMatch(new RegExp(`^causeway: port ${port} is taken.*CAUSEWAY_WEST_REST_PORT.*\n$`));
+    });
+
+    it('leaves no process behind when it is killed', async () => {
+      expect(run().processes().length).toBeGreaterThanOrEqual(5); // starter, three control planes, Postgres
+      run().signal('SIGKILL');
+      await run().untilGone();
+    });
+  });
+
+  describe('for the second time, by npm', () => {
+    let run: QuickstartRun;
+    beforeAll(async () => {
+      run = start(['npm', 'start']);
+      await run.untilRunning();
+    });
+
+    it('finds its data and the same addresses', async () => {
+      expect(await vipsOf(run)).toEqual(vips);
+      expect(hostnames(await serviceOf(run.restUrl('west'), 'cart', 'east'))).toContain('cart.svc.east.mesh.local');
+    });
+
+    it('ends everything when npm is told to end', async () => {
+      run.signal('SIGTERM');
+      await run.exit;
+      await run.untilGone();
+    });
+  });
+
+  it('begins anew with --fresh, and says who died', async () => {
+    const run = start([...starter, '--fresh']);
+    await run.untilRunning();
+    expect(await get(serviceUrl(run.restUrl('east'), 'cart', 'east'))).toBeUndefined();
+
+    const east = run.processes().find(({ environment }) => environment.includes('CAUSEWAY_ZONE_NAME=east'));
+    process.kill(east?.pid ?? 0, 'SIGKILL');
+    expect(await run.exit).toBe(1);
+    expect(run.output).toMatch(/^causeway: east ended by itself \(SIGKILL\)/m);
+    await run.untilGone();
+  });
+
+  it.each([
+    ['an unknown argument', ['--frsh'], {}, /^causeway: unknown argument --frsh.*\n$/],
+    [
+      'a folder it may not use',
+      [],
+      { CAUSEWAY_DATA_DIR: '/dev/null/x' },
+      /^causeway: the data folder \S+ cannot be used.*\n$/,
+    ],
+    [
+      'a server that is not there',
+      [],
+      { DATABASE_URL: 'postgres://a@127.0.0.1:1/a' },
+      /^causeway: no connection to .*\n$/,
+    ],
+  ])('says in one line what to do about %s', async (_, args, own, line) => {
+    const run = start([...starter, ...args], { ...settings, ...own });
+    expect(await run.exit).toBe(1);
+    expect(run.output).toMatch(line);
+  });
+});
