@@ -5,10 +5,12 @@
  *   body → decodeDocument → judgeDraft → Admission → ResourceStore;   Resource → toDocument → body
  */
 export { Admission, type AdmissionParts } from './admission';
+export { applyDefaults, type DefaultsParts } from './apply-defaults';
 export { decodeDocument } from './decode-document';
 export { type DecodedDocument, type Draft, type Target } from './document';
 export { checkPrecondition, etagOf, PreconditionFailed } from './etag';
 export { InUse } from './mesh-rules';
+export { parseYaml, Unparsable, type TextPosition, type YamlDocument, type YamlLimits } from './parse-yaml';
 export { toDocument, type DocumentFormat } from './render-document';
 export {
   type DeleteOutcome,

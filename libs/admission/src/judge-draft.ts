@@ -3,6 +3,7 @@ import {
   checkLabels,
   computedLabels,
   FieldPath,
+  isComputedLabel,
   isJsonObject,
   ownZone,
   type ControlPlane,
@@ -32,7 +33,8 @@ export function judgeDraft(decoded: DecodedDocument, cp: ControlPlane): Judgemen
   const id = draftIdentity(draft, ownZone(cp));
   const filled = kind.withDefaults(without(draft.spec, kind.serverOwned));
   const computed = computedLabels(kind, id, cp);
-  const labels = { ...draft.labels, ...computed };
+  const own = Object.entries(draft.labels).filter(([key]) => !isComputedLabel(key));
+  const labels = { ...Object.fromEntries(own), ...computed };
   const clashes = checkComputedLabels(draft.labels, computed, labelsAt);
   return {
     id,

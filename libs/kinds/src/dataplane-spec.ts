@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { NonEmpty, Optionals, PortNumber, protocols, strict, StringMap } from './schema-parts';
 
 /** Durations as protobuf's JSON writes them. */
-const Seconds = Type.String({ pattern: '^[0-9]+(\\.[0-9]{1,9})?s$' });
+const Seconds = Type.String({ title: 'seconds such as 10s or 0.5s', pattern: '^[0-9]+(\\.[0-9]{1,9})?s$' });
 
 const ServiceProbe = Optionals({
   interval: Seconds,

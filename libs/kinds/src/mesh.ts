@@ -32,7 +32,13 @@ const Expression = Type.Object(
 const Spec = Type.Object(
   {
     controllerName: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 253, pattern: DOMAIN_PATH, default: controllerName }),
+      Type.String({
+        title: 'a domain and a path such as example.com/mesh',
+        minLength: 1,
+        maxLength: 253,
+        pattern: DOMAIN_PATH,
+        default: controllerName,
+      }),
     ),
     parametersRef: Type.Optional(ParametersRef),
     description: Type.Optional(Type.String({ maxLength: 64 })),

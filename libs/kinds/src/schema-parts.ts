@@ -17,10 +17,10 @@ export const protocols = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
 /** An object all of whose fields may be left out. */
 export const Optionals = <P extends Record<string, TSchema>>(properties: P) =>
-  Type.Partial(Type.Object(properties, strict));
+  Type.Partial(Type.Object(properties), strict);
 
 /** Durations as people write them here: 500ms, 10s, 5m, 1h. */
-export const Duration = Type.String({ pattern: '^[0-9]+(ms|s|m|h)$' });
+export const Duration = Type.String({ title: 'a duration such as 500ms, 10s, 5m, 1h', pattern: '^[0-9]+(ms|s|m|h)$' });
 
 /** What another program is to read: a name for the program and anything it understands. */
 export const Extension = Type.Object({ type: NonEmpty, config: Type.Optional(Type.Unknown()) }, strict);

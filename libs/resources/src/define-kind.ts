@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { KindDefinition, TypedKind } from './kind';
 import { checkName } from './names';
 import { compileSchema } from './schema-check';
+import type { Violation } from './violation';
 
 type Defaulted =
   | 'namespaced'
@@ -42,11 +43,18 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     checkName: input.checkName ?? checkName,
     check: (spec, at) => {
       const violations = schema.violations(spec, at);
-      if (violations.length > 0 || !schema.fits(spec)) return violations;
-      return input.validate?.(spec, at) ?? [];
+      // A field that nobody knows must not hide what else is wrong.
+      const known = violations.length === 0 ? spec : schema.withoutUnknown(spec);
+      const all = [...violations, ...(schema.fits(known) ? (input.validate?.(known, at) ?? []) : [])];
+      return input.confidential === true ? all.map(withoutValue) : all;
     },
     withDefaults: (spec) => schema.withDefaults(spec),
     warnings: (name, spec) => (schema.fits(spec) ? (input.warn?.({ name, spec }) ?? []) : []),
     is: (resource): resource is never => resource.id.kind === input.name,
   } satisfies TypedKind<Static<S>>);
+}
+
+/** A violation that does not repeat what it complains of. */
+function withoutValue({ field, reason }: Violation): Violation {
+  return { field, reason: reason.replace(/; got [^]*$/, '') };
 }

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Clone, Default } from 'typebox/value';
-import { explain } from './schema-reasons';
+import { explain, withoutUnknown } from './schema-reasons';
 import type { FieldPath, Violation } from './violation';
 
 /** A schema made ready to judge values. */
@@ -11,6 +11,8 @@ export interface CompiledSchema<S extends TSchema> {
   readonly violations: (value: unknown, at: FieldPath) => readonly Violation[];
   /** A copy with defaults filled in where fields are absent. */
   readonly withDefaults: (value: unknown) => unknown;
+  /** A copy without the fields that the schema does not know. */
+  readonly withoutUnknown: (value: unknown) => unknown;
 }
 
 /** Compiles a TypeBox schema; do it once and keep the result. */
@@ -20,6 +22,7 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
   return {
     fits,
     withDefaults: (value) => Default(schema, Clone(value)),
+    withoutUnknown: (value) => withoutUnknown(schema, value),
     violations: (value, at) => {
       if (fits(value)) return [];
       const found = explain(schema, value, at);

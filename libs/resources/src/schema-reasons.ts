@@ -4,6 +4,8 @@ import type { FieldPath, Violation } from './violation';
 /** The part of JSON Schema that kinds use; everything else a schema says is left to the compiled validator. */
 interface Schema {
   readonly type?: unknown;
+  /** What a pattern means, with an article: for people, who do not read patterns. */
+  readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;
@@ -84,6 +86,20 @@ export function unknownField(key: string, known: readonly string[]): string {
   return guess === undefined ? 'is not a known field' : `is not a known field; did you mean "${guess}"?`;
 }
 
+/** A copy of `value` without the fields of its objects that the schema does not know; unions are left as they are. */
+export function withoutUnknown(schema: Schema, value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.map((item: unknown) => (schema.items ? withoutUnknown(schema.items, item) : item));
+  const { properties } = schema;
+  if (!isRecord(value) || !properties) return value;
+  const known = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+    const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (own) return [[key, withoutUnknown(own, item)]];
+    return schema.additionalProperties === false ? [] : [[key, item]];
+  });
+  return Object.fromEntries(known);
+}
+
 function explainArray(schema: Schema, value: readonly unknown[], at: FieldPath): Violation[] {
   const { minItems = 0, maxItems = Infinity, items } = schema;
   if (value.length < minItems) return [at.violation(`must have at least ${minItems} item${minItems === 1 ? '' : 's'}`)];
@@ -92,13 +108,13 @@ function explainArray(schema: Schema, value: readonly unknown[], at: FieldPath):
 }
 
 function explainString(schema: Schema, value: string, at: FieldPath): Violation[] {
-  const { minLength = 0, maxLength = Infinity, pattern } = schema;
+  const { minLength = 0, maxLength = Infinity, pattern, title } = schema;
   if (value === '' && minLength > 0) return [at.violation('must not be empty')];
   if (value.length < minLength) return [at.violation(`must have at least ${minLength} characters`)];
   if (value.length > maxLength)
     return [at.violation(`must not be longer than ${maxLength} characters, has ${value.length}`)];
   if (pattern !== undefined && !new RegExp(pattern).test(value))
-    return [at.violation(`must match ${pattern}; got ${show(value)}`)];
+    return [at.violation(`must ${title === undefined ? `match ${pattern}` : `be ${title}`}; got ${show(value)}`)];
   return [];
 }
 
@@ -125,7 +141,21 @@ function explainUnion(branches: readonly Schema[], value: unknown, at: FieldPath
     (b) => b.type === jsonType(value) || (b.type === 'integer' && Number.isInteger(value)),
   );
   const best = sameType >= 0 ? judged[sameType] : undefined;
-  return best ?? [at.violation(`must be ${branches.map((b) => String(b.type)).join(' or ')}; got ${show(value)}`)];
+  return best ?? [at.violation(`must be ${branches.map((b) => wordFor(b.type)).join(' or ')}; got ${show(value)}`)];
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+};
+
+function wordFor(type: unknown): string {
+  return WORDS[String(type)] ?? String(type);
 }
 
 function wrongType(wanted: string, value: unknown, at: FieldPath): Violation {

@@ -1,4 +1,7 @@
-/** The candidate nearest to `word` when it is near enough to be a likely slip of the pen, else undefined. */
+/**
+ * The candidate nearest to `word` when it is near enough to be a likely slip of the pen, or that has it as a part
+ * (`protocol` in `appProtocol`), else undefined.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -6,7 +9,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return (
+    best ?? candidates.find((candidate) => word.length >= 4 && candidate.toLowerCase().includes(word.toLowerCase()))
+  );
 }
 
 function editDistance(a: string, b: string, limit: number): number {

@@ -1,0 +1,119 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml';
+import { FieldPath, Invalid } from '@causeway/resources';
+import { unquotedTemplate } from './yaml-template-hint';
+
+/** A place in a text, both counted from 1. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The text is no YAML or JSON at all; nothing can be said of its fields. Adapters tell it apart (400, not 422). */
+export class Unparsable extends Invalid {
+  constructor(
+    reason: string,
+    readonly position?: TextPosition,
+  ) {
+    super([
+      FieldPath.at().violation(position ? `line ${position.line}, column ${position.column}: ${reason}` : reason),
+    ]);
+  }
+}
+
+/** One document of a YAML text. */
+export interface YamlDocument {
+  readonly value: unknown;
+  /** Where `field` (as violations name it), or the nearest thing round it that exists, stands in the text. */
+  readonly locate: (field: string) => TextPosition;
+}
+
+/** Bounds of what is read. */
+export interface YamlLimits {
+  /** Longest text, in characters. */
+  readonly length?: number;
+  /** How many nodes aliases may unfold to for each node written: against YAML bombs. */
+  readonly aliases?: number;
+}
+
+/**
+ * The documents of a YAML (or JSON) text, empty ones left out. Throws Unparsable with line and column: broken syntax,
+ * a key twice, keys that are no text, aliases that unfold too far, text too long or too deep; a template without quotes
+ * gets the hint to quote it (design.md §1).
+ */
+export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlDocument[] {
+  const { length = 4_194_304, aliases = 100 } = limits;
+  if (text.length > length) throw new Unparsable(`the text has ${text.length} characters, ${length} are allowed`);
+  const lines = new LineCounter();
+  const documents = guarded(() => [
+    ...parseAllDocuments(text, { lineCounter: lines, logLevel: 'silent', prettyErrors: false }),
+  ]);
+  return documents
+    .filter((document) => document.errors.length > 0 || document.contents !== null)
+    .map((document) => {
+      checkDocument(document, text, lines);
+      const value: unknown = guarded(() => document.toJS({ maxAliasCount: aliases }));
+      return { value, locate: (field) => locate(document, field, lines) };
+    });
+}
+
+/** Deep nesting and unfolding aliases end in errors of the library or of the stack. */
+function guarded<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) throw new Unparsable('the text is nested too deeply', undefined);
+    if (error instanceof ReferenceError) throw new Unparsable(`aliases: ${error.message}`, undefined);
+    throw error;
+  }
+}
+
+function checkDocument(document: Document.Parsed, text: string, lines: LineCounter): void {
+  const template = unquotedTemplate(document, text);
+  if (template) throw new Unparsable(template.hint, positionAt(lines, template.offset));
+  const [error] = document.errors;
+  if (error) throw new Unparsable(firstLine(error.message), positionAt(lines, error.pos[0]));
+  visit(document, {
+    Pair: (_, pair) => {
+      if (isScalar(pair.key) || isAlias(pair.key)) return;
+      const offset = isMap(pair.key) || isSeq(pair.key) ? pair.key.range?.[0] : undefined;
+      throw new Unparsable('a key must be text', positionAt(lines, offset ?? 0));
+    },
+  });
+}
+
+function firstLine(message: string): string {
+  return message.split('\n')[0] ?? message;
+}
+
+function positionAt(lines: LineCounter, offset: number): TextPosition {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}
+
+function locate(document: Document.Parsed, field: string, lines: LineCounter): TextPosition {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range[0] ?? 0;
+  for (const part of fieldParts(field)) {
+    const step: { readonly node: unknown; readonly offset: number } | undefined = stepInto(node, part);
+    if (!step) break;
+    node = step.node;
+    offset = step.offset;
+  }
+  return positionAt(lines, offset);
+}
+
+function stepInto(node: unknown, part: string): { readonly node: unknown; readonly offset: number } | undefined {
+  if (isSeq<Node>(node)) {
+    const item = node.items[Number(part)];
+    return item?.range ? { node: item, offset: item.range[0] } : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === part);
+  const start = pair && isScalar(pair.key) ? pair.key.range?.[0] : undefined;
+  return pair && start !== undefined ? { node: pair.value, offset: start } : undefined;
+}
+
+/** `labels["a.b"].c[0]` → labels, a.b, c, 0. */
+function fieldParts(field: string): string[] {
+  return [...field.matchAll(/\["((?:[^"]|"(?!\]))*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map((m) => m[1] ?? m[2] ?? m[3] ?? '');
+}
