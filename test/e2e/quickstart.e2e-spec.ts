@@ -152,7 +152,8 @@ describe('npm start', () => {
     expect(await get(serviceUrl(run.restUrl('east'), 'cart', 'east'))).toBeUndefined();
 
     const east = run.processes().find(({ environment }) => environment.includes('CAUSEWAY_ZONE_NAME=east'));
-    process.kill(east?.pid ?? 0, 'SIGKILL');
+    if (east === undefined) throw new Error('there is no process of zone east');
+    process.kill(east.pid, 'SIGKILL');
     expect(await run.exit).toBe(1);
     expect(run.output).toMatch(/^causeway: east ended by itself \(SIGKILL\)/m);
     await run.untilGone();
