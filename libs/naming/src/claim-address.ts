@@ -2,15 +2,15 @@ import type { Claim } from './claim';
 import { clashReason, type ClaimRank } from './precedence';
 import { renderTemplate } from './template';
 
-/** One entry of a service's `status.addresses` (seed 001; T001-16). */
-export interface ServiceAddress {
+/** One entry of a service's `status.addresses` (seed 001; T001-16). A type alias, so that it is JSON as it stands. */
+export type ServiceAddress = {
   /** Absent where the template gave none. */
   readonly hostname?: string;
   readonly status: 'Available' | 'NotAvailable';
   readonly origin: { readonly kind: 'HostnameGenerator'; readonly name: string };
   /** Only with NotAvailable: what is missing or wrong, or who has the name and by which rule. */
   readonly reason?: string;
-}
+};
 
 /** A claim as readers see it. */
 export interface ClaimView extends ClaimRank {

@@ -1,0 +1,130 @@
+import { ClaimTable, type ServiceAddress } from '@causeway/naming';
+import { describeIdentity, identityKey, jsonEqual, parseIdentityKey, type Resource } from '@causeway/resources';
+import type { Change, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { HeldNames } from './held-names';
+import { availableNames, shownAddresses } from './shown-addresses';
+import { claimsFrom, NAMED_KINDS, takeIntoClaims, type ZonePlane } from './zone-claims';
+
+const BATCH = 500;
+
+/**
+ * Keeps `status.addresses` of every service this zone holds equal to what the claims say (design.md §4 hostname; seed
+ * 001). Losers are written before the winner: a row gets a name Available only in a write planned when no other row of
+ * the index shows it, so at each commit at most one row has it (I3; docs/reference/naming.md has the proof). Derives
+ * everything from the index; nothing is remembered beyond a term.
+ */
+export class HostnameLoop implements ControlLoop {
+  readonly name = 'hostname';
+  private index: ResourceIndex | undefined;
+  private claims: ClaimTable;
+  /** Rows to look at again. */
+  private stale = new Set<string>();
+  /** Rows looked at that may differ from what the claims say. */
+  private due = new Set<string>();
+  private held = new HeldNames();
+
+  constructor(private readonly cp: ZonePlane) {
+    this.claims = new ClaimTable(cp.zone);
+  }
+
+  reset(index: ResourceIndex): void {
+    this.index = index;
+    this.claims = claimsFrom(index, this.cp);
+    this.claims.takeTouched();
+    this.stale = new Set();
+    this.due = new Set();
+    this.held = new HeldNames();
+    for (const kind of NAMED_KINDS) for (const { id } of index.ofKind(kind)) this.stale.add(identityKey(id));
+  }
+
+  observe(event: IndexEvent): void {
+    for (const change of event.changes) {
+      takeIntoClaims(this.claims, change, this.cp);
+      if (NAMED_KINDS.includes(change.id.kind)) this.stale.add(change.key);
+    }
+  }
+
+  plan(): LoopPlan | undefined {
+    const { index } = this;
+    if (!index) return undefined;
+    for (const key of this.claims.takeTouched()) this.stale.add(key);
+    // All of them, before anything is decided: a name is free only when everybody who shows it is known.
+    for (const key of this.stale) this.look(key, index);
+    this.stale.clear();
+    const changes = this.decide(index);
+    return changes.length === 0 ? undefined : { changes };
+  }
+
+  settled(changes: readonly Change[], _result: WriteResult): void {
+    for (const { id } of changes) this.stale.add(identityKey(id));
+  }
+
+  private look(key: string, index: ResourceIndex): void {
+    this.held.forget(key);
+    this.due.delete(key);
+    const row = index.byIdentityKey(key);
+    if (!row) return;
+    this.due.add(key);
+    const shown = availableNames(shownAddresses(row));
+    if (shown.size === 0) return;
+    const wanted = availableNames(this.claims.addressesOf(key));
+    this.held.set(
+      key,
+      row.id.mesh,
+      [...shown].filter((hostname) => !wanted.has(hostname)),
+    );
+  }
+
+  private decide(index: ResourceIndex): Change[] {
+    const changes: Change[] = [];
+    const taken = new Set<string>();
+    // Rows that give up a name go first: others wait for them.
+    for (const keys of [this.held.rows(), this.due]) {
+      for (const key of keys) {
+        if (changes.length >= BATCH) return changes;
+        if (taken.has(key)) continue;
+        taken.add(key);
+        const change = this.decideRow(key, index);
+        if (change) changes.push(change);
+      }
+    }
+    return changes;
+  }
+
+  private decideRow(key: string, index: ResourceIndex): Change | undefined {
+    const row = index.byIdentityKey(key);
+    if (!row) return undefined;
+    const wanted = this.claims.addressesOf(key);
+    const shown = shownAddresses(row);
+    if (jsonEqual(shown, wanted)) {
+      this.due.delete(key);
+      return undefined;
+    }
+    const possible = this.withoutHeld(key, row, wanted);
+    if (possible === wanted) return addressPatch(row, wanted);
+    // Two rows that swap names must not wait for each other: who gives something up does that at once.
+    return this.held.has(key) && !jsonEqual(shown, possible) ? addressPatch(row, possible) : undefined;
+  }
+
+  /** `wanted` with the names that another row still shows as NotAvailable; `wanted` itself when there are none. */
+  private withoutHeld(key: string, row: Resource, wanted: readonly ServiceAddress[]): readonly ServiceAddress[] {
+    let waits = false;
+    const possible = wanted.map((address): ServiceAddress => {
+      if (address.status !== 'Available' || address.hostname === undefined) return address;
+      const holder = this.held.otherHolder(key, row.id.mesh, address.hostname);
+      if (holder === undefined) return address;
+      waits = true;
+      return {
+        ...address,
+        status: 'NotAvailable',
+        reason: `waits until ${describeIdentity(parseIdentityKey(holder))} has given it up`,
+      };
+    });
+    return waits ? possible : wanted;
+  }
+}
+
+function addressPatch(row: Resource, addresses: readonly ServiceAddress[]): Change {
+  return { type: 'patch', id: row.id, expect: row.revision, status: { ...row.status, addresses } };
+}

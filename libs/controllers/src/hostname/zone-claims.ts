@@ -1,0 +1,34 @@
+import { claimRule, ClaimTable, SERVICE_KINDS } from '@causeway/naming';
+import { identityKey, isMadeHere, type ControlPlane, type Resource } from '@causeway/resources';
+import type { IndexChange, ResourceIndex } from '@causeway/store';
+
+/** The kinds that get hostnames. */
+export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
+
+/** The control plane of a zone: only zones name services. */
+export type ZonePlane = Extract<ControlPlane, { role: 'zone' }>;
+
+/** The claims that arise from everything in `index`, as the zone `cp` sees them. */
+export function claimsFrom(index: ResourceIndex, cp: ZonePlane): ClaimTable {
+  const table = new ClaimTable(cp.zone);
+  // Rules before services: then each service makes its claims in one go.
+  for (const kind of ['Mesh', 'HostnameGenerator', ...NAMED_KINDS]) {
+    for (const resource of index.ofKind(kind)) put(table, identityKey(resource.id), resource, cp);
+  }
+  return table;
+}
+
+/** Takes one change of the index into `table`; what has nothing to do with hostnames changes nothing. */
+export function takeIntoClaims(table: ClaimTable, { key, id, after }: IndexChange, cp: ZonePlane): void {
+  if (after) put(table, key, after, cp);
+  else if (id.kind === 'Mesh') table.removeMesh(id.name);
+  else if (id.kind === 'HostnameGenerator') table.removeGenerator(key);
+  else if (NAMED_KINDS.includes(id.kind)) table.removeService(key);
+}
+
+function put(table: ClaimTable, key: string, resource: Resource, cp: ZonePlane): void {
+  const { kind, name } = resource.id;
+  if (kind === 'Mesh') table.addMesh(name);
+  else if (kind === 'HostnameGenerator') table.upsertGenerator(claimRule(resource, isMadeHere(resource, cp)));
+  else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key);
+}
