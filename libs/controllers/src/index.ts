@@ -6,3 +6,6 @@
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops, type RunnerOptions } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-stats';
+export { createZoneLoops, poolFigures, type ZoneLoopsConfig } from './zone-loops';
+export { HostnameLoop } from './hostname/hostname-loop';
+export { withCondition, type Condition } from './status/condition';

@@ -35,6 +35,7 @@ export class AddressPool {
   private readonly blocked = new Set<bigint>();
   private restingCount = 0;
   private last: bigint | undefined;
+  private letGo = 0;
 
   /** `rest` in ms: how long a freed address stays unused before another owner may get it. */
   constructor(
@@ -52,6 +53,11 @@ export class AddressPool {
 
   get figures(): PoolFigures {
     return { size: this.space.size, used: this.holders.size + this.blocked.size, resting: this.restingCount };
+  }
+
+  /** Grows whenever an address is let go: who could get none may ask again. */
+  get released(): number {
+    return this.letGo;
   }
 
   /** Whether `ip` is an address of this pool. */
@@ -89,6 +95,7 @@ export class AddressPool {
   drop(owner: string): void {
     const n = this.heldBy.get(owner);
     if (n === undefined) return;
+    this.letGo += 1;
     this.heldBy.delete(owner);
     this.holders.delete(n);
     const freed = this.freed.get(n);
@@ -106,6 +113,7 @@ export class AddressPool {
     this.freed.set(n, { owner, at });
     this.freedBy.set(owner, (this.freedBy.get(owner) ?? new Set<bigint>()).add(n));
     if (this.holders.has(n)) return;
+    this.letGo += 1;
     if (known) this.restingCount -= 1;
     this.letRest(n, at);
     this.updateTaken(n);

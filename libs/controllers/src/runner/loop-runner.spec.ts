@@ -1,0 +1,192 @@
+import { Unavailable } from '@causeway/resources';
+import { Fenced, MemoryStore, type Change, type IndexEvent, type WriteResult } from '@causeway/store';
+import { idOf, LoopWorld, put } from '../../../../test/support/loop-world';
+import type { ControlLoop, LoopPlan } from './control-loop';
+
+/** Writes a list of changes, one plan each, and remembers what happened to it. */
+class Scripted implements ControlLoop {
+  readonly plans: (LoopPlan | (() => LoopPlan))[] = [];
+  readonly told: string[] = [];
+
+  constructor(readonly name: string) {}
+
+  reset(): void {
+    this.told.push('reset');
+  }
+
+  observe(event: IndexEvent): void {
+    this.told.push(`saw ${event.changes.map((change) => change.id.name).join()}`);
+  }
+
+  plan(): LoopPlan | undefined {
+    const next = this.plans.shift();
+    return typeof next === 'function' ? next() : next;
+  }
+
+  settled(_: readonly Change[], result: WriteResult): void {
+    this.told.push(`settled ${result.results.map((r) => (r.type === 'refused' ? r.refusal : r.type)).join()}`);
+  }
+}
+
+const mesh = (name: string): Change => put(idOf('Mesh', name, { mesh: '', zone: '', namespace: '' }), {});
+
+describe('LoopRunner', () => {
+  let world: LoopWorld;
+  beforeEach(() => (world = new LoopWorld()));
+  afterEach(() => world.stop());
+
+  it('resets, then lets each loop write in turn, and settles only after the index holds the write', async () => {
+    const [first, second] = [new Scripted('first'), new Scripted('second')];
+    first.plans.push({ changes: [mesh('a')] }, { changes: [] }, { changes: [mesh('c')] });
+    second.plans.push({ changes: [mesh('b')] });
+    const replica = world.replica();
+    const runner = await replica.lead([first, second]);
+    await replica.settle();
+    expect(first.told).toEqual(['reset', 'saw a', 'settled written', 'saw b']);
+    expect(second.told).toEqual(['reset', 'saw a', 'saw b', 'settled written']);
+    await replica.settle();
+    expect(first.told.at(-1)).toBe('settled written');
+    expect(runner.stats.loops['first']).toMatchObject({ writes: 2, written: 2, refused: 0 });
+  });
+
+  it('plans nothing before the index holds what the store held when the epoch began', async () => {
+    await world.write(mesh('old'));
+    const replica = world.replica();
+    const loop = new Scripted('loop');
+    let seen: number | undefined;
+    loop.plans.push(() => {
+      seen = replica.index.countOf('Mesh');
+      return { changes: [] };
+    });
+    await replica.lead([loop]);
+    await replica.settle();
+    expect(seen).toBe(1);
+  });
+
+  it('I8 ends when another leads: nothing of the older epoch is written', async () => {
+    const loop = new Scripted('loop');
+    loop.plans.push({ changes: [] }, { changes: [mesh('late')] });
+    const [a, b] = [world.replica('a'), world.replica('b')];
+    const older = await a.lead([loop]);
+    await a.settle();
+    await b.lead([]);
+    await expect(older.step()).rejects.toThrow(Fenced);
+    loop.plans.push({ changes: [mesh('late')] });
+    await older.run();
+    expect(a.index.countOf('Mesh')).toBe(0);
+  });
+
+  it('starts anew after a write whose end is unknown', async () => {
+    const loop = new Scripted('loop');
+    const replica = world.replica();
+    const runner = await replica.lead([loop]);
+    await replica.settle();
+    loop.plans.push({ changes: [mesh('a')] });
+    replica.store.setAway(true);
+    await expect(runner.step()).rejects.toThrow(Unavailable);
+    await expect(runner.step()).rejects.toThrow(Unavailable);
+    replica.store.setAway(false);
+    await replica.settle();
+    expect(loop.told).toEqual(['reset', 'reset']);
+    expect(runner.stats).toMatchObject({ starts: 2, unavailable: 1 });
+  });
+
+  it('run waits while the store is away and goes on by itself', async () => {
+    const loop = new Scripted('loop');
+    const replica = world.replica();
+    const runner = await replica.lead([loop]);
+    replica.store.setAway(true);
+    const running = runner.run();
+    for (let i = 0; i < 20 && world.clock.pending === 0; i++) await Promise.resolve();
+    expect(world.clock.pending).toBeGreaterThan(0);
+    replica.store.setAway(false);
+    for (let i = 0; i < 200 && runner.stats.starts === 0; i++) {
+      world.clock.advance(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(runner.stats.starts).toBe(1);
+    await replica.stop();
+    await running;
+  });
+
+  it('resets when the index is loaded anew', async () => {
+    const loop = new Scripted('loop');
+    const replica = world.replica();
+    await replica.lead([loop]);
+    await replica.settle();
+    replica.index.load(await replica.store.snapshot());
+    await replica.settle();
+    expect(loop.told).toEqual(['reset', 'reset']);
+  });
+
+  it('sets a loop that throws aside, and the others go on', async () => {
+    const [bad, good] = [new Scripted('bad'), new Scripted('good')];
+    bad.plans.push(() => {
+      throw new Error('a bug');
+    });
+    good.plans.push({ changes: [mesh('a')] });
+    const replica = world.replica();
+    const runner = await replica.lead([bad, good]);
+    await replica.settle();
+    expect(runner.stats.loops['bad']).toMatchObject({ errors: 1 });
+    expect(replica.index.countOf('Mesh')).toBe(1);
+    expect(runner.nextWake).toBeGreaterThan(world.clock.now());
+
+    bad.plans.push({ changes: [mesh('b')] });
+    await replica.settle();
+    expect(replica.index.countOf('Mesh')).toBe(1);
+    world.clock.advance(5_000);
+    await replica.settle();
+    expect(replica.index.countOf('Mesh')).toBe(2);
+  });
+
+  it('lets a loop whose writes change nothing wait instead of spin', async () => {
+    const loop = new Scripted('loop');
+    await world.write(mesh('a'));
+    for (let i = 0; i < 100; i++) loop.plans.push({ changes: [mesh('a')] });
+    const replica = world.replica();
+    const runner = await replica.lead([loop]);
+    await replica.settle();
+    expect(runner.stats.loops['loop']).toMatchObject({ writes: 2, unchanged: 2 });
+  });
+
+  it('wakes at the time a plan named', async () => {
+    const loop = new Scripted('loop');
+    loop.plans.push({ changes: [], wakeAt: world.clock.now() + 500 });
+    const replica = world.replica();
+    const runner = await replica.lead([loop]);
+    await replica.settle();
+    expect(runner.nextWake).toBe(world.clock.now() + 500);
+  });
+
+  it('counts what only a resync found, and writes it', async () => {
+    const loop = new Scripted('loop');
+    const replica = world.replica();
+    const runner = await replica.lead([loop]);
+    await replica.settle();
+    loop.plans.push({ changes: [] });
+    loop.plans.push({ changes: [mesh('missed')] });
+    world.clock.advance(600_000);
+    await replica.settle();
+    expect(runner.stats.resyncs).toBe(1);
+    expect(runner.stats.loops['loop']).toMatchObject({ differences: 1, written: 1 });
+    await world.write(mesh('seen'));
+    loop.plans.push({ changes: [mesh('normal')] });
+    await replica.settle();
+    expect(runner.stats.loops['loop']).toMatchObject({ differences: 1, written: 2 });
+  });
+
+  it('writes notes with the changes and gives them back at the next start', async () => {
+    const loop = new Scripted('loop');
+    const noted: unknown[] = [];
+    const withNotes = Object.assign(loop, { noteArea: 'area', restore: (notes: unknown) => noted.push(notes) });
+    loop.plans.push({ changes: [mesh('a')], notes: [{ area: 'area', key: 'k', value: { ip: 'x' } }] });
+    const [a, b] = [world.replica('a'), world.replica('b')];
+    await a.lead([withNotes]);
+    await a.settle();
+    await b.lead([withNotes]);
+    await b.settle();
+    expect(noted).toEqual([[], [{ area: 'area', key: 'k', value: { ip: 'x' } }]]);
+    expect(await new MemoryStore(world.disk).note('area', 'k')).toEqual({ ip: 'x' });
+  });
+});

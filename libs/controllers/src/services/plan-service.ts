@@ -1,0 +1,140 @@
+import {
+  compareText,
+  computedLabels,
+  isComputedLabel,
+  isJsonArray,
+  jsonEqual,
+  Label,
+  type ControlPlane,
+  type Identity,
+  type JsonObject,
+  type Labels,
+  type Resource,
+} from '@causeway/resources';
+import { MeshService } from '@causeway/kinds';
+import type { Change } from '@causeway/store';
+import { conditionOf, withCondition } from '../status/condition';
+import { carriedLabels } from './carried-labels';
+import type { DataplaneResource, ServiceShape } from './service-candidates';
+
+/** Who made a MeshService, in its label `kuma.io/managed-by`; one without it was written by hand. */
+export const GENERATOR = 'meshservice-generator';
+
+/** Says whether the Dataplanes of a generated service agree on what it is. */
+export const DATAPLANES_AGREE = 'DataplanesAgree';
+
+/** One Dataplane of a service, and the service as this one would have it. */
+export interface Backing {
+  readonly dataplane: DataplaneResource;
+  readonly shape: ServiceShape;
+}
+
+/** Everything that decides what becomes of one generated service. */
+export interface ServiceSubject {
+  readonly id: Identity;
+  readonly existing: Resource | undefined;
+  /** In the order of their creation. */
+  readonly backings: readonly Backing[];
+  readonly cp: ControlPlane;
+  readonly now: number;
+  /** ms */
+  readonly gracePeriod: number;
+}
+
+/** What to write, or when to look again. */
+export interface ServiceDecision {
+  readonly change?: Change;
+  readonly dueAt?: number;
+}
+
+/** True for the MeshServices that the generator may change: made here, and marked as its own. */
+export function isGenerated(resource: Resource): boolean {
+  return resource.labels[Label.managedBy] === GENERATOR;
+}
+
+/**
+ * What becomes of one service (design.md §4 services). Hand-written ones are never touched. An update keeps status,
+ * state and labels that users added. The first of several differences is decided; the next plan finds the rest.
+ */
+export function planService(subject: ServiceSubject): ServiceDecision {
+  const { existing, backings } = subject;
+  if (existing && !isGenerated(existing)) return {};
+  const [oldest] = backings;
+  if (oldest) return planBacked(subject, oldest);
+  return existing ? planAbandoned(subject, existing) : {};
+}
+
+/** Without Dataplanes a service is kept for a while: its address and names outlast a restart of its workload. */
+function planAbandoned(
+  { now, gracePeriod }: ServiceSubject,
+  { id, revision, graceStartedAt }: Resource,
+): ServiceDecision {
+  if (graceStartedAt === undefined) {
+    return { change: { type: 'patch', id, expect: revision, graceStartedAt: now }, dueAt: now + gracePeriod };
+  }
+  const dueAt = graceStartedAt + gracePeriod;
+  return now < dueAt ? { dueAt } : { change: { type: 'delete', id, expect: revision } };
+}
+
+function planBacked(subject: ServiceSubject, oldest: Backing): ServiceDecision {
+  const { id, existing, backings } = subject;
+  const held = existing && backings.find(({ shape }) => sameShape(shape, existing.spec));
+  const { shape } = held ?? oldest;
+  const carried = carriedLabels(backings.map(({ dataplane }) => dataplane));
+  const labels = labelsOf(subject, carried);
+  const status = statusOf(subject, shape, Object.keys(carried));
+  if (!existing) {
+    return { change: { type: 'put', id, expect: 'absent', labels, spec: { ...shape }, ...(status ? { status } : {}) } };
+  }
+  const { revision: expect } = existing;
+  if (existing.graceStartedAt !== undefined) return { change: { type: 'patch', id, expect, graceStartedAt: null } };
+  const spec = { ...existing.spec, ...shape };
+  const changed = status && !jsonEqual(status, existing.status) ? { status } : {};
+  if (!held || !jsonEqual(labels, existing.labels))
+    return { change: { type: 'put', id, expect, labels, spec, ...changed } };
+  return changed.status ? { change: { type: 'patch', id, expect, ...changed } } : {};
+}
+
+function sameShape(shape: ServiceShape, spec: JsonObject): boolean {
+  return jsonEqual(shape.selector, spec['selector']) && jsonEqual(shape.ports, spec['ports']);
+}
+
+/** Computed labels, what the Dataplanes carry, and what a user added to the service. */
+function labelsOf({ id, existing, cp }: ServiceSubject, carried: Labels): Labels {
+  const before = carriedBefore(existing);
+  const kept = Object.entries(existing?.labels ?? {}).filter(
+    ([key]) => !isComputedLabel(key) && key !== Label.managedBy && !before.includes(key),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    ...carried,
+    ...computedLabels(MeshService, id, cp),
+    [Label.managedBy]: GENERATOR,
+  };
+}
+
+/** Which labels came from Dataplanes: without it nobody could tell them from those a user added. */
+function carriedBefore(existing: Resource | undefined): readonly unknown[] {
+  const keys = existing?.status?.['carriedLabels'];
+  return isJsonArray(keys) ? keys : [];
+}
+
+/** The status as it shall be; undefined where there is nothing to say of a service that has none yet. */
+function statusOf(subject: ServiceSubject, shape: ServiceShape, carried: readonly string[]): JsonObject | undefined {
+  const { existing } = subject;
+  const before = existing?.status;
+  const keys = [...carried].sort(compareText);
+  const withKeys = jsonEqual(before?.['carriedLabels'] ?? [], keys) ? before : { ...before, carriedLabels: keys };
+  const losers = subject.backings.filter((backing) => !sameShape(backing.shape, { ...shape }));
+  if (losers.length === 0 && !conditionOf(before, DATAPLANES_AGREE)) return withKeys;
+  return withCondition(withKeys ?? {}, agreement(existing?.generation ?? 1, losers), subject.now);
+}
+
+function agreement(observedGeneration: number, losers: readonly Backing[]): Parameters<typeof withCondition>[1] {
+  const type = DATAPLANES_AGREE;
+  if (losers.length === 0) return { type, status: 'True', reason: 'Agreed', message: '', observedGeneration };
+  const names = losers.slice(0, 5).map(({ dataplane }) => dataplane.id.name);
+  const more = losers.length > names.length ? ` and ${losers.length - names.length} more` : '';
+  const message = `ports of Dataplane ${names.join(', ')}${more} differ: all inbounds of one service must have the same ports, names and protocols`;
+  return { type, status: 'False', reason: 'PortConflict', message, observedGeneration };
+}

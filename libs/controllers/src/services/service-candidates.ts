@@ -1,0 +1,82 @@
+import { isDnsLabel, Label, type Identity, type Resource, type SpecOf } from '@causeway/resources';
+import type { Dataplane, MeshService } from '@causeway/kinds';
+
+/** A Dataplane as its kind describes it. */
+export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
+
+/** The part of a MeshService's spec that Dataplanes decide. */
+export type ServiceShape = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
+type Port = ServiceShape['ports'][number];
+
+/** One service that one Dataplane wants to exist. */
+export interface ServiceCandidate {
+  readonly id: Identity;
+  readonly shape: ServiceShape;
+}
+
+/** What a Dataplane says about services: those it makes, and the names it gives that no service can have. */
+export interface DataplaneServices {
+  readonly candidates: readonly ServiceCandidate[];
+  readonly unusable: readonly string[];
+}
+
+/**
+ * The services of a Dataplane (design.md §4 services; kuma-2.14.md §2): the tag `kuma.io/service` of an inbound names
+ * the service of that inbound; where no inbound has one, the label `kuma.io/workload` names one service for all of
+ * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
+ */
+export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
+  const inbounds = dataplane.spec.networking.inbound ?? [];
+  const named = inboundsByService(inbounds, dataplane.labels[Label.workload]);
+  const names = [...named.keys()];
+  return {
+    candidates: names.filter(isDnsLabel).map((name) => ({
+      id: { ...dataplane.id, kind: 'MeshService', name },
+      shape: { selector: selectorOf(inbounds, name), ports: portsOf(named.get(name) ?? []) },
+    })),
+    unusable: names.filter((name) => !isDnsLabel(name)),
+  };
+}
+
+function inboundsByService(inbounds: readonly Inbound[], workload: string | undefined): ReadonlyMap<string, Inbound[]> {
+  const named = new Map<string, Inbound[]>();
+  const tagged = inbounds.some(isTagged);
+  for (const inbound of inbounds) {
+    const name = tagged ? inbound.tags?.[Label.service] : workload;
+    if (name === undefined || name === '') continue;
+    const others = named.get(name);
+    if (others) others.push(inbound);
+    else named.set(name, [inbound]);
+  }
+  return named;
+}
+
+function isTagged(inbound: Inbound): boolean {
+  return inbound.tags?.[Label.service] !== undefined;
+}
+
+function selectorOf(inbounds: readonly Inbound[], name: string): ServiceShape['selector'] {
+  return inbounds.some(isTagged)
+    ? { dataplaneTags: { [Label.service]: name } }
+    : { dataplaneLabels: { matchLabels: { [Label.workload]: name } } };
+}
+
+/** One port an inbound, in their order; a second inbound on a port already there adds none, as no service has a port twice. */
+function portsOf(inbounds: readonly Inbound[]): Port[] {
+  const ports: Port[] = [];
+  for (const inbound of inbounds) {
+    if (ports.some((other) => other.port === inbound.port)) continue;
+    const wanted = inbound.name ?? '';
+    const name = wanted === '' || ports.some((other) => other.name === wanted) ? String(inbound.port) : wanted;
+    ports.push({ name, port: inbound.port, targetPort: inbound.port, appProtocol: protocolOf(inbound) });
+  }
+  return ports;
+}
+
+const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
+
+function protocolOf(inbound: Inbound): (typeof PROTOCOLS)[number] {
+  const said = (inbound.protocol ?? inbound.tags?.['kuma.io/protocol'] ?? 'tcp').toLowerCase();
+  return PROTOCOLS.find((protocol) => protocol === said) ?? 'tcp';
+}

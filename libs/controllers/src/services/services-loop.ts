@@ -1,0 +1,118 @@
+import { compareIdentities, compareText, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
+import { Dataplane } from '@causeway/kinds';
+import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { DueTimes } from '../runner/due-times';
+import { refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { planService, isGenerated, type Backing } from './plan-service';
+import { servicesOf, type DataplaneResource } from './service-candidates';
+
+/** What the services loop needs to know. */
+export interface ServicesConfig {
+  readonly cp: ControlPlane & { readonly role: 'zone' };
+  /** How long a generated service without Dataplanes is kept, ms. */
+  readonly gracePeriod: number;
+  /** Told of a Dataplane that names a service which cannot be called so. */
+  readonly onUnusableName?: (dataplane: string, service: string) => void;
+}
+
+/** Changes in one plan. */
+const BATCH = 500;
+
+/** Makes MeshServices of the Dataplanes of this zone (design.md §4 services). */
+export class ServicesLoop implements ControlLoop {
+  readonly name = 'services';
+  private readonly stale = new StaleKeys(compareText);
+  /** Service → its Dataplanes, by index key. */
+  private readonly members = new Map<string, Set<string>>();
+  /** Generated services without Dataplanes → when their grace ends. */
+  private readonly due = new DueTimes();
+  private index: ResourceIndex | undefined;
+
+  constructor(private readonly config: ServicesConfig) {}
+
+  reset(index: ResourceIndex): void {
+    this.index = index;
+    this.stale.clear();
+    this.members.clear();
+    this.due.clear();
+    for (const resource of index.ofKind('Dataplane')) {
+      this.observeDataplane({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
+    }
+    for (const service of index.ofKind('MeshService')) {
+      if (this.isOurs(service.id) && isGenerated(service)) this.stale.add(identityKey(service.id));
+    }
+  }
+
+  observe(event: IndexEvent): void {
+    for (const change of event.changes) {
+      if (!this.isOurs(change.id)) continue;
+      if (change.id.kind === 'Dataplane') this.observeDataplane(change);
+      else if (change.id.kind === 'MeshService') this.stale.add(change.key);
+    }
+  }
+
+  plan(now: number): LoopPlan | undefined {
+    for (const key of this.due.dueAt(now)) this.stale.add(key);
+    const changes: Change[] = [];
+    for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
+      const change = this.decide(key, now);
+      if (change) changes.push(change);
+      if (changes.length === BATCH) break;
+    }
+    const wakeAt = this.due.next;
+    return wakeAt === undefined ? { changes } : { changes, wakeAt };
+  }
+
+  settled(changes: readonly Change[], result: WriteResult): void {
+    for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  private decide(key: string, now: number): Change | undefined {
+    const { cp, gracePeriod } = this.config;
+    const existing = this.index?.byIdentityKey(key);
+    const backings = this.backingsOf(key);
+    const id = existing?.id ?? parseIdentityKey(key);
+    const { change, dueAt } = planService({ id, existing, backings, cp, now, gracePeriod });
+    this.due.set(key, dueAt);
+    return change;
+  }
+
+  private backingsOf(key: string): readonly Backing[] {
+    const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly Backing[] => {
+      const dataplane = this.index?.byIdentityKey(member);
+      if (!dataplane || !Dataplane.is(dataplane)) return [];
+      return servicesOf(dataplane)
+        .candidates.filter(({ id }) => identityKey(id) === key)
+        .map(({ shape }) => ({ dataplane, shape }));
+    });
+    return backings.sort(({ dataplane: a }, { dataplane: b }) => byCreation(a, b));
+  }
+
+  private observeDataplane({ key, id, before, after }: IndexChange): void {
+    if (!this.isOurs(id)) return;
+    for (const resource of [before, after]) {
+      if (!resource || !Dataplane.is(resource)) continue;
+      const { candidates, unusable } = servicesOf(resource);
+      for (const candidate of candidates) this.setMember(identityKey(candidate.id), key, resource === after);
+      if (resource === after) for (const name of unusable) this.config.onUnusableName?.(key, name);
+    }
+  }
+
+  private setMember(service: string, dataplane: string, member: boolean): void {
+    this.stale.add(service);
+    const members = this.members.get(service) ?? new Set<string>();
+    if (member) members.add(dataplane);
+    else members.delete(dataplane);
+    if (members.size === 0) this.members.delete(service);
+    else this.members.set(service, members);
+  }
+
+  private isOurs(id: { readonly zone: string }): boolean {
+    return id.zone === this.config.cp.zone;
+  }
+}
+
+function byCreation(a: DataplaneResource, b: DataplaneResource): number {
+  return a.creationOrder - b.creationOrder || compareIdentities(a.id, b.id);
+}

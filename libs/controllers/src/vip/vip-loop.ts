@@ -1,0 +1,176 @@
+import type { OwnedRanges, PoolFigures } from '@causeway/ipam';
+import { compareText, identityKey, parseIdentityKey, type FreedAddress, type Resource } from '@causeway/resources';
+import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { DueTimes } from '../runner/due-times';
+import { refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { heldAddress } from './held-address';
+import { StoreTime } from './store-time';
+import { VipLedger } from './vip-ledger';
+import { confirm, deny, grant } from './vip-status';
+
+/** What the vip loop needs to know. */
+export interface VipConfig {
+  /** The ranges of each kind of service, checked and carved by `planRanges`. */
+  readonly ranges: readonly OwnedRanges[];
+  /** How long a freed address stays unused before another service may get it, ms. */
+  readonly rest: number;
+}
+
+/** Changes in one plan. */
+const BATCH = 500;
+const NOTE_AREA = 'vip-cursor';
+
+/**
+ * Gives an address to every service this zone holds, its own and copies (design.md §4 vip). The cursor of each range
+ * is a note written with the addresses; everything else is in the rows.
+ */
+export class VipLoop implements ControlLoop {
+  readonly name = 'vip';
+  readonly noteArea = NOTE_AREA;
+  private readonly stale = new StaleKeys((a, b) => this.byCreation(a, b));
+  /** Services that could get none → when the next rest in their range ends, by the store's clock. */
+  private readonly waiting = new DueTimes();
+  private readonly storeTime = new StoreTime();
+  /** What is written, or on its way. */
+  private cursors: ReadonlyMap<string, string> = new Map();
+  private seenReleased = 0;
+  private ledger: VipLedger;
+  private index: ResourceIndex | undefined;
+
+  constructor(private readonly config: VipConfig) {
+    this.ledger = this.newLedger();
+  }
+
+  /** How full each kind's ranges are. */
+  get figures(): Readonly<Record<string, PoolFigures>> {
+    return this.ledger.figures;
+  }
+
+  restore(notes: readonly Note[]): void {
+    this.cursors = new Map(
+      notes.flatMap(({ key, value }) => (typeof value?.['ip'] === 'string' ? [[key, value['ip']]] : [])),
+    );
+  }
+
+  /** Books everything there is; of two services with one address the one made first keeps it. */
+  reset(index: ResourceIndex): void {
+    this.index = index;
+    this.ledger = this.newLedger();
+    this.stale.clear();
+    this.waiting.clear();
+    for (const { id, freed, deletedAt } of index.tombstones()) {
+      if (this.ledger.has(id.kind)) this.bookGone(identityKey(id), freed, deletedAt);
+    }
+    const services = this.config.ranges.flatMap(({ owner }) => [...index.ofKind(owner)]);
+    for (const service of services.sort(byCreation)) {
+      if (!this.book(service) || confirm(service, 0)) this.stale.add(identityKey(service.id));
+    }
+    this.ledger.moveCursors(this.cursors);
+    this.seenReleased = this.ledger.released;
+  }
+
+  observe(event: IndexEvent): void {
+    for (const { id, key } of event.changes) if (this.ledger.has(id.kind)) this.stale.add(key);
+  }
+
+  plan(now: number, elapsed: number): LoopPlan | undefined {
+    const storeNow = this.storeTime.atLeast(elapsed);
+    const changes: Change[] = [];
+    do {
+      this.wakeWaiting(storeNow);
+      this.decideStale(changes, now, storeNow);
+    } while (changes.length < BATCH && this.mayRetry());
+    const plan = { changes, notes: changes.length > 0 ? this.cursorNotes() : [] };
+    const retryAt = this.waiting.next ?? Infinity;
+    return Number.isFinite(retryAt) ? { ...plan, wakeAt: now + Math.max(0, retryAt - storeNow) } : plan;
+  }
+
+  settled(changes: readonly Change[], result: WriteResult): void {
+    changes.forEach((change, i) => {
+      const answer = result.results[i];
+      if (answer?.type !== 'refused' || answer.refusal !== 'vip-taken' || change.type !== 'patch') return;
+      if (typeof change.vip === 'string') this.ledger.bookTaken(identityKey(change.id), change.vip);
+    });
+    for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  private decideStale(changes: Change[], now: number, storeNow: number): void {
+    for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
+      const change = this.decide(key, now, storeNow);
+      if (change) changes.push(change);
+      if (changes.length === BATCH) return;
+    }
+  }
+
+  private decide(key: string, now: number, storeNow: number): Change | undefined {
+    const service = this.index?.byIdentityKey(key);
+    if (!service) {
+      this.forget(key);
+      return undefined;
+    }
+    if (this.book(service)) {
+      this.waiting.set(key, undefined);
+      return confirm(service, now);
+    }
+    const { kind } = service.id;
+    const allocation = this.ledger.allocate(kind, key, storeNow);
+    if (allocation.ok) {
+      this.waiting.set(key, undefined);
+      return grant(service, allocation.ip, now);
+    }
+    this.waiting.set(key, allocation.retryAt ?? Infinity);
+    return deny(service, this.ledger.rangesOf(kind), now);
+  }
+
+  private forget(key: string): void {
+    this.waiting.set(key, undefined);
+    const stone = this.index?.tombstone(parseIdentityKey(key));
+    this.bookGone(key, stone?.freed ?? [], stone?.deletedAt ?? 0);
+  }
+
+  private book({ id, status, freed }: Resource): boolean {
+    for (const { at } of freed) this.storeTime.saw(at);
+    return this.ledger.book(id.kind, identityKey(id), heldAddress(status), freed);
+  }
+
+  private bookGone(key: string, freed: readonly FreedAddress[], deletedAt: number): void {
+    this.storeTime.saw(deletedAt);
+    this.ledger.bookGone(key, freed);
+  }
+
+  /** Services without address are tried again when one may have become free. */
+  private wakeWaiting(storeNow: number): void {
+    const keys = this.mayRetry() ? this.waiting.keys() : this.waiting.dueAt(storeNow);
+    this.seenReleased = this.ledger.released;
+    for (const key of keys) this.stale.add(key);
+  }
+
+  private mayRetry(): boolean {
+    return this.waiting.size > 0 && this.ledger.released !== this.seenReleased;
+  }
+
+  private cursorNotes(): readonly Note[] {
+    const { cursors } = this.ledger;
+    const moved = [...cursors].filter(([kind, ip]) => this.cursors.get(kind) !== ip);
+    this.cursors = cursors;
+    return moved.map(([key, ip]) => ({ area: NOTE_AREA, key, value: { ip } }));
+  }
+
+  private newLedger(): VipLedger {
+    return new VipLedger(this.config.ranges, this.config.rest);
+  }
+
+  private byCreation(a: string, b: string): number {
+    const [first, second] = [this.index?.byIdentityKey(a), this.index?.byIdentityKey(b)];
+    // What is gone comes first: it makes room.
+    if (!first || !second) return first ? 1 : second ? -1 : compareText(a, b);
+    return byCreation(first, second);
+  }
+}
+
+/** An unknown creation order ranks last (design.md §4). */
+function byCreation(a: Resource, b: Resource): number {
+  const [first, second] = [a.creationOrder || Infinity, b.creationOrder || Infinity];
+  return first === second ? compareText(identityKey(a.id), identityKey(b.id)) : first - second;
+}
