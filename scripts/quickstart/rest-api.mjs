@@ -18,13 +18,6 @@ export function restApi(plane, { operatorToken, signal }) {
 
   return {
     name: plane.name,
-    /** The parsed answer; undefined where the path does not exist. */
-    async find(path) {
-      const response = await call('GET', path);
-      if (response.status === 404) return undefined;
-      if (!response.ok) throw await refused(response, 'GET', path);
-      return response.json();
-    },
     async get(path) {
       const response = await call('GET', path);
       if (!response.ok) throw await refused(response, 'GET', path);
