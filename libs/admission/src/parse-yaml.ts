@@ -1,5 +1,18 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml';
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  Parser,
+  visit,
+  type CST,
+  type Document,
+  type Node,
+} from 'yaml';
 import { FieldPath, Invalid } from '@causeway/resources';
+import { isDeeperThan } from './yaml-depth';
 import { unquotedTemplate } from './yaml-template-hint';
 
 /** A place in a text, both counted from 1. */
@@ -44,25 +57,29 @@ export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlD
   const { length = 4_194_304, aliases = 100 } = limits;
   if (text.length > length) throw new Unparsable(`the text has ${text.length} characters, ${length} are allowed`);
   const lines = new LineCounter();
-  const documents = guarded(() => [
-    ...parseAllDocuments(text, { lineCounter: lines, logLevel: 'silent', prettyErrors: false }),
-  ]);
-  return documents
-    .filter((document) => document.errors.length > 0 || document.contents !== null)
-    .map((document) => {
-      checkDocument(document, text, lines);
-      const value: unknown = guarded(() => document.toJS({ maxAliasCount: aliases }));
-      return { value, locate: (field) => locate(document, field, lines) };
-    });
+  const tokens = [...shallow(new Parser(lines.addNewLine).parse(text))];
+  const documents = [...new Composer({ logLevel: 'silent', prettyErrors: false }).compose(tokens)];
+  return documents.flatMap((document) => {
+    checkDocument(document, text, lines);
+    const value = unfold(document, aliases);
+    return value === null ? [] : [{ value, locate: (field) => locate(document, field, lines) }];
+  });
 }
 
-/** Deep nesting and unfolding aliases end in errors of the library or of the stack. */
-function guarded<T>(read: () => T): T {
+const DEEPEST = 64;
+
+function* shallow(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  for (const token of tokens) {
+    if (isDeeperThan(token, DEEPEST)) throw new Unparsable(`the text is nested deeper than ${DEEPEST} levels`);
+    yield token;
+  }
+}
+
+function unfold(document: Document.Parsed, aliases: number): unknown {
   try {
-    return read();
+    return document.toJS({ maxAliasCount: aliases });
   } catch (error) {
-    if (error instanceof RangeError) throw new Unparsable('the text is nested too deeply', undefined);
-    if (error instanceof ReferenceError) throw new Unparsable(`aliases: ${error.message}`, undefined);
+    if (error instanceof ReferenceError) throw new Unparsable(`aliases: ${error.message}`);
     throw error;
   }
 }

@@ -30,7 +30,7 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
   return {
     kind: kind.name,
     mesh: kind.scope === 'mesh' ? (query.mesh ?? 'default') : '',
-    zone: kind.sync.zoneInIdentity ? (query.zone ?? ownZone(cp)) : '',
+    zone: query.zone ?? (kind.sync.zoneInIdentity ? ownZone(cp) : ''),
     namespace: kind.namespaced ? (query.namespace ?? 'default') : '',
     name,
   };
@@ -42,11 +42,9 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
  * many others exist.
  */
 export function resolveName(index: ResourceIndex, cp: ControlPlane, query: NameQuery): Resource {
-  const plain = index.get(identityNamed(query, cp));
-  if (plain && hasAskedZone(query)) return plain;
-  const wired = resolveWireName(index, query);
-  if (wired) return wired;
-  throw notFound(index, cp, query);
+  const found = index.get(identityNamed(query, cp)) ?? resolveWireName(index, query);
+  if (!found) throw notFound(index, cp, query);
+  return found;
 }
 
 /** The resource whose name on the KDS wire is `query.name`, if any (kds.md §4.1). */
@@ -80,10 +78,6 @@ export function notFound(index: ResourceIndex, cp: ControlPlane, query: NameQuer
 function placeOf(id: Identity): string {
   const zone = `zone=${id.zone}${id.zone === '' ? ' (the global)' : ''}`;
   return id.namespace === '' || id.namespace === 'default' ? zone : `${zone}&namespace=${id.namespace}`;
-}
-
-function hasAskedZone(query: NameQuery): boolean {
-  return query.kind.sync.zoneInIdentity || query.zone === undefined || query.zone === '';
 }
 
 function isAmong(resource: Resource, query: NameQuery): boolean {

@@ -28,7 +28,7 @@ export class Invalid extends DomainError {
     readonly violations: readonly Violation[],
     options?: ErrorOptions,
   ) {
-    super(violations.map((v) => `${v.field}: ${v.reason}`).join('; '), options);
+    super(violations.map((v) => (v.field === '' ? v.reason : `${v.field}: ${v.reason}`)).join('; '), options);
   }
 }
 

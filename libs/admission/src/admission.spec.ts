@@ -1,0 +1,369 @@
+import { coreKinds } from '@causeway/kinds';
+import { wireName } from '@causeway/naming';
+import {
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  type ControlPlane,
+  type Identity,
+  type JsonObject,
+  type Kind,
+} from '@causeway/resources';
+import { FakeClock } from '@causeway/runtime';
+import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { Admission } from './admission';
+import { PreconditionFailed } from './etag';
+import { InUse } from './mesh-rules';
+import type { WriteAddress } from './requests';
+
+const global: ControlPlane = { role: 'global' };
+const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
+const alone: ControlPlane = { role: 'zone', zone: 'east', federated: false };
+const anybody = { operator: false };
+
+function kindOf(name: string): Kind {
+  const kind = coreKinds.kind(name);
+  if (!kind) throw new Error(`no kind ${name}`);
+  return kind;
+}
+
+function at(kind: string, name: string, rest: Partial<WriteAddress> = {}): WriteAddress {
+  return { kind: kindOf(kind), name, ...rest };
+}
+
+const service = (name: string, port = 6379, more: JsonObject = {}): JsonObject => ({
+  type: 'MeshService',
+  mesh: 'default',
+  name,
+  spec: { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port }] },
+  ...more,
+});
+
+const generator = (name: string, template = '{{ name }}.mesh'): JsonObject => ({
+  type: 'HostnameGenerator',
+  name,
+  spec: { selector: { meshService: {} }, template },
+});
+
+/** A store with an index that a test brings up to date itself, and the door to it. */
+class Door {
+  readonly clock = new FakeClock(1_000);
+  readonly store: MemoryStore;
+  readonly index = new ResourceIndex();
+  readonly admission: Admission;
+
+  constructor(controlPlane: ControlPlane, operatorToken = false) {
+    this.store = new MemoryStore(new MemoryDisk({ clock: this.clock }));
+    const { store, index, clock } = this;
+    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, operatorToken });
+  }
+
+  /** A door to a store that holds mesh `default`. */
+  static async open(controlPlane: ControlPlane, operatorToken = false): Promise<Door> {
+    const door = new Door(controlPlane, operatorToken);
+    await door.hold(
+      { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
+      { 'kuma.io/origin': 'global' },
+    );
+    return door;
+  }
+
+  async hold(id: Identity, labels: Record<string, string> = {}, spec: JsonObject = {}): Promise<void> {
+    await this.store.write({ changes: [{ type: 'put', id, expect: 'any', labels, spec }], onRefusal: 'abort' });
+    await this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    this.index.load(await this.store.snapshot());
+  }
+
+  put(body: unknown, address?: WriteAddress) {
+    return this.admission.put({ body, context: anybody, ...(address ? { address } : {}) });
+  }
+}
+
+const eastRedis: Identity = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
+const westRedis: Identity = { ...eastRedis, zone: 'west' };
+const westLabels = { 'kuma.io/display-name': 'redis', 'kuma.io/zone': 'west', 'kuma.io/origin': 'global' };
+
+describe('Admission.put', () => {
+  it('creates, then updates, and writes nothing for equal content', async () => {
+    const door = await Door.open(east);
+    const created = await door.put(service('redis'));
+    expect(created).toMatchObject({ outcome: 'created', id: eastRedis, warnings: [] });
+    const same = await door.put(service('redis'));
+    expect(same).toMatchObject({ outcome: 'unchanged', revision: created.revision, etag: created.etag });
+    const changed = await door.put(service('redis', 6380));
+    expect(changed.outcome).toBe('updated');
+    expect(changed.revision).toBe(created.revision + 1);
+    expect(changed.etag).not.toBe(created.etag);
+  });
+
+  it('lists every violation at once and stores nothing', async () => {
+    const door = await Door.open(east);
+    const body = { ...service('Redis', 0), nonsense: 1 };
+    const error = await door.put(body, at('MeshService', 'other')).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(Invalid);
+    expect(error instanceof Invalid && error.violations.map((v) => v.field)).toEqual([
+      'nonsense',
+      'name',
+      'name',
+      'spec.ports[0].port',
+    ]);
+    expect((await door.store.head()).revision).toBe(1);
+  });
+
+  it('keeps server-owned fields and status of the stored resource', async () => {
+    const door = await Door.open(east);
+    await door.put(service('redis'));
+    const stored = await door.store.get(eastRedis);
+    const spec = { ...stored?.spec, state: 'Available' };
+    await door.store.write({
+      changes: [{ type: 'patch', id: eastRedis, expect: 'any', spec, status: { vip: { ip: '241.0.0.1' } } }],
+      onRefusal: 'abort',
+    });
+    const lie = { ...service('redis', 80), status: {} };
+    await door.put({ ...lie, spec: { ...Object(lie['spec']), state: 'Unavailable' } });
+    const after = await door.store.get(eastRedis);
+    expect(after?.spec).toMatchObject({ state: 'Available', ports: [{ port: 80 }] });
+    expect(after?.status).toEqual({ vip: { ip: '241.0.0.1' } });
+  });
+
+  it.each<[string, ControlPlane, string, string]>([
+    [
+      'a service on the global',
+      global,
+      'MeshService',
+      'MeshService is written in a zone; send it to the control plane of the zone it belongs to',
+    ],
+    ['a mesh in a zone', east, 'Mesh', 'Mesh is written on the global control plane; send it there'],
+    [
+      'a namespace in a zone by itself',
+      alone,
+      'Namespace',
+      'Namespace is written on the global control plane; send it there',
+    ],
+  ])('says where to write %s', async (_, cp, kind, message) => {
+    const door = await Door.open(cp);
+    await expect(door.put({ type: kind, name: 'x' }, at(kind, 'x'))).rejects.toThrow(new Forbidden(message));
+    await expect(door.put({ type: kind, name: 'x' })).rejects.toThrow(new Forbidden(message));
+  });
+
+  it('lets a zone by itself write meshes', async () => {
+    const door = await Door.open(alone);
+    expect(await door.put({ type: 'Mesh', name: 'demo' })).toMatchObject({ outcome: 'created', id: { zone: '' } });
+  });
+
+  it('needs the operator where a token is set, for the kinds that are the operators', async () => {
+    const door = await Door.open(east, true);
+    const body = generator('g');
+    await expect(door.put(body)).rejects.toThrow(
+      'HostnameGenerator is written by the operator; send the operator token',
+    );
+    await expect(door.admission.put({ body, context: { operator: true } })).resolves.toMatchObject({
+      outcome: 'created',
+    });
+    await expect(door.put(service('redis'))).resolves.toMatchObject({ outcome: 'created' });
+  });
+
+  it('asks for the mesh: NotFound where the address names it, a violation where the document does', async () => {
+    const door = await Door.open(east);
+    const body = service('redis', 1, { mesh: 'demo' });
+    await expect(door.put(body, at('MeshService', 'redis', { mesh: 'demo' }))).rejects.toThrow(
+      new NotFound('mesh "demo" does not exist'),
+    );
+    await expect(door.put(body)).rejects.toThrow('mesh: there is no mesh "demo"');
+  });
+
+  it('knows a mesh that the index has not seen yet', async () => {
+    const door = new Door(global);
+    await door.put({ type: 'Mesh', name: 'demo' });
+    const body = { type: 'Secret', mesh: 'demo', name: 's', data: 'dGVzdA==' };
+    expect(await door.put(body)).toMatchObject({ outcome: 'created' });
+  });
+
+  it('refuses to change what came from elsewhere, by zone, by wire name and by identity', async () => {
+    const door = await Door.open(east);
+    await door.hold(westRedis, westLabels);
+    const made = 'MeshService west/default/redis was made in zone west; change it there';
+    await expect(door.put(service('redis'), at('MeshService', 'redis', { zone: 'west' }))).rejects.toThrow(
+      new Forbidden(made),
+    );
+    const wired = wireName({ kind: 'MeshService', mesh: 'default', name: 'redis', labels: westLabels });
+    await expect(door.put(service('redis'), at('MeshService', wired))).rejects.toThrow(new Forbidden(made));
+    await expect(
+      door.put({ type: 'MeshService', name: 'redis' }, at('MeshService', 'redis', { zone: 'north' })),
+    ).rejects.toThrow(NotFound);
+    const meshHere = await Door.open(alone);
+    await expect(meshHere.put({ type: 'Mesh', name: 'default' })).rejects.toThrow(
+      'was made on the global control plane',
+    );
+  });
+
+  it('takes the wire name of a resource made here for its plain one', async () => {
+    const door = await Door.open(east);
+    await door.put(service('redis'));
+    await door.refresh();
+    const labels = (await door.store.get(eastRedis))?.labels ?? {};
+    const wired = wireName({ kind: 'MeshService', mesh: 'default', name: 'redis', labels });
+    expect(await door.put(service('redis', 1), at('MeshService', wired))).toMatchObject({
+      outcome: 'updated',
+      id: eastRedis,
+    });
+  });
+
+  it('makes a resource of this zone beside one of the global with the same name', async () => {
+    const door = await Door.open(east);
+    const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' };
+    await door.hold(id, { 'kuma.io/origin': 'global' });
+    expect(await door.put(generator('g'))).toMatchObject({ outcome: 'created', id: { zone: 'east' } });
+  });
+
+  it('never changes what is immutable', async () => {
+    const door = new Door(global);
+    await door.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/a' } });
+    await expect(door.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/b' } })).rejects.toThrow(
+      'spec.controllerName: cannot be changed once set; it is "example.com/a", got "example.com/b"',
+    );
+  });
+
+  it('writes nothing on a dry run and says what it would', async () => {
+    const door = await Door.open(east);
+    const options = { context: anybody, dryRun: true };
+    expect(await door.admission.put({ body: service('redis'), ...options })).toMatchObject({
+      outcome: 'created',
+      revision: 0,
+    });
+    expect(await door.store.get(eastRedis)).toBeUndefined();
+    await expect(door.admission.put({ body: service('redis', 0), ...options })).rejects.toThrow(Invalid);
+  });
+
+  it('holds If-Match against the generation, which status writes leave alone', async () => {
+    const door = await Door.open(east);
+    const context = anybody;
+    const { etag = '' } = await door.put(service('redis'));
+    await door.store.write({
+      changes: [{ type: 'patch', id: eastRedis, expect: 'any', status: { a: 1 } }],
+      onRefusal: 'abort',
+    });
+    const body = service('redis', 7000);
+    await expect(door.admission.put({ body, context, ifMatch: '"x.1"' })).rejects.toThrow(PreconditionFailed);
+    await expect(door.admission.put({ body, context, ifMatch: `"x.1", ${etag}` })).resolves.toMatchObject({
+      outcome: 'updated',
+    });
+    await expect(door.admission.put({ body, context, ifMatch: etag })).rejects.toThrow(PreconditionFailed);
+    await expect(door.admission.put({ body, context, ifMatch: '*' })).resolves.toMatchObject({ outcome: 'unchanged' });
+    await expect(door.admission.put({ body: service('new'), context, ifMatch: '*' })).rejects.toThrow(
+      PreconditionFailed,
+    );
+  });
+
+  it('tries again when a status write came between, and gives up with Conflict in the end', async () => {
+    const door = await Door.open(east);
+    await door.put(service('redis'));
+    const races = race(door.store, eastRedis, 2);
+    expect(await door.put(service('redis', 1))).toMatchObject({ outcome: 'updated' });
+    expect(races.left).toBe(0);
+    race(door.store, eastRedis, 100);
+    const error = await door.put(service('redis', 2)).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(Conflict);
+    expect(error).not.toBeInstanceOf(PreconditionFailed);
+  });
+});
+
+/** Lets a status write come between the next reads and the writes made from them. */
+function race(store: MemoryStore, id: Identity, times: number): { left: number } {
+  const races = { left: times };
+  const read = store.get.bind(store);
+  store.get = async (wanted) => {
+    const found = await read(wanted);
+    if (wanted.kind === id.kind && races.left > 0) {
+      races.left -= 1;
+      await store.write({
+        changes: [{ type: 'patch', id, expect: 'any', status: { n: races.left } }],
+        onRefusal: 'abort',
+      });
+    }
+    return found;
+  };
+  return races;
+}
+
+describe('Admission.patch', () => {
+  const patch = (door: Door, name: string, change: unknown) =>
+    door.admission.patch({ patch: change, address: at('MeshService', name, { mesh: 'default' }), context: anybody });
+
+  it('merges into what is stored; null removes', async () => {
+    const door = await Door.open(east);
+    await door.put(service('redis', 1, { labels: { team: 'db', tier: '1' } }));
+    await patch(door, 'redis', { labels: { team: null, tier: '2' }, spec: { ports: [{ port: 2 }] }, status: { x: 1 } });
+    expect(await door.store.get(eastRedis)).toMatchObject({
+      labels: { tier: '2', 'kuma.io/zone': 'east' },
+      spec: { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port: 2, appProtocol: 'tcp' }] },
+    });
+    expect((await door.store.get(eastRedis))?.labels['team']).toBeUndefined();
+    expect(await patch(door, 'redis', {})).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('is judged as a put', async () => {
+    const door = await Door.open(east);
+    await door.put(service('redis'));
+    await expect(patch(door, 'redis', { spec: { ports: [{ port: 0 }] }, name: 'other' })).rejects.toThrow(Invalid);
+    await expect(patch(door, 'redis', [])).rejects.toThrow(Invalid);
+    await expect(patch(door, 'none', {})).rejects.toThrow(NotFound);
+  });
+});
+
+describe('Admission.delete', () => {
+  const remove = (door: Door, address: WriteAddress, more: { ifMatch?: string; dryRun?: boolean } = {}) =>
+    door.admission.delete({ address, context: anybody, ...more });
+
+  it('deletes what was made here, also before the index has it', async () => {
+    const door = await Door.open(east);
+    const { etag = '' } = await door.put(service('redis'));
+    const address = at('MeshService', 'redis');
+    expect(await remove(door, address, { dryRun: true })).toMatchObject({ outcome: 'deleted' });
+    await expect(remove(door, address, { ifMatch: '"x.1"' })).rejects.toThrow(PreconditionFailed);
+    expect(await remove(door, address, { ifMatch: etag })).toMatchObject({ outcome: 'deleted', id: eastRedis });
+    expect(await door.store.get(eastRedis)).toBeUndefined();
+    await expect(remove(door, address)).rejects.toThrow(
+      'MeshService east/default/redis of mesh default does not exist',
+    );
+  });
+
+  it('leaves alone what other zones and the global made, and says who has the name', async () => {
+    const door = await Door.open(east);
+    await door.hold(westRedis, westLabels);
+    await expect(remove(door, at('MeshService', 'redis'))).rejects.toThrow(
+      /does not exist; this name exists with zone=west/,
+    );
+    await expect(remove(door, at('MeshService', 'redis', { zone: 'west' }))).rejects.toThrow('was made in zone west');
+  });
+
+  it('keeps a mesh that has members, naming them', async () => {
+    const door = await Door.open(global);
+    await door.put({ type: 'Mesh', name: 'demo' });
+    await door.hold({ ...westRedis, mesh: 'demo' }, westLabels);
+    await door.refresh();
+    const error = await remove(door, at('Mesh', 'demo')).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(InUse);
+    expect(String(error)).toContain('Mesh demo is in use by MeshService west/default/redis; delete them first');
+    await door.store.write({
+      changes: [{ type: 'delete', id: { ...westRedis, mesh: 'demo' }, expect: 'any' }],
+      onRefusal: 'abort',
+    });
+    await door.refresh();
+    expect(await remove(door, at('Mesh', 'demo'))).toMatchObject({ outcome: 'deleted' });
+  });
+
+  it('does not judge a mesh by an index that lags', async () => {
+    const door = await Door.open(global);
+    await door.put({ type: 'Mesh', name: 'demo' });
+    const waiting = remove(door, at('Mesh', 'demo'));
+    const outcome = expect(waiting).rejects.toThrow('this replica has not reached revision 2 yet');
+    while (door.clock.pending === 0) await Promise.resolve();
+    door.clock.advance(5_000);
+    await outcome;
+  });
+});
