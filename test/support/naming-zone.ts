@@ -62,10 +62,10 @@ export class NamingZone {
     this.follow();
   }
 
-  /** One turn of the runner; `between` runs after the plan and before its write. */
-  async turn(between?: () => Promise<unknown>): Promise<readonly Change[]> {
+  /** One turn of the runner; `between` is told the plan and runs before its write. */
+  async turn(between?: (planned: readonly Change[]) => Promise<unknown>): Promise<readonly Change[]> {
     const changes = this.loop.plan()?.changes ?? [];
-    await between?.();
+    await between?.(changes);
     if (changes.length === 0) return [];
     const result = await this.store.write({ changes, onRefusal: 'skip' });
     this.writes += 1;

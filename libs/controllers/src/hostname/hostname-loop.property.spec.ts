@@ -8,8 +8,8 @@ import { NAMED_KINDS, claimsFrom } from './zone-claims';
 type Happening =
   | { readonly type: 'user'; readonly change: Change }
   | { readonly type: 'turn' }
-  /** Somebody writes between the plan and its write. */
-  | { readonly type: 'race'; readonly change: Change }
+  /** Between the plan and its write somebody relabels a service that the plan writes, so that this row is refused. */
+  | { readonly type: 'race'; readonly pick: number; readonly x: string }
   /** Another leader begins; the plan of the old one is lost. */
   | { readonly type: 'take-over' }
   /** The leader dies after its write was committed and before it knows. */
@@ -25,8 +25,9 @@ const ids: readonly Identity[] = [
 const id = fc.constantFrom(...ids);
 const field = fc.constantFrom('meshService', 'meshService', 'meshExternalService');
 const template = fc.constantFrom('n.mesh', '{{ name }}.mesh', '{{ label "x" }}.mesh', 'a.mesh');
+const value = fc.constantFrom('a', 'b', 'n', 'A');
 const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(id, fc.constantFrom('a', 'b', 'n', 'A')).map(([to, x]) => put(to, { x })) },
+  { weight: 6, arbitrary: fc.tuple(id, value).map(([to, x]) => put(to, { x })) },
   { weight: 2, arbitrary: id.map((of): Change => ({ type: 'delete', id: of, expect: 'any' })) },
   {
     weight: 3,
@@ -48,7 +49,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 5, arbitrary: change.map((each): Happening => ({ type: 'user', change: each })) },
   { weight: 5, arbitrary: fc.constant<Happening>({ type: 'turn' }) },
-  { weight: 3, arbitrary: change.map((each): Happening => ({ type: 'race', change: each })) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('race' as const), pick: fc.nat(4), x: value }) },
   { weight: 1, arbitrary: fc.constant<Happening>({ type: 'take-over' }) },
   { weight: 1, arbitrary: fc.constant<Happening>({ type: 'crash' }) },
 );
@@ -57,7 +58,13 @@ async function happen(zone: NamingZone, what: Happening): Promise<void> {
   const write = (each: Change): Promise<unknown> => zone.store.write({ changes: [each], onRefusal: 'skip' });
   if (what.type === 'user') await write(what.change).then(() => zone.follow());
   if (what.type === 'turn') await zone.turn();
-  if (what.type === 'race') await zone.turn(() => write(what.change)).then(() => zone.follow());
+  if (what.type === 'race') {
+    await zone.turn(async (planned) => {
+      const victim = planned[what.pick % planned.length];
+      if (victim) await write(put(victim.id, { x: what.x }));
+    });
+    zone.follow();
+  }
   if (what.type === 'take-over') zone.takeOver();
   if (what.type === 'crash') {
     const changes = zone.loop.plan()?.changes ?? [];
