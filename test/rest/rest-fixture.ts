@@ -46,7 +46,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   });
   const seed = async (...seeds: readonly Seed[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({
-      ...{ type: 'put' as const, id, expect: 'any' as const, labels, spec },
+      ...{ type: 'put' as const, id, expect: 'any' as const, labels: { ...zoneLabel(id), ...labels }, spec },
       ...(status ? { status } : {}),
     }));
     await index.reached((await store.write({ changes, onRefusal: 'abort' })).revision);
@@ -66,6 +66,10 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   return { server, store, index, seed, close };
 }
 
+function zoneLabel({ zone }: Identity): Labels {
+  return zone === '' ? {} : { 'kuma.io/zone': zone };
+}
+
 /** The identity of a Mesh. */
 export function meshId(name: string): Identity {
   return { kind: 'Mesh', mesh: '', zone: '', namespace: '', name };
@@ -75,3 +79,6 @@ export function meshId(name: string): Identity {
 export function serviceId(name: string, zone = 'east'): Identity {
   return { kind: 'MeshService', mesh: 'default', zone, namespace: 'default', name };
 }
+
+/** What JSON.parse gives: tests look into answers without decoding them first. */
+export type Parsed = ReturnType<typeof JSON.parse>;

@@ -1,4 +1,4 @@
-import type { ControlPlane, JsonObject, Registry } from '@causeway/resources';
+import type { ControlPlane, JsonObject, Registry, Resource } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
@@ -55,10 +55,12 @@ export interface HostnameQuestion {
   readonly zone?: string;
 }
 
-/** Knowledge that other libs have and REST only shows; each is optional and its route then says so. */
+/** Knowledge that other libs have and REST only shows. */
 export interface Insights {
-  /** Who claims a hostname, who wins, by which rule. Throws DomainErrors. */
-  readonly explainHostname?: (question: HostnameQuestion) => JsonObject;
+  /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
+  readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
+  /** What stands beside a Zone or Dataplane: sessions, versions, lag; undefined where nothing was reported. */
+  readonly insightOf?: (resource: Resource) => JsonObject | undefined | Promise<JsonObject | undefined>;
 }
 
 /** Everything the REST server works with. */

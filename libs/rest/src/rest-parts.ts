@@ -1,12 +1,17 @@
 import type { Logger } from '@causeway/runtime';
-import { DEFAULT_LIMITS, type RestDependencies, type RestLimits } from './dependencies';
+import { DEFAULT_LIMITS, type Insights, type RestDependencies, type RestLimits } from './dependencies';
 import { Access } from './http/access';
 import { RouteTable } from './http/route-table';
+import { Inspections } from './inspect/inspections';
+import { NamingAnswers } from './inspect/naming-answers';
+import { Overviews } from './inspect/overviews';
+import { ServerFacts } from './inspect/server-facts';
 import { Freshness } from './read/freshness';
 import { Lister } from './read/lister';
 import { OrderedKinds } from './read/ordered-kinds';
-import { ResourceReads } from './read/resource-reads';
+import { ResourceReads, type ReadParts } from './read/resource-reads';
 import { ResourceTexts } from './read/resource-text';
+import { Watches } from './watch/watches';
 import { ResourceWrites } from './write/resource-writes';
 
 /** The objects behind the endpoints; plain, so that tests make them without Nest. */
@@ -16,26 +21,50 @@ export interface RestParts {
   readonly routes: RouteTable;
   readonly reads: ResourceReads;
   readonly writes: ResourceWrites;
+  readonly watches: Watches;
+  readonly facts: ServerFacts;
+  readonly inspections: Inspections;
   /** Stops following the index. */
   readonly close: () => void;
 }
 
 /** Builds everything behind the endpoints; it follows the index until `close`. */
 export function assembleRest(deps: RestDependencies): RestParts {
-  const { registry, cp, index, admission, clock, logger } = deps;
+  const { registry, cp, index, admission, clock, logger, program } = deps;
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const access = new Access(deps.access);
   const freshness = new Freshness(index, clock, limits.revisionWait);
   const orders = new OrderedKinds(index);
-  const texts = new ResourceTexts(registry);
-  const lister = new Lister(index, orders);
-  const stops = [freshness.follow(), orders.follow()];
+  const parts = {
+    registry,
+    cp,
+    index,
+    freshness,
+    access,
+    lister: new Lister(index, orders),
+    texts: new ResourceTexts(registry),
+  };
+  const reads = new ResourceReads(parts);
+  const watches = new Watches({ ...parts, store: deps.store, clock, limits });
+  const stops = [() => watches.close(), freshness.follow(), orders.follow()];
   return {
     limits,
     logger,
     routes: new RouteTable(registry),
-    reads: new ResourceReads({ registry, cp, index, lister, texts, freshness, access }),
+    reads,
     writes: new ResourceWrites({ registry, admission, access, freshness }),
+    watches,
+    facts: new ServerFacts({ registry, cp, index, program, access, reads }),
+    inspections: assembleInspections(parts, reads, deps.insights ?? {}),
     close: () => stops.forEach((stop) => stop()),
   };
+}
+
+function assembleInspections(parts: ReadParts, reads: ResourceReads, insights: Insights): Inspections {
+  return new Inspections(
+    parts,
+    reads,
+    new Overviews(parts, reads, insights),
+    new NamingAnswers(parts, reads, insights),
+  );
 }

@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
 import type { RestDependencies } from './dependencies';
 import { restAdapter } from './http/fastify-adapter';

@@ -1,8 +1,10 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { InspectionEndpoint } from './endpoints/inspection.endpoint';
+import { ServerEndpoint } from './endpoints/server.endpoint';
 import { ResourceEndpoint } from './endpoints/resource.endpoint';
 import { ProblemFilter } from './http/problem.filter';
-import { READS, WRITES } from './tokens';
+import { FACTS, INSPECTIONS, READS, WATCHES, WRITES } from './tokens';
 import type { RestParts } from './rest-parts';
 
 /** The REST interface as a Nest module; what it works with is made by `assembleRest` and only handed over here. */
@@ -10,7 +12,11 @@ import type { RestParts } from './rest-parts';
 export class RestModule {
   /** A module over parts that are ready to serve. */
   static register(parts: RestParts): DynamicModule {
-    return { module: RestModule, controllers: [ResourceEndpoint], providers: providersOf(parts) };
+    return {
+      module: RestModule,
+      controllers: [ServerEndpoint, InspectionEndpoint, ResourceEndpoint],
+      providers: providersOf(parts),
+    };
   }
 }
 
@@ -18,6 +24,9 @@ function providersOf(parts: RestParts): Provider[] {
   return [
     { provide: READS, useFactory: () => parts.reads },
     { provide: WRITES, useFactory: () => parts.writes },
+    { provide: WATCHES, useFactory: () => parts.watches },
+    { provide: FACTS, useFactory: () => parts.facts },
+    { provide: INSPECTIONS, useFactory: () => parts.inspections },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.routes, parts.logger) },
   ];
 }

@@ -1,3 +1,6 @@
 /** What Nest hands to the endpoints, by symbol, so that nothing depends on emitted decorator metadata. */
 export const READS = Symbol('ResourceReads');
 export const WRITES = Symbol('ResourceWrites');
+export const FACTS = Symbol('ServerFacts');
+export const INSPECTIONS = Symbol('Inspections');
+export const WATCHES = Symbol('Watches');

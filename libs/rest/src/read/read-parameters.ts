@@ -9,7 +9,8 @@ export const FRESHNESS: QueryParameter = {
   schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-const FORMAT: QueryParameter = {
+/** Which form of document a GET answers with. */
+export const FORMAT: QueryParameter = {
   name: 'format',
   description: 'The form of the document.',
   schema: { type: 'string', enum: ['universal', 'k8s', 'kubernetes'], default: 'universal' },
@@ -46,6 +47,11 @@ export function addressParameters(kind: Kind): readonly QueryParameter[] {
 /** Parameters of a list of `kind`. */
 export function listParameters(kind: Kind): readonly QueryParameter[] {
   return [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS, ...WATCH];
+}
+
+/** Parameters of a list of `kind` that is watched. */
+export function watchParameters(kind: Kind): readonly QueryParameter[] {
+  return [...selectionParameters(kind), FRESHNESS, ...WATCH];
 }
 
 /** Parameters of a GET of one. */

@@ -7,9 +7,9 @@ import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
 import type { Query } from '../http/query';
 import { requireMesh } from './require-mesh';
 import type { Freshness } from './freshness';
-import type { Lister, Page } from './lister';
-import { readPage, readSelection, type PageQuery } from './list-query';
-import { nextUrl } from './next-url';
+import type { Lister } from './lister';
+import { readPage, readSelection } from './list-query';
+import { listAnswer } from './list-body';
 import { getParameters, listParameters } from './read-parameters';
 import type { ResourceTexts } from './resource-text';
 
@@ -35,11 +35,13 @@ export class ResourceReads {
     const query = queryOf(call, listParameters(kind));
     const selection = readSelection(query);
     const page = readPage(query);
+    query.flag('watch');
+    if (query.text('since') !== undefined) query.refuse('since', 'is for a watch; add watch=true');
     await this.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
-    const revision = this.parts.freshness.revision();
     const found = this.parts.lister.page({ kind: kind.name, mesh, selection }, page);
-    return jsonText(this.listText(call, page, found), { 'causeway-revision': String(revision) });
+    const text = (resource: Resource): string => this.parts.texts.inList(resource);
+    return listAnswer(call, { page, found, text, revision: this.parts.freshness.revision() });
   }
 
   /** One resource by plain or wire name, with its ETag. */
@@ -62,16 +64,11 @@ export class ResourceReads {
     });
   }
 
-  private async ready(query: Query): Promise<void> {
+  /** Checks the query and waits as `minRevision` asks and this server's own writes demand. */
+  async ready(query: Query): Promise<void> {
     const minRevision = query.integer('minRevision', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
     query.check();
     await this.parts.freshness.wait(minRevision);
-  }
-
-  private listText(call: Call, page: PageQuery, { total, resources, more }: Page): string {
-    const items = resources.map((resource) => this.parts.texts.inList(resource)).join(',');
-    const next = more ? nextUrl(call, page, resources.at(-1)) : null;
-    return `{"total":${total},"items":[${items}],"next":${JSON.stringify(next)}}`;
   }
 }
 

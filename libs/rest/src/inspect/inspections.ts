@@ -1,0 +1,79 @@
+import { resolveName } from '@causeway/admission';
+import { isJsonObject, type Kind } from '@causeway/resources';
+import { json, type Answer } from '../http/answer';
+import { pathParameter, queryOf, type Call } from '../http/call';
+import { addressParameters, FRESHNESS } from '../read/read-parameters';
+import { requireMesh } from '../read/require-mesh';
+import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
+import type { NamingAnswers } from './naming-answers';
+import type { Overviews } from './overviews';
+import { pageOf, PLAIN_PAGE, readPlainPage } from './plain-page';
+import { dataplanesOf } from './service-dataplanes';
+
+/** Views that join several resources, or a resource and what stands beside it (rest.md §1.4, §1.5). */
+export class Inspections {
+  constructor(
+    private readonly parts: ReadParts,
+    private readonly reads: ResourceReads,
+    private readonly overviews: Overviews,
+    private readonly naming: NamingAnswers,
+  ) {}
+
+  zones(call: Call): Promise<Answer> {
+    return this.overviews.list(call, this.kind('Zone'), undefined);
+  }
+
+  zone(call: Call): Promise<Answer> {
+    return this.overviews.get(call, this.kind('Zone'), undefined);
+  }
+
+  dataplanes(call: Call): Promise<Answer> {
+    return this.overviews.list(call, this.kind('Dataplane'), meshOf(call));
+  }
+
+  dataplane(call: Call): Promise<Answer> {
+    return this.overviews.get(call, this.kind('Dataplane'), meshOf(call));
+  }
+
+  hostnames(call: Call): Promise<Answer> {
+    return this.naming.table(call);
+  }
+
+  hostnamesOf(call: Call): Promise<Answer> {
+    return this.naming.ofService(call);
+  }
+
+  explain(call: Call): Promise<Answer> {
+    return this.naming.explain(call);
+  }
+
+  /** The Dataplanes that a MeshService selects. */
+  async dataplanesOf(call: Call): Promise<Answer> {
+    const kind = this.kind('MeshService');
+    const query = queryOf(call, [...addressParameters(kind), ...PLAIN_PAGE, FRESHNESS]);
+    const mesh = meshOf(call);
+    const name = nameQuery(call, kind, mesh, query);
+    const page = readPlainPage(query);
+    await this.reads.ready(query);
+    requireMesh(this.parts.index, mesh ?? '');
+    const found = dataplanesOf(this.parts.index, resolveName(this.parts.index, this.parts.cp, name));
+    const rows = found.map(({ id, labels }) => ({
+      type: id.kind,
+      mesh: id.mesh,
+      namespace: id.namespace,
+      name: id.name,
+      labels,
+    }));
+    return json(pageOf(call, rows, page));
+  }
+
+  private kind(name: string): Kind {
+    const kind = this.parts.registry.kind(name);
+    if (!kind) throw new Error(`the registry has no ${name}`);
+    return kind;
+  }
+}
+
+function meshOf(call: Call): string | undefined {
+  return isJsonObject(call.params) && 'mesh' in call.params ? pathParameter(call, 'mesh') : undefined;
+}

@@ -1,0 +1,99 @@
+import { resolveName } from '@causeway/admission';
+import { FieldPath, Invalid, isJsonObject, ownZone, type Resource, type Violation } from '@causeway/resources';
+import { compareText } from '@causeway/resources';
+import type { HostnameQuestion, Insights } from '../dependencies';
+import { json, type Answer } from '../http/answer';
+import { decodeBody } from '../http/body-decode';
+import { header, pathParameter, placeOf, queryOf, type Call } from '../http/call';
+import { HttpFailure } from '../http/http-failure';
+import type { QueryParameter } from '../http/query';
+import { addressParameters, FRESHNESS } from '../read/read-parameters';
+import { requireMesh } from '../read/require-mesh';
+import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
+import { pageOf, PLAIN_PAGE, readPlainPage } from './plain-page';
+import { addressesOf, hostnamesOf, NAMED_KINDS } from './held-hostnames';
+
+/** Parameters of the table of hostnames. */
+export const HOSTNAME_PARAMETERS: readonly QueryParameter[] = [
+  { name: 'name', description: 'Only hostnames that contain this text.', schema: { type: 'string', maxLength: 253 } },
+  ...PLAIN_PAGE,
+  FRESHNESS,
+];
+
+/** What is asked about names: which exist, which a service has, who claims one. */
+export class NamingAnswers {
+  constructor(
+    private readonly parts: ReadParts,
+    private readonly reads: ResourceReads,
+    private readonly insights: Insights,
+  ) {}
+
+  /** The table of all hostnames of a mesh, the denied ones with their reason. */
+  async table(call: Call): Promise<Answer> {
+    const query = queryOf(call, HOSTNAME_PARAMETERS);
+    const part = query.text('name') ?? '';
+    const page = readPlainPage(query);
+    await this.reads.ready(query);
+    const mesh = pathParameter(call, 'mesh');
+    requireMesh(this.parts.index, mesh);
+    const rows = hostnamesOf(this.parts.index, mesh).filter((row) => row.hostname.includes(part));
+    return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
+  }
+
+  /** The hostnames that a service holds and in which zones (rest.md §1.5). */
+  async ofService(call: Call): Promise<Answer> {
+    const { kind, mesh } = placeOf(call, this.parts.registry, true);
+    if (!NAMED_KINDS.includes(kind.name)) throw new HttpFailure(404, `A ${kind.name} has no hostnames.`);
+    const query = queryOf(call, [...addressParameters(kind), FRESHNESS]);
+    const name = nameQuery(call, kind, mesh, query);
+    await this.reads.ready(query);
+    requireMesh(this.parts.index, mesh ?? '');
+    const items = this.held(resolveName(this.parts.index, this.parts.cp, name));
+    return json({ total: items.length, items });
+  }
+
+  /** Who claims a hostname and who wins, by which rule (design.md §4). */
+  async explain(call: Call): Promise<Answer> {
+    const query = queryOf(call, [ZONE_OF_VIEW]);
+    const zone = query.text('zone');
+    await this.reads.ready(query);
+    const { explainHostname } = this.insights;
+    if (!explainHostname) throw new HttpFailure(404, 'This control plane does not explain hostnames.');
+    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body));
+    requireMesh(this.parts.index, question.mesh);
+    return json(await explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }));
+  }
+
+  /** On the global a status is what the zone of origin reported of itself. */
+  private held(service: Resource): object[] {
+    const zone = ownZone(this.parts.cp) || service.id.zone;
+    const names = addressesOf(service)
+      .filter((address) => address.status === 'Available')
+      .map(({ hostname }) => hostname);
+    return [...new Set(names)]
+      .sort(compareText)
+      .map((hostname) => ({ hostname, zones: zone === '' ? [] : [{ name: zone }] }));
+  }
+}
+
+/** Whose view of a hostname is asked for. */
+export const ZONE_OF_VIEW: QueryParameter = {
+  name: 'zone',
+  description: 'The zone whose view is asked for; required on the global.',
+  schema: { type: 'string', maxLength: 253 },
+};
+
+function readQuestion(body: unknown): HostnameQuestion {
+  if (!isJsonObject(body)) throw new Invalid([FieldPath.at().violation('the body must be an object')]);
+  const { hostname, mesh = 'default', ...rest } = body;
+  const strangers: Violation[] = Object.keys(rest).map((key) => FieldPath.at(key).violation('is not a known field'));
+  if (typeof hostname === 'string' && hostname !== '' && typeof mesh === 'string' && strangers.length === 0)
+    return { hostname, mesh };
+  throw new Invalid([
+    ...(typeof hostname === 'string' && hostname !== ''
+      ? []
+      : [FieldPath.at('hostname').violation('must be a host name')]),
+    ...(typeof mesh === 'string' ? [] : [FieldPath.at('mesh').violation('must be a string')]),
+    ...strangers,
+  ]);
+}

@@ -1,0 +1,35 @@
+import type { Identity, StorePoint } from '@causeway/resources';
+
+/** What a watch tells: a resource as it is now, one that went, how far the reader is, or that it must list again. */
+export type WatchEvent = 'put' | 'delete' | 'bookmark' | 'relist';
+
+/** A comment that keeps connections open and tells a reader nothing. */
+export const HEARTBEAT = ': heartbeat\n\n';
+
+/** One server-sent event; `data` is JSON on one line. With `id` a reader that saw it can go on behind it. */
+export function frame(event: WatchEvent, data: string, id?: StorePoint): string {
+  return `event: ${event}\n${id === undefined ? '' : `id: ${eventId(id)}\n`}data: ${data}\n\n`;
+}
+
+/** `Last-Event-ID` of a point in the life of a store. */
+export function eventId({ incarnation, revision }: StorePoint): string {
+  return `${incarnation}.${revision}`;
+}
+
+/** The point behind an event id, or a bare revision, which means this incarnation; undefined for other text. */
+export function parseEventId(text: string): { readonly incarnation?: string; readonly revision: number } | undefined {
+  const [, incarnation, revision] = /^(?:([A-Za-z0-9_-]{1,64})\.)?(\d{1,15})$/.exec(text) ?? [];
+  if (revision === undefined) return undefined;
+  return { revision: Number(revision), ...(incarnation === undefined ? {} : { incarnation }) };
+}
+
+/** What is said of a resource that went: its identity. */
+export function goneText({ kind, mesh, zone, namespace, name }: Identity): string {
+  return JSON.stringify({
+    type: kind,
+    ...(mesh === '' ? {} : { mesh }),
+    ...(namespace === '' ? {} : { namespace }),
+    name,
+    zone,
+  });
+}
