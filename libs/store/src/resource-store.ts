@@ -152,6 +152,8 @@ export class Fenced extends Error {
 export interface ResourceStore {
   /** Incarnation and newest committed revision, read from the primary. */
   head(): Promise<StorePoint>;
+  /** What was deleted after this revision is still known: who knows that much can be told all that changed since. */
+  floor(): Promise<number>;
   /** The living resource, read from the primary. */
   get(id: Identity): Promise<Resource | undefined>;
   /** All of one consistent moment. */

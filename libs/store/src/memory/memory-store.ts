@@ -34,6 +34,10 @@ export class MemoryStore implements ResourceStore, StoreUpkeep {
     return this.there(() => ({ incarnation: this.disk.incarnation, revision: this.disk.revision }));
   }
 
+  floor(): Promise<number> {
+    return this.there(() => this.disk.floor);
+  }
+
   get(id: Identity): Promise<Resource | undefined> {
     return this.there(() => {
       const row = this.disk.rows.get(identityKey(id));
