@@ -37,3 +37,12 @@ export function fail(problems: readonly string[]): never {
   for (const problem of problems) process.stderr.write(`causeway: ${problem}\n`);
   process.exit(2);
 }
+
+/** The result, or the end of the program with the reason in one line. */
+export async function orFail<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    return fail([errorText(error)]);
+  }
+}

@@ -18,7 +18,9 @@ labels:
 describe('parseDocuments', () => {
   it('knows the line of every field, or of the nearest field above it', () => {
     const [service, generator] = parseDocuments('a.yaml', text);
-    const lines = ['spec.ports[1].port', 'spec.ports[0]', 'spec.ports[0].name', 'spec', 'name', 'mesh'].map((f) => service?.lineOf(f));
+    const lines = ['spec.ports[1].port', 'spec.ports[0]', 'spec.ports[0].name', 'spec', 'name', 'mesh'].map((f) =>
+      service?.lineOf(f),
+    );
     expect(lines).toEqual([8, 6, 6, 4, 3, 2]);
     expect(generator?.lineOf('labels["kuma.io/zone"]')).toBe(13);
     expect([service?.line, generator?.line]).toEqual([2, 10]);
@@ -29,7 +31,11 @@ describe('parseDocuments', () => {
   });
 
   it.each([
-    ['an unquoted template', 'type: HostnameGenerator\nname: a\nspec:\n  template: {{ name }}.mesh\n', /^f:4:\d+: .*must be quoted/s],
+    [
+      'an unquoted template',
+      'type: HostnameGenerator\nname: a\nspec:\n  template: {{ name }}.mesh\n',
+      /^f:4:\d+: .*must be quoted/s,
+    ],
     ['a tab', 'a:\n\t- b\n', /^f:2:\d+: /],
     ['a double key', 'a: 1\na: 2\n', /^f:2:\d+: /],
   ])('says file, line and column of %s', (_, broken, message) => {

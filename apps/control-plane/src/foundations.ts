@@ -1,0 +1,100 @@
+import { Admission } from '@causeway/admission';
+import { coreKinds } from '@causeway/kinds';
+import type { ControlPlane, JsonObject, Registry } from '@causeway/resources';
+import { systemClock, type Clock, type LeaderElection, type Logger } from '@causeway/runtime';
+import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
+import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import { createLogger } from '@causeway/telemetry';
+import type { SettingValues } from '@causeway/runtime';
+import { orFail } from './configure';
+import { createLeaderElection } from './leadership';
+import { bindIdentity } from './own-identity';
+import { instanceId, VERSION } from './program-facts';
+import { programLife } from './program-life';
+import type { sharedSettings } from './settings';
+
+/** What every control plane stands on, running: the store, the index that follows it, and who leads. */
+export interface Foundations {
+  readonly cp: ControlPlane;
+  readonly state: PostgresBackend;
+  readonly store: ResourceStore;
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly admission: Admission;
+  readonly election: LeaderElection;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Id of the store, minted at its first start. */
+  readonly storeId: string;
+  readonly instance: string;
+  /** Aborts when the program is to end. */
+  readonly life: AbortController;
+  /** Resolves when the last of it has ended, after `life` aborted. */
+  readonly close: () => Promise<void>;
+}
+
+/** What a program gives of itself. */
+export interface FoundationOptions {
+  readonly cp: ControlPlane;
+  readonly settings: SettingValues<typeof sharedSettings>;
+  /** The settings as they may be shown. */
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+/** Starts the parts that a global and a zone share; returns when the index holds the store's state. */
+export async function layFoundations(options: FoundationOptions): Promise<Foundations> {
+  const { cp, settings } = options;
+  const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
+  const life = programLife(() => logger);
+  logger.info('starting', { version: VERSION, settings: options.shown });
+  const state = await orFail(
+    createPostgresBackend({
+      url: settings.DATABASE_URL,
+      logger,
+      tolerateNewer: settings.CAUSEWAY_DATABASE_TOLERATE_NEWER,
+      signal: life.signal,
+    }),
+  );
+  const { storeId } = await orFail(bindIdentity(state.store, cp));
+  const index = new ResourceIndex();
+  const following = followStore(state.store, index, { clock: systemClock, logger, signal: life.signal });
+  const redis = await createLeaderElection(settings, { state, logger, cp });
+  const admission = new Admission({
+    registry: coreKinds,
+    store: state.store,
+    index,
+    controlPlane: cp,
+    clock: systemClock,
+    operatorToken: settings.CAUSEWAY_OPERATOR_TOKEN !== undefined,
+  });
+  await index.reached(0, life.signal);
+  return {
+    cp,
+    state,
+    store: state.store,
+    index,
+    registry: coreKinds,
+    admission,
+    election: redis.election,
+    clock: systemClock,
+    logger,
+    storeId,
+    instance: instanceId,
+    life,
+    close: async () => {
+      await following;
+      await redis.close();
+      await state.close();
+    },
+  };
+}
+
+/** How logs call a program: `global`, or `zone east`. */
+function programName(cp: ControlPlane): string {
+  return cp.role === 'global' ? 'global' : `zone ${cp.zone}`;
+}
+
+/** The settings as JSON, for `/config`. */
+export function shownConfig(shown: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, String(value)]));
+}

@@ -1,0 +1,11 @@
+/**
+ * What both control planes are made of: settings, store, index, leadership, REST, diagnostics, and a way to end.
+ *
+ *   configure → layFoundations → serve → (the program's own parts) → life aborts → close
+ */
+export { configure, fail, orFail, type Configured } from './configure';
+export { layFoundations, type FoundationOptions, type Foundations } from './foundations';
+export { serve, type Served, type ServeOptions } from './serve';
+export { awaitDefaults, leadCommon } from './lead-common';
+export { VERSION } from './program-facts';
+export { sharedSettings } from './settings';

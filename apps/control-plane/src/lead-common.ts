@@ -1,0 +1,38 @@
+import { applyDefaults } from '@causeway/admission';
+import { errorText, type Term } from '@causeway/runtime';
+import type { Foundations } from './foundations';
+
+/** How long tombstones are kept, and how often old ones are looked for, ms (design.md §2.3). */
+const TOMBSTONES_KEPT = 24 * 3_600_000;
+const TIDY_EVERY = 3_600_000;
+
+/** What a leader of any control plane does: the defaults at first start, then upkeep of the store until the term ends. */
+export async function leadCommon(foundations: Foundations, term: Term): Promise<void> {
+  const { store, state, clock, logger, cp } = foundations;
+  await applyDefaults({ store, controlPlane: cp, clock, fence: term });
+  while (!term.signal.aborted) {
+    try {
+      await state.store.purgeTombstones(TOMBSTONES_KEPT);
+    } catch (error) {
+      logger.warn('old tombstones could not be removed', { error: errorText(error) });
+    }
+    await clock.sleep(TIDY_EVERY, term.signal);
+  }
+}
+
+/**
+ * Says why the program is not ready as long as no leader, here or elsewhere, has written the defaults; a mesh without
+ * them would refuse the first services.
+ */
+export function awaitDefaults(foundations: Foundations): () => string | undefined {
+  const { store, index, life } = foundations;
+  let written = false;
+  const look = async (): Promise<void> => {
+    if (written || life.signal.aborted) return;
+    written = (await store.notes('defaults').catch(() => [])).length > 0;
+    if (written) unsubscribe();
+  };
+  const unsubscribe = index.subscribe(() => void look());
+  void look();
+  return () => (written ? undefined : 'no leader has written the default resources yet');
+}

@@ -1,0 +1,56 @@
+import { createRestServer, type Insights, type RestServer } from '@causeway/rest';
+import { type SettingValues } from '@causeway/runtime';
+import { createMetrics, serveDiagnostics, type Diagnostics, type Figure } from '@causeway/telemetry';
+import { orFail } from './configure';
+import { foundationFigures } from './figures';
+import { shownConfig, type Foundations } from './foundations';
+import { VERSION } from './program-facts';
+import type { sharedSettings } from './settings';
+
+/** What a program shows besides what all do. */
+export interface ServeOptions {
+  readonly settings: SettingValues<typeof sharedSettings>;
+  readonly shown: Readonly<Record<string, unknown>>;
+  readonly insights: Insights;
+  readonly figures: readonly Figure[];
+  /** Why the program does not serve yet, or undefined. */
+  readonly notReady: () => string | undefined;
+}
+
+/** The open doors of a control plane. */
+export interface Served {
+  readonly rest: RestServer;
+  readonly restPort: number;
+  readonly diagnostics: Diagnostics;
+  close(): Promise<void>;
+}
+
+/** Opens REST and diagnostics where the settings say; a taken port ends the program with one line. */
+export async function serve(foundations: Foundations, options: ServeOptions): Promise<Served> {
+  const { settings } = options;
+  const host = settings.CAUSEWAY_BIND_ADDRESS;
+  const metrics = createMetrics([...foundationFigures(foundations), ...options.figures]);
+  const sources = { metrics, notReady: options.notReady };
+  const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
+  const token = settings.CAUSEWAY_OPERATOR_TOKEN;
+  const rest = await createRestServer({
+    ...foundations,
+    access: { bindAddress: host, ...(token === undefined ? {} : { operatorToken: token }) },
+    program: { version: VERSION, instanceId: foundations.instance, config: shownConfig(options.shown) },
+    insights: options.insights,
+  });
+  const restPort = await orFail(rest.listen(host, settings.CAUSEWAY_REST_PORT));
+  foundations.logger.info('listening', {
+    rest: `http://${host}:${restPort}`,
+    diagnostics: `http://${host}:${diagnostics.port}`,
+  });
+  return {
+    rest,
+    restPort,
+    diagnostics,
+    close: async () => {
+      await rest.close();
+      await diagnostics.close();
+    },
+  };
+}

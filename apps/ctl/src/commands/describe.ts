@@ -1,0 +1,65 @@
+import { describeIdentity, isJsonObject, type JsonObject } from '@causeway/resources';
+import { kindOf, pathOf, type CommandContext } from '../context';
+import { age, objectAt, structured, table, textAt } from '../render';
+import { listAt } from './get';
+
+export interface DescribeOptions {
+  readonly mesh: string;
+  readonly namespace?: string;
+  readonly zone?: string;
+}
+
+/** `causeway describe NOUN NAME`: everything about one resource, for people. */
+export async function describe(
+  context: CommandContext,
+  noun: string,
+  name: string,
+  options: DescribeOptions,
+): Promise<number> {
+  const kind = kindOf(context.registry, noun);
+  const query = { namespace: options.namespace, zone: options.zone };
+  const { body } = await context.api().send({ method: 'GET', path: pathOf(kind, options.mesh, name), query });
+  if (!isJsonObject(body)) return 1;
+  const id = {
+    kind: kind.name,
+    mesh: textAt(body, 'mesh'),
+    zone: textAt(body, 'labels', 'kuma.io/zone'),
+    namespace: textAt(body, 'namespace'),
+    name: textAt(body, 'name'),
+  };
+  const created = textAt(body, 'creationTime');
+  context.print(describeIdentity(id));
+  context.print(`  KRI         ${textAt(body, 'kri')}`);
+  context.print(
+    `  Created     ${created} (${age(created, context.now())} ago), generation ${textAt(body, 'generation')}`,
+  );
+  section(context, 'Labels', body['labels']);
+  section(context, 'Spec', body['spec']);
+  hostnames(context, body);
+  const { addresses: _, ...status } = objectAt(body, 'status');
+  section(context, 'Status', status);
+  return 0;
+}
+
+function section(context: CommandContext, title: string, content: unknown): void {
+  if (!isJsonObject(content) || Object.keys(content).length === 0) return;
+  context.print(`${title}:`);
+  context.print(indent(structured(content, 'yaml')));
+}
+
+function hostnames(context: CommandContext, body: JsonObject): void {
+  const addresses = listAt(objectAt(body, 'status'), 'addresses');
+  if (addresses.length === 0) return;
+  const rows = addresses.map((a) => [
+    textAt(a, 'hostname') || '-',
+    textAt(a, 'status'),
+    textAt(a, 'origin', 'name'),
+    textAt(a, 'reason'),
+  ]);
+  context.print('Hostnames:');
+  context.print(indent(table(['HOSTNAME', 'STATUS', 'GENERATOR', 'REASON'], rows)));
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ');
+}

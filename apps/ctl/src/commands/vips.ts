@@ -1,0 +1,56 @@
+import { compareText, type JsonObject } from '@causeway/resources';
+import { kindOf, pathOf, type CommandContext } from '../context';
+import { structured, table, textAt, type Output } from '../render';
+import { listAll } from './list-all';
+
+export interface VipsOptions {
+  readonly allMeshes?: boolean;
+  readonly mesh: string;
+  readonly output: Output;
+}
+
+const SERVICES = ['meshservices', 'meshexternalservices', 'meshmultizoneservices'] as const;
+
+/** `causeway vips`: every virtual IP of the control plane asked, in the order of the addresses. */
+export async function vips(context: CommandContext, options: VipsOptions): Promise<number> {
+  const lists = SERVICES.map((noun) => {
+    const kind = kindOf(context.registry, noun);
+    return listAll(context.api(), { path: pathOf(kind, options.allMeshes ? undefined : options.mesh) });
+  });
+  const services = (await Promise.all(lists)).flat().map(toRow);
+  const sorted = services.sort((a, b) => compareText(sortable(a.ip), sortable(b.ip)));
+  if (options.output !== 'table') {
+    context.print(structured({ items: sorted }, options.output));
+    return 0;
+  }
+  const rows = sorted.map((s) => [s.ip || '(none yet)', s.type, s.kind, s.mesh, s.zone, s.namespace, s.name]);
+  context.print(table(['VIP', 'TYPE', 'KIND', 'MESH', 'ZONE', 'NAMESPACE', 'NAME'], rows));
+  return 0;
+}
+
+interface VipRow {
+  readonly ip: string;
+  readonly type: string;
+  readonly kind: string;
+  readonly mesh: string;
+  readonly zone: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function toRow(item: JsonObject): VipRow {
+  return {
+    ip: textAt(item, 'status', 'vip', 'ip'),
+    type: textAt(item, 'status', 'vip', 'type'),
+    kind: textAt(item, 'type'),
+    mesh: textAt(item, 'mesh'),
+    zone: textAt(item, 'labels', 'kuma.io/zone'),
+    namespace: textAt(item, 'namespace'),
+    name: textAt(item, 'name'),
+  };
+}
+
+/** Numbers padded, so that text order is address order; services without an address come last. */
+function sortable(ip: string): string {
+  return ip === '' ? '~' : ip.replace(/\d+/g, (digits) => digits.padStart(3, '0'));
+}

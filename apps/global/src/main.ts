@@ -1,0 +1,34 @@
+import { awaitDefaults, layFoundations, leadCommon, orFail, serve, VERSION } from '@causeway/control-plane';
+import { admitEverybody, createGlobalSync } from '@causeway/sync-kds';
+import { globalConfig } from './config';
+
+/** Runs a global control plane until it is told to end. */
+async function main(): Promise<void> {
+  const { values: settings, shown } = globalConfig();
+  const foundations = await layFoundations({ cp: { role: 'global' }, settings, shown });
+  const { logger, life, election } = foundations;
+  const sync = createGlobalSync({
+    ...foundations,
+    sessions: foundations.state.sessions,
+    version: VERSION,
+    auth: admitEverybody,
+  });
+  const kdsHost =
+    settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (settings.CAUSEWAY_KDS_AUTH === 'token' ? '0.0.0.0' : '127.0.0.1');
+  const kdsPort = await orFail(sync.bind(kdsHost, settings.CAUSEWAY_KDS_PORT));
+  const served = await serve(foundations, {
+    settings,
+    shown,
+    insights: {},
+    figures: [],
+    notReady: awaitDefaults(foundations),
+  });
+  logger.info('serving zones', { kds: `${kdsHost}:${kdsPort}` });
+  await election.run((term) => leadCommon(foundations, term), life.signal);
+  await served.close();
+  await sync.close();
+  await foundations.close();
+  logger.info('ended');
+}
+
+void main();
