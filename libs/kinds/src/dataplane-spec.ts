@@ -124,7 +124,12 @@ const Probes = Type.Object(
 /** Every field of Kuma 2.14's Dataplane (rest.md §3.7, kuma-2.14.md §1). */
 export const DataplaneSpec = Type.Object(
   { networking: Networking, metrics: Type.Optional(Metrics), probes: Type.Optional(Probes) },
-  strict,
+  {
+    ...strict,
+    examples: [
+      { networking: { address: '10.0.0.1', inbound: [{ port: 6379, tags: { 'kuma.io/service': 'redis' } }] } },
+    ],
+  },
 );
 
 export type Networking = Static<typeof Networking>;

@@ -21,7 +21,7 @@ const Spec = Type.Object(
     template: Type.String({ minLength: 1 }),
     extension: Type.Optional(Extension),
   },
-  strict,
+  { ...strict, examples: [{ selector: { meshService: {} }, template: '{{ name }}.svc.mesh' }] },
 );
 
 /** The operator's rule by which services get hostnames (seed 001; design.md §4 hostname). */

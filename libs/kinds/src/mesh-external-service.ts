@@ -69,7 +69,10 @@ const Spec = Type.Object(
     tls: Type.Optional(Tls),
     extension: Type.Optional(Extension),
   },
-  strict,
+  {
+    ...strict,
+    examples: [{ match: { port: 443, protocol: 'tcp' }, endpoints: [{ address: 'api.example.com', port: 443 }] }],
+  },
 );
 
 /** A service outside the mesh that gets an address and names in it (rest.md §3.5). */

@@ -17,7 +17,12 @@ const Spec = Type.Object(
     selector: Type.Object({ meshService: ServiceSelector }, strict),
     ports: Type.Array(Port, { minItems: 1 }),
   },
-  strict,
+  {
+    ...strict,
+    examples: [
+      { selector: { meshService: { matchLabels: { 'kuma.io/display-name': 'redis' } } }, ports: [{ port: 6379 }] },
+    ],
+  },
 );
 
 /** One service made of the MeshServices of several zones (rest.md §3.4). */

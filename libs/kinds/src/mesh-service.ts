@@ -37,7 +37,10 @@ const Spec = Type.Object(
     state: Type.Optional(Type.Enum(['Available', 'Unavailable'])),
     identities: Type.Optional(Type.Array(Identity)),
   },
-  strict,
+  {
+    ...strict,
+    examples: [{ selector: { dataplaneTags: { app: 'redis' } }, ports: [{ port: 6379, appProtocol: 'tcp' }] }],
+  },
 );
 
 /** A service of the mesh: which Dataplanes serve it on which ports, and which zones know it (design.md §1; seed 001). */

@@ -49,7 +49,7 @@ const Spec = Type.Object(
       ),
     ),
   },
-  strict,
+  { ...strict, examples: [{ description: 'everything of the shop' }] },
 );
 
 /** A mesh: what services, policies and names belong to (GEP-3949). Its behaviour comes in wave 2. */

@@ -10,7 +10,7 @@ export const Namespace = defineKind({
   apiVersion: 'v1',
   scope: 'global',
   sync: Sync.fromGlobal,
-  spec: Type.Object({}, strict),
+  spec: Type.Object({}, { ...strict, examples: [{}] }),
   checkName: (name, at) =>
     name.length > 63 || name.includes('.')
       ? [at.violation(`must be at most 63 characters without dots, as namespaces are; got "${name}"`)]

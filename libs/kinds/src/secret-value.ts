@@ -3,7 +3,10 @@ import type { FieldPath, Violation } from '@causeway/resources';
 import { strict } from './schema-parts';
 
 /** What a secret holds. */
-export const SecretSpec = Type.Object({ data: Type.String({ minLength: 1 }) }, strict);
+export const SecretSpec = Type.Object(
+  { data: Type.String({ minLength: 1 }) },
+  { ...strict, examples: [{ data: 'c2VjcmV0Cg==' }] },
+);
 
 /** A violation where the value is not base64 (RFC 4648 §4; line breaks are allowed); it never repeats the value. */
 export function base64Problem(spec: { readonly data: string }, at: FieldPath): Violation[] {

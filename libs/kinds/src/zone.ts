@@ -12,7 +12,7 @@ const Spec = Type.Object(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
   },
-  strict,
+  { ...strict, examples: [{ enabled: true }] },
 );
 
 /** A zone that may join the mesh; made on the global, or by a zone's first session (design.md §5). */
