@@ -6,6 +6,6 @@
 export { configure, fail, orFail, type Configured } from './configure';
 export { layFoundations, type FoundationOptions, type Foundations } from './foundations';
 export { serve, type Served, type ServeOptions } from './serve';
-export { awaitDefaults, leadCommon } from './lead-common';
+export { awaitDefaults, upkeep } from './upkeep';
 export { VERSION } from './program-facts';
 export { sharedSettings } from './settings';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ownZone, type ControlPlane } from '@causeway/resources';
+import { ownZone, type ControlPlane, type JsonValue } from '@causeway/resources';
 import type { ResourceStore } from '@causeway/store';
 
 const AREA = 'identity';
@@ -23,12 +23,17 @@ export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Prom
     await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
   }
   const stored = (await store.note(AREA, KEY)) ?? {};
-  const { role, zone: boundZone, storeId } = stored;
-  if (role !== cp.role || boundZone !== zone) {
-    const owner = role === 'zone' ? `zone "${String(boundZone)}"` : 'a global control plane';
-    throw new Error(
-      `this database belongs to ${owner}, not to ${zone === '' ? 'a global control plane' : `zone "${zone}"`}`,
-    );
+  const boundZone = textOf(stored['zone']);
+  if (textOf(stored['role']) !== cp.role || boundZone !== zone) {
+    throw new Error(`this database belongs to ${ownerName(boundZone)}, not to ${ownerName(zone)}`);
   }
-  return { storeId: String(storeId) };
+  return { storeId: textOf(stored['storeId']) };
+}
+
+function ownerName(zone: string): string {
+  return zone === '' ? 'a global control plane' : `zone "${zone}"`;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }

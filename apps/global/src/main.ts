@@ -1,4 +1,4 @@
-import { awaitDefaults, layFoundations, leadCommon, orFail, serve, VERSION } from '@causeway/control-plane';
+import { awaitDefaults, layFoundations, upkeep, orFail, serve, VERSION } from '@causeway/control-plane';
 import { admitEverybody, createGlobalSync } from '@causeway/sync-kds';
 import { globalConfig } from './config';
 
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     notReady: awaitDefaults(foundations),
   });
   logger.info('serving zones', { kds: `${kdsHost}:${kdsPort}` });
-  await election.run((term) => leadCommon(foundations, term), life.signal);
+  await election.run((term) => upkeep(foundations, term), life.signal);
   await served.close();
   await sync.close();
   await foundations.close();

@@ -1,4 +1,4 @@
-import { leadCommon, VERSION, type Foundations } from '@causeway/control-plane';
+import { upkeep, VERSION, type Foundations } from '@causeway/control-plane';
 import { createZoneLoops, LoopRunner } from '@causeway/controllers';
 import type { SettingValues, Term } from '@causeway/runtime';
 import { createZoneSync } from '@causeway/sync-kds';
@@ -28,5 +28,5 @@ export async function lead(foundations: Foundations, { term, settings, global }:
   const runner = new LoopRunner(loops, { store, index, clock, logger, term });
   const sync =
     global && createZoneSync({ ...foundations, ...global, zone: settings.CAUSEWAY_ZONE_NAME, term, version: VERSION });
-  await Promise.all([runner.run(), sync?.run(), leadCommon(foundations, term)]);
+  await Promise.all([runner.run(), sync?.run(), upkeep(foundations, term)]);
 }

@@ -7,7 +7,7 @@ const TOMBSTONES_KEPT = 24 * 3_600_000;
 const TIDY_EVERY = 3_600_000;
 
 /** What a leader of any control plane does: the defaults at first start, then upkeep of the store until the term ends. */
-export async function leadCommon(foundations: Foundations, term: Term): Promise<void> {
+export async function upkeep(foundations: Foundations, term: Term): Promise<void> {
   const { store, state, clock, logger, cp } = foundations;
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
   while (!term.signal.aborted) {
