@@ -13,9 +13,10 @@ import {
 } from '@causeway/resources';
 import { MeshService } from '@causeway/kinds';
 import type { Change } from '@causeway/store';
+import type { DataplaneResource } from '../matching/dataplane-match';
 import { conditionOf, withCondition } from '../status/condition';
 import { carriedLabels } from './carried-labels';
-import type { DataplaneResource, ServiceShape } from './service-candidates';
+import type { ServiceShape } from './service-candidates';
 
 /** Who made a MeshService, in its label `kuma.io/managed-by`; one without it was written by hand. */
 export const GENERATOR = 'meshservice-generator';

@@ -1,8 +1,7 @@
-import { isDnsLabel, Label, type Identity, type Resource, type SpecOf } from '@causeway/resources';
-import type { Dataplane, MeshService } from '@causeway/kinds';
+import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resources';
+import type { MeshService } from '@causeway/kinds';
+import type { DataplaneResource } from '../matching/dataplane-match';
 
-/** A Dataplane as its kind describes it. */
-export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 
 /** The part of a MeshService's spec that Dataplanes decide. */

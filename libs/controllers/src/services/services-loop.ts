@@ -1,11 +1,12 @@
 import { compareIdentities, compareText, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import { Dataplane } from '@causeway/kinds';
 import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { DataplaneResource } from '../matching/dataplane-match';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DueTimes } from '../runner/due-times';
 import { refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { planService, isGenerated, type Backing } from './plan-service';
-import { servicesOf, type DataplaneResource } from './service-candidates';
+import { servicesOf } from './service-candidates';
 
 /** What the services loop needs to know. */
 export interface ServicesConfig {

@@ -75,15 +75,15 @@ export class VipLoop implements ControlLoop {
   }
 
   plan(now: number, elapsed: number): LoopPlan | undefined {
-    const storeNow = this.storeTime.atLeast(elapsed);
     const changes: Change[] = [];
     do {
-      this.wakeWaiting(storeNow);
-      this.decideStale(changes, now, storeNow);
+      this.wakeWaiting(this.storeTime.atLeast(elapsed));
+      this.decideStale(changes, now, elapsed);
     } while (changes.length < BATCH && this.mayRetry());
     const plan = { changes, notes: changes.length > 0 ? this.cursorNotes() : [] };
     const retryAt = this.waiting.next ?? Infinity;
-    return Number.isFinite(retryAt) ? { ...plan, wakeAt: now + Math.max(0, retryAt - storeNow) } : plan;
+    if (!Number.isFinite(retryAt)) return plan;
+    return { ...plan, wakeAt: now + Math.max(0, retryAt - this.storeTime.atLeast(elapsed)) };
   }
 
   settled(changes: readonly Change[], result: WriteResult): void {
@@ -95,9 +95,9 @@ export class VipLoop implements ControlLoop {
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
   }
 
-  private decideStale(changes: Change[], now: number, storeNow: number): void {
+  private decideStale(changes: Change[], now: number, elapsed: number): void {
     for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
-      const change = this.decide(key, now, storeNow);
+      const change = this.decide(key, now, this.storeTime.atLeast(elapsed));
       if (change) changes.push(change);
       if (changes.length === BATCH) return;
     }
