@@ -114,6 +114,15 @@ describe('Admission.put', () => {
     expect((await door.store.head()).revision).toBe(1);
   });
 
+  it('lists no more than a hundred violations, and says how many there are', async () => {
+    const door = await Door.open(east);
+    const nonsense = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`nonsense${i}`, 1]));
+    const error = await door.put({ ...service('redis'), ...nonsense }).catch((e: unknown) => e);
+    const violations = error instanceof Invalid ? error.violations : [];
+    expect(violations).toHaveLength(101);
+    expect(violations[100]).toEqual({ field: '', reason: 'and 900 more' });
+  });
+
   it('keeps server-owned fields and status of the stored resource', async () => {
     const door = await Door.open(east);
     await door.put(service('redis'));
@@ -123,8 +132,8 @@ describe('Admission.put', () => {
       changes: [{ type: 'patch', id: eastRedis, expect: 'any', spec, status: { vip: { ip: '241.0.0.1' } } }],
       onRefusal: 'abort',
     });
-    const lie = { ...service('redis', 80), status: {} };
-    await door.put({ ...lie, spec: { ...Object(lie['spec']), state: 'Unavailable' } });
+    const lie = { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port: 80 }], state: 'Unavailable' };
+    await door.put(service('redis', 0, { spec: lie, status: {} }));
     const after = await door.store.get(eastRedis);
     expect(after?.spec).toMatchObject({ state: 'Available', ports: [{ port: 80 }] });
     expect(after?.status).toEqual({ vip: { ip: '241.0.0.1' } });

@@ -18,6 +18,7 @@ import { decodeDocument } from './decode-document';
 import type { DecodedDocument, Target } from './document';
 import { checkPrecondition, etagOf } from './etag';
 import { checkImmutable, judgeDraft, withServerOwned, type Judgement } from './judge-draft';
+import { refuseAll } from './findings';
 import { mergePatch } from './merge-patch';
 import { catchUp, checkMeshEmpty, meshExists } from './mesh-rules';
 import { toDocument } from './render-document';
@@ -134,7 +135,7 @@ export class Admission {
     const violations = lost
       ? [...judgement.violations, FieldPath.at('mesh').violation(`there is no mesh "${mesh}"`)]
       : judgement.violations;
-    if (violations.length > 0) throw new Invalid(violations);
+    refuseAll(violations);
     return judgement;
   }
 
@@ -149,8 +150,7 @@ export class Admission {
     const stored = read ?? (await this.parts.store.get(id));
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);
-    const frozen = checkImmutable(kind.immutable, judgement.spec, stored);
-    if (frozen.length > 0) throw new Invalid(frozen);
+    refuseAll(checkImmutable(kind.immutable, judgement.spec, stored));
     const spec = withServerOwned(judgement.spec, kind.serverOwned, stored);
     const result = { id, labels, spec, warnings };
     if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {

@@ -11,7 +11,7 @@ import {
 } from '@causeway/resources';
 import type { DecodedDocument, Target } from './document';
 import { openEnvelope, type Envelope } from './document-forms';
-import { Findings } from './findings';
+import { Findings, refuseAll } from './findings';
 import { readJsonObject } from './json-safety';
 import { dropKumaLeftovers, leftoverFields } from './kuma-leftovers';
 
@@ -30,7 +30,7 @@ interface Reading {
  */
 export function decodeDocument(registry: Registry, body: unknown, target: Target = {}): DecodedDocument {
   const { object, violations } = readJsonObject(body);
-  if (violations.length > 0) throw new Invalid(violations);
+  refuseAll(violations);
   const envelope = openEnvelope(object, (type) => specFieldsOf(kindNamed(registry, type) ?? target.kind));
   const found = new Findings();
   found.add(envelope);

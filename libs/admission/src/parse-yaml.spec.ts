@@ -51,10 +51,12 @@ describe('parseYaml', () => {
       'spec: {}\ntemplate: {{ name }}.mesh\nz: 1',
       `line 2, column 11: a template must be in quotes, YAML takes "{{" for a map; write '{{ name }}.mesh'`,
     ],
-    ['a key twice', 'a: 1\nb: 2\na: 3\n', 'line 3, column 1: Map keys must be unique'],
+    ['a key twice', 'a: 1\nb: 2\na: 3\n', 'line 3, column 1: the key "a" stands twice'],
     ['a list without an end', 'a: [1, 2\nb: 3\n', 'line 2, column 1: '],
     ['a tab', 'a:\n\tb: 1\n', 'line 2, column 1: '],
     ['a key that is no text', '? [a, b]\n: 1\n', 'line 1, column 3: a key must be text'],
+    ['a key that is nothing', '? \n: 1\n', 'a key must be text'],
+    ['a key that is an alias', 'a: &a 1\n*a : 2\n', 'a key must be text'],
     ['broken JSON', '{"a": 1,, "b": 2}', 'line 1, column 9: '],
   ])('says where %s is wrong', (_, text, message) => {
     expect(failure(text).message).toContain(message);
@@ -66,6 +68,11 @@ describe('parseYaml', () => {
       bomb.push(`${to}: &${to} [${Array.from({ length: 9 }, () => `*${from}`).join(',')}]`);
     }
     expect(failure(bomb.join('\n')).message).toContain('aliases');
+  });
+
+  it('reads a map of very many keys', () => {
+    const text = Array.from({ length: 50_000 }, (_, i) => `k${i}: 1`).join('\n');
+    expect(Object.keys(Object(parseYaml(text)[0]?.value))).toHaveLength(50_000);
   });
 
   it('takes a few aliases', () => {

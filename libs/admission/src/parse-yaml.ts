@@ -1,18 +1,7 @@
-import {
-  Composer,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  Parser,
-  visit,
-  type CST,
-  type Document,
-  type Node,
-} from 'yaml';
+import { Composer, isMap, isScalar, isSeq, LineCounter, Parser, type CST, type Document, type Node } from 'yaml';
 import { FieldPath, Invalid } from '@causeway/resources';
 import { isDeeperThan } from './yaml-depth';
+import { badKey } from './yaml-keys';
 import { unquotedTemplate } from './yaml-template-hint';
 
 /** A place in a text, both counted from 1. */
@@ -58,7 +47,7 @@ export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlD
   if (text.length > length) throw new Unparsable(`the text has ${text.length} characters, ${length} are allowed`);
   const lines = new LineCounter();
   const tokens = [...shallow(new Parser(lines.addNewLine).parse(text))];
-  const documents = [...new Composer({ logLevel: 'silent', prettyErrors: false }).compose(tokens)];
+  const documents = [...new Composer({ logLevel: 'silent', prettyErrors: false, uniqueKeys: false }).compose(tokens)];
   return documents.flatMap((document) => {
     checkDocument(document, text, lines);
     const value = unfold(document, aliases);
@@ -89,13 +78,8 @@ function checkDocument(document: Document.Parsed, text: string, lines: LineCount
   if (template) throw new Unparsable(template.hint, positionAt(lines, template.offset));
   const [error] = document.errors;
   if (error) throw new Unparsable(firstLine(error.message), positionAt(lines, error.pos[0]));
-  visit(document, {
-    Pair: (_, pair) => {
-      if (isScalar(pair.key) || isAlias(pair.key)) return;
-      const offset = isMap(pair.key) || isSeq(pair.key) ? pair.key.range?.[0] : undefined;
-      throw new Unparsable('a key must be text', positionAt(lines, offset ?? 0));
-    },
-  });
+  const key = badKey(document);
+  if (key) throw new Unparsable(key.reason, positionAt(lines, key.offset));
 }
 
 function firstLine(message: string): string {

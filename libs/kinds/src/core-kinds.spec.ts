@@ -1,0 +1,142 @@
+import { computedLabels, FieldPath, Sync, type ControlPlane, type Kind } from '@causeway/resources';
+import { coreKinds } from './core-kinds';
+
+const spec = FieldPath.at('spec');
+
+/** The smallest good spec of every kind: a kind without one fails the contract. */
+const smallest: Readonly<Record<string, unknown>> = {
+  Mesh: {},
+  Namespace: {},
+  Zone: {},
+  Dataplane: { networking: { address: '10.0.0.1' } },
+  MeshService: {},
+  MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 1 }] },
+  MeshExternalService: { match: { port: 1 } },
+  HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
+  Secret: { data: 'dGVzdA==' },
+  GlobalSecret: { data: 'dGVzdA==' },
+};
+
+/** Kuma's names where it has the kind (rest.md §1.6), ours where it has not. */
+const nouns: Readonly<Record<string, readonly [plural: string, short: string, scope: string, sync: string]>> = {
+  Mesh: ['meshes', 'm', 'global', 'meshWide'],
+  Namespace: ['namespaces', 'ns', 'global', 'fromGlobal'],
+  Zone: ['zones', 'z', 'global', 'zoneList'],
+  Dataplane: ['dataplanes', 'dp', 'mesh/namespace', 'toGlobal'],
+  MeshService: ['meshservices', 'msvc', 'mesh/namespace', 'acrossZones'],
+  MeshMultiZoneService: ['meshmultizoneservices', 'mzsvc', 'mesh', 'fromGlobal'],
+  MeshExternalService: ['meshexternalservices', 'extsvc', 'mesh', 'bothWays'],
+  HostnameGenerator: ['hostnamegenerators', 'hg', 'global', 'bothWays'],
+  Secret: ['secrets', 'sec', 'mesh', 'secrets'],
+  GlobalSecret: ['globalsecrets', 'gsec', 'global', 'secrets'],
+};
+
+function fields(kind: Kind, value: unknown): string[] {
+  return kind.check(value, spec).map((violation) => violation.field);
+}
+
+describe('the list of kinds', () => {
+  it('is that of design.md §1, wave 1', () => {
+    const listed = coreKinds.kinds.map((kind) => {
+      const scope = kind.namespaced ? `${kind.scope}/namespace` : kind.scope;
+      return [kind.name, [kind.plural, kind.shortName, scope, kind.sync.name]];
+    });
+    expect(Object.fromEntries(listed)).toEqual(nouns);
+  });
+
+  it('leaves to the operator what moves names, meshes and keys (design.md §6)', () => {
+    const operators = coreKinds.kinds.filter((kind) => kind.writer === 'operator').map((kind) => kind.name);
+    expect(operators).toEqual(['Mesh', 'Zone', 'HostnameGenerator', 'Secret', 'GlobalSecret']);
+  });
+});
+
+describe.each(coreKinds.kinds.map((kind) => [kind.name, kind] as const))('contract of %s', (_, kind) => {
+  const good = smallest[kind.name];
+
+  it('takes its smallest spec, with defaults filled in that change nothing when filled in again', () => {
+    const filled = kind.withDefaults(good);
+    expect(kind.check(filled, spec)).toEqual([]);
+    expect(kind.withDefaults(filled)).toEqual(filled);
+    expect(kind.warnings('name', filled)).toEqual(kind.warnings('name', filled));
+  });
+
+  it('does not change what it is given', () => {
+    const before = JSON.stringify(good);
+    kind.withDefaults(good);
+    kind.check(good, spec);
+    expect(JSON.stringify(good)).toBe(before);
+  });
+
+  it('refuses a field that nobody knows, by its path', () => {
+    expect(fields(kind, { ...Object(good), nonsense: 1 })).toEqual(['spec.nonsense']);
+  });
+
+  it.each([null, 5, 'text', true, [], [{}]])('refuses %j as a spec', (value) => {
+    expect(fields(kind, value)).toEqual(['spec']);
+    expect(kind.warnings('name', value)).toEqual([]);
+  });
+
+  it('refuses every field with a value of a wrong type, and survives it', () => {
+    const properties = 'properties' in kind.spec ? Object.keys(Object(kind.spec.properties)) : [];
+    for (const field of properties) {
+      for (const value of [null, -1.5, [null], [[]], { a: { b: null } }]) {
+        const broken = { ...Object(good), [field]: value };
+        expect(kind.check(kind.withDefaults(broken), spec).every((v) => v.field.startsWith('spec'))).toBe(true);
+        expect(fields(kind, broken)).not.toEqual([]);
+      }
+    }
+  });
+
+  it('knows its server-owned and immutable fields', () => {
+    const properties = 'properties' in kind.spec ? Object.keys(Object(kind.spec.properties)) : [];
+    for (const field of [...kind.serverOwned, ...kind.immutable]) expect(properties).toContain(field);
+  });
+
+  it('has a schema that is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(kind.spec))).toMatchObject({ type: 'object', additionalProperties: false });
+  });
+
+  it('is written somewhere, and has a zone in its identity where zones write it', () => {
+    expect(kind.sync.writtenOn.length).toBeGreaterThan(0);
+    expect(kind.sync.zoneInIdentity).toBe(kind.sync.writtenOn.includes('zone'));
+    expect(Object.values(Sync)).toContain(kind.sync);
+  });
+
+  it('takes ordinary names and refuses what is none', () => {
+    expect(kind.checkName('redis-1', FieldPath.at('name'))).toEqual([]);
+    for (const name of ['', 'Redis', 'a_b', '-a', 'a-', 'a/b', 'a b', 'a'.repeat(254), '..', 'é']) {
+      expect(kind.checkName(name, FieldPath.at('name'))[0]?.field).toBe('name');
+    }
+  });
+});
+
+describe('computed labels', () => {
+  const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
+  const all = {
+    'kuma.io/display-name': 'x',
+    'kuma.io/origin': 'zone',
+    'kuma.io/mesh': 'default',
+    'kuma.io/zone': 'east',
+    'kuma.io/env': 'universal',
+  };
+
+  // kuma-2.14.md and rest.md §9.7 Labels, as design.md §1 amends them.
+  it.each<[string, ControlPlane, string, string, object]>([
+    ['MeshExternalService', east, 'default', '', all],
+    ['Dataplane', east, 'default', 'default', all],
+    ['Dataplane', east, 'default', 'shop', { ...all, 'k8s.kuma.io/namespace': 'shop' }],
+    ['Mesh', east, '', '', { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'zone' }],
+    ['HostnameGenerator', { role: 'global' }, '', '', { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'global' }],
+    [
+      'MeshMultiZoneService',
+      { role: 'global' },
+      'default',
+      '',
+      { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'global', 'kuma.io/mesh': 'default' },
+    ],
+  ])('%s', (name, cp, mesh, namespace, want) => {
+    const kind = coreKinds.kind(name);
+    if (!kind) throw new Error(name);
+    expect(computedLabels(kind, { kind: name, mesh, zone: '', namespace, name: 'x' }, cp)).toEqual(want);
+  });
+});
