@@ -34,3 +34,4 @@ export { type ServiceSource } from './claim';
 export { claimRule, SERVICE_KINDS, type ClaimRule, type GeneratorSource } from './claim-rule';
 export { ClaimTable } from './claim-table';
 export { type ClaimView, type ServiceAddress } from './claim-address';
+export { templateNeeds, type TemplateNeed } from './template-match';

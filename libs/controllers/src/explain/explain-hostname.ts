@@ -1,0 +1,86 @@
+import { templateNeeds, type ClaimRule, type ClaimTable } from '@causeway/naming';
+import { claimLines, type ClaimLine } from './claim-line';
+
+/** Which hostname of which mesh is asked for. */
+export type HostnameQuestion = {
+  readonly mesh: string;
+  readonly hostname: string;
+};
+
+/** Who claims a hostname, who has it and why (design.md §4 `/_explain/hostname`; seed 001). */
+export type HostnameExplanation = HostnameQuestion & {
+  /** The zone for which this is true. */
+  readonly zone: string;
+  /** The claim that has the name; absent when nobody claims it. */
+  readonly winner?: ClaimLine;
+  /** All claims, the strongest first. */
+  readonly claims: readonly ClaimLine[];
+  /** When nobody claims it: what would have to be there. */
+  readonly hints: readonly string[];
+};
+
+/** A hostname and everybody who claims it. */
+export type HostnameEntry = {
+  readonly hostname: string;
+  readonly winner: ClaimLine;
+  readonly claims: readonly ClaimLine[];
+};
+
+/** Explains one hostname; never fails: for a name that nobody claims the hints say which generators could give it. */
+export function explainHostname(table: ClaimTable, { mesh, hostname }: HostnameQuestion): HostnameExplanation {
+  const name = plainHostname(hostname);
+  const claims = claimLines(table.claimsOn(mesh, name));
+  const [winner] = claims;
+  const question = { mesh, hostname: name, zone: table.ownZone };
+  if (winner) return { ...question, winner, claims, hints: [] };
+  return { ...question, claims, hints: hintsFor(table, mesh, name) };
+}
+
+/** Which part of a long list is wanted. */
+export interface HostnamePage {
+  /** Only names behind this one. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** The hostnames that somebody claims in a mesh, in the order of the alphabet, with all claims (issue 5). */
+export function listHostnames(
+  table: ClaimTable,
+  mesh: string,
+  { after = '', limit = Infinity }: HostnamePage = {},
+): readonly HostnameEntry[] {
+  const names = [...table.hostnames(mesh)].filter((name) => name > after).sort();
+  return names.slice(0, limit).flatMap((hostname) => {
+    const claims = claimLines(table.claimsOn(mesh, hostname));
+    const [winner] = claims;
+    return winner ? [{ hostname, winner, claims }] : [];
+  });
+}
+
+/** A hostname as people type it: DNS knows no case and ends names with a dot. */
+export function plainHostname(hostname: string): string {
+  return hostname.toLowerCase().replace(/\.$/, '');
+}
+
+function hintsFor(table: ClaimTable, mesh: string, hostname: string): readonly string[] {
+  if (!table.hasMesh(mesh))
+    return [`Mesh "${mesh}" is not known in this zone; services of a missing mesh are not named`];
+  const generators = [...table.generators()].flatMap((rule) => generatorHint(rule, hostname));
+  const first = hostname.split('.')[0] ?? '';
+  const similar = [...table.hostnames(mesh)].filter((name) => name.startsWith(`${first}.`)).sort();
+  const others = similar.length === 0 ? [] : [`names that begin like it: ${similar.slice(0, 5).join(', ')}`];
+  if (generators.length > 0) return [...generators, ...others];
+  return ['no HostnameGenerator of this zone makes names of this form', ...others];
+}
+
+function generatorHint(rule: ClaimRule, hostname: string): readonly string[] {
+  const needs = rule.template && templateNeeds(rule.template, hostname);
+  if (!needs) return [];
+  const having = [
+    ...needs.map(({ what, value }) => `${what} "${value}"`),
+    ...rule.selectors.flatMap(({ wanted }) => wanted.map(({ key, value }) => `label "${key}" "${value}"`)),
+  ];
+  const kinds = rule.selectors.map(({ kind }) => kind).join(' or ');
+  const which = having.length === 0 ? '' : ` with ${[...new Set(having)].join(', ')}`;
+  return [`HostnameGenerator "${rule.id.name}" would give it to a ${kinds || 'service'}${which}; there is none`];
+}
