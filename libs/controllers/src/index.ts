@@ -9,3 +9,21 @@ export { type LoopStats, type RunnerStats } from './runner/loop-stats';
 export { createZoneLoops, poolFigures, type ZoneLoopsConfig } from './zone-loops';
 export { HostnameLoop } from './hostname/hostname-loop';
 export { withCondition, type Condition } from './status/condition';
+export { ClaimsView } from './explain/claims-view';
+export { type ClaimLine, type ServiceName } from './explain/claim-line';
+export { dryRunGenerator, type DryRunName, type DryRunSource, type GeneratorDryRun } from './explain/dry-run-generator';
+export {
+  explainHostname,
+  listHostnames,
+  type HostnameEntry,
+  type HostnameExplanation,
+  type HostnamePage,
+  type HostnameQuestion,
+} from './explain/explain-hostname';
+export { HostnameExplainer, type ViewedQuestion } from './explain/hostname-explainer';
+export {
+  explainReported,
+  reportedHostnames,
+  type ReportedHostname,
+  type ReportedScope,
+} from './explain/reported-hostnames';

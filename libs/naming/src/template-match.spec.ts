@@ -1,0 +1,40 @@
+import * as fc from 'fast-check';
+import { parseTemplate, renderTemplate, type Template } from './template';
+import { templateNeeds } from './template-match';
+
+function template(text: string): Template {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.template;
+}
+
+test.each([
+  ['{{ name }}.mesh', 'redis.mesh', ['name=redis']],
+  ['{{ .DisplayName }}.{{ name }}.mesh', 'a.a.mesh', ['name=a']],
+  ['{{ .DisplayName }}.{{ name }}.mesh', 'a.b.mesh', undefined],
+  ['{{ name }}.{{ label "team" }}.{{ .Zone }}', 'a.b.c', ['name=a', 'label "team"=b', 'zone=c']],
+  ['{{ name }}.svc', 'a.b.svc', ['name=a.b']],
+  ['{{ label "kuma.io/zone" }}.{{ .Zone }}', 'x.x', ['zone=x']],
+  ['static.mesh', 'static.mesh', []],
+  ['static.mesh', 'other.mesh', undefined],
+  ['a.b', 'axb', undefined],
+])('templateNeeds(%s, %s) = %j', (text, hostname, needs) => {
+  expect(templateNeeds(template(text), hostname)?.map(({ what, value }) => `${what}=${value}`)).toEqual(needs);
+});
+
+test('what a template gives it can also be asked for', () => {
+  const word = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?$/);
+  const texts = fc.constantFrom(
+    '{{ name }}.mesh',
+    'x-{{ name }}.{{ label "app" }}.z',
+    '{{ label "app" }}{{ name }}',
+    '{{ .Mesh }}.{{ name }}.{{ name }}',
+  );
+  fc.assert(
+    fc.property(texts, word, word, (text, name, app) => {
+      const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name };
+      const rendered = renderTemplate(template(text), { id, labels: { app } }, 'east');
+      if (rendered.ok) expect(templateNeeds(template(text), rendered.hostname)).toBeDefined();
+    }),
+  );
+});
