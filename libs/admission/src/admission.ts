@@ -1,14 +1,12 @@
 import {
   Conflict,
-  describeIdentity,
+  FieldPath,
   Invalid,
+  isJsonObject,
   jsonEqual,
   NotFound,
   ownZone,
-  FieldPath,
-  isJsonObject,
   type ControlPlane,
-  type JsonObject,
   type Registry,
   type Resource,
 } from '@causeway/resources';

@@ -54,7 +54,7 @@ export function openEnvelope(
 
 function openUniversal(body: JsonObject, specFields: readonly string[]): Envelope {
   const at = FieldPath.at();
-  const flat = body['spec'] === undefined && FLAT.includes(String(body['type']));
+  const flat = body['spec'] === undefined && FLAT.some((kind) => kind === body['type']);
   const known = [...UNIVERSAL, ...SERVER_OWNED, ...(flat ? specFields : [])];
   const strangers = unknownKeys(body, known);
   const topSpec = Object.fromEntries(Object.entries(body).filter(([key]) => flat && specFields.includes(key)));

@@ -90,7 +90,7 @@ describe('parseYaml', () => {
   it.each(['[', '{a: ', '- ', '? ', '{{', '&a [', '- {b: ['])(
     'stops when "%s" is nested, before the stack does',
     (open) => {
-      expect(failure(open.repeat(100_000)).message).toContain('nested deeper than 64');
+      expect(failure(open.repeat(20_000)).message).toContain('nested deeper than 64');
     },
   );
 

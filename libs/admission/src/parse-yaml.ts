@@ -109,7 +109,7 @@ function stepInto(node: unknown, part: string): { readonly node: unknown; readon
     return item?.range ? { node: item, offset: item.range[0] } : undefined;
   }
   if (!isMap(node)) return undefined;
-  const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === part);
+  const pair = node.items.find((item) => isScalar(item.key) && item.key.source === part);
   const start = pair && isScalar(pair.key) ? pair.key.range?.[0] : undefined;
   return pair && start !== undefined ? { node: pair.value, offset: start } : undefined;
 }

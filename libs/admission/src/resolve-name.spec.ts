@@ -41,79 +41,67 @@ function wire(place: string): string {
   return wireName({ kind: found.id.kind, mesh: found.id.mesh, name: found.id.name, labels: found.labels });
 }
 
-function resolve(cp: ControlPlane, kindName: string, query: Omit<NameQuery, 'kind'>): string {
+type Query = readonly [cp: ControlPlane, kind: string, query: Omit<NameQuery, 'kind'>];
+
+function resolve([cp, kindName, query]: Query): string {
   const kind = coreKinds.kind(kindName);
   if (!kind) throw new Error(kindName);
   return resolveName(index, cp, { kind, ...query }).uid;
 }
 
 describe('resolveName', () => {
-  it.each<[string, ControlPlane, string, Omit<NameQuery, 'kind'>, string]>([
-    ['a plain name: made here', east, 'MeshService', { name: 'redis' }, 'east/default/redis'],
-    ['a namespace', east, 'MeshService', { name: 'redis', namespace: 'shop' }, 'east/shop/redis'],
-    ['a zone', east, 'MeshService', { name: 'redis', zone: 'west' }, 'west/default/redis'],
-    ['a zone, on the global', global, 'MeshService', { name: 'redis', zone: 'east' }, 'east/default/redis'],
-    ['both ways, here', east, 'HostnameGenerator', { name: 'gen' }, 'east//gen'],
-    ['both ways, the global asked for', east, 'HostnameGenerator', { name: 'gen', zone: '' }, '//gen'],
-    ['both ways, on the global', global, 'HostnameGenerator', { name: 'gen' }, '//gen'],
-    ['written on the global only, in a zone', east, 'Mesh', { name: 'default' }, '//default'],
-    ['a wire name of another zone', east, 'MeshService', { name: wire('west/default/web') }, 'west/default/web'],
-    ['a wire name with a namespace', global, 'MeshService', { name: wire('east/shop/redis') }, 'east/shop/redis'],
-  ])('%s', (_, cp, kind, query, want) => {
-    expect(resolve(cp, kind, query)).toBe(want);
+  it.each<[string, Query, string]>([
+    ['a plain name: made here', [east, 'MeshService', { name: 'redis' }], 'east/default/redis'],
+    ['a namespace', [east, 'MeshService', { name: 'redis', namespace: 'shop' }], 'east/shop/redis'],
+    ['a zone', [east, 'MeshService', { name: 'redis', zone: 'west' }], 'west/default/redis'],
+    ['a zone, on the global', [global, 'MeshService', { name: 'redis', zone: 'east' }], 'east/default/redis'],
+    ['both ways, here', [east, 'HostnameGenerator', { name: 'gen' }], 'east//gen'],
+    ['both ways, the global asked for', [east, 'HostnameGenerator', { name: 'gen', zone: '' }], '//gen'],
+    ['both ways, on the global', [global, 'HostnameGenerator', { name: 'gen' }], '//gen'],
+    ['written on the global only, in a zone', [east, 'Mesh', { name: 'default' }], '//default'],
+    ['a wire name of another zone', [east, 'MeshService', { name: wire('west/default/web') }], 'west/default/web'],
+    ['a wire name with a namespace', [global, 'MeshService', { name: wire('east/shop/redis') }], 'east/shop/redis'],
+  ])('%s', (_, query, want) => {
+    expect(resolve(query)).toBe(want);
   });
 
-  it.each<[string, ControlPlane, string, Omit<NameQuery, 'kind'>, string]>([
+  it.each<[string, Query, string]>([
     [
       'nothing at all',
-      east,
-      'MeshService',
-      { name: 'none' },
+      [east, 'MeshService', { name: 'none' }],
       'MeshService east/default/none of mesh default does not exist',
     ],
     [
       'other zones only',
-      east,
-      'MeshService',
-      { name: 'web' },
+      [east, 'MeshService', { name: 'web' }],
       'MeshService east/default/web of mesh default does not exist; this name exists with zone=north&namespace=shop, zone=west',
     ],
     [
       'zones only, on the global',
-      global,
-      'MeshService',
-      { name: 'redis' },
+      [global, 'MeshService', { name: 'redis' }],
       'MeshService default/redis of mesh default does not exist; this name exists with zone=east, zone=east&namespace=shop, zone=west',
     ],
     [
       'the global only',
-      east,
-      'HostnameGenerator',
-      { name: 'only-global' },
+      [east, 'HostnameGenerator', { name: 'only-global' }],
       'HostnameGenerator east/only-global does not exist; this name exists with zone= (the global)',
     ],
     [
       'a zone of a kind without zones',
-      east,
-      'Mesh',
-      { name: 'default', zone: 'east' },
+      [east, 'Mesh', { name: 'default', zone: 'east' }],
       'Mesh east/default does not exist; this name exists with zone= (the global)',
     ],
     [
       'a wire name in another mesh',
-      east,
-      'MeshService',
-      { name: wire('west/default/web'), mesh: 'demo' },
+      [east, 'MeshService', { name: wire('west/default/web'), mesh: 'demo' }],
       `MeshService east/default/${wire('west/default/web')} of mesh demo does not exist`,
     ],
     [
       'a wire name of another zone than asked',
-      east,
-      'MeshService',
-      { name: wire('west/default/web'), zone: 'north' },
+      [east, 'MeshService', { name: wire('west/default/web'), zone: 'north' }],
       `MeshService north/default/${wire('west/default/web')} of mesh default does not exist`,
     ],
-  ])('does not find %s', (_, cp, kind, query, message) => {
-    expect(() => resolve(cp, kind, query)).toThrow(new NotFound(message));
+  ])('does not find %s', (_, query, message) => {
+    expect(() => resolve(query)).toThrow(new NotFound(message));
   });
 });

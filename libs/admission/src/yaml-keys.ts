@@ -25,10 +25,16 @@ function badKeyAmong(pairs: readonly Pair[]): BadKey | undefined {
   const seen = new Set<string>();
   for (const { key } of pairs) {
     const offset = (isScalar(key) || isCollection(key) ? key.range?.[0] : undefined) ?? 0;
-    if (!isScalar(key) || key.value === null) return { offset, reason: 'a key must be text' };
-    const text = String(key.value);
+    const text = isScalar(key) ? keyText(key.value) : undefined;
+    if (text === undefined) return { offset, reason: 'a key must be text' };
     if (seen.has(text)) return { offset, reason: `the key "${text}" stands twice` };
     seen.add(text);
   }
   return undefined;
+}
+
+/** Keys that look like numbers or truth values are text all the same. */
+function keyText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

@@ -121,22 +121,26 @@ describe('computed labels', () => {
   };
 
   // kuma-2.14.md and rest.md §9.7 Labels, as design.md §1 amends them.
-  it.each<[string, ControlPlane, string, string, object]>([
-    ['MeshExternalService', east, 'default', '', all],
-    ['Dataplane', east, 'default', 'default', all],
-    ['Dataplane', east, 'default', 'shop', { ...all, 'k8s.kuma.io/namespace': 'shop' }],
-    ['Mesh', east, '', '', { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'zone' }],
-    ['HostnameGenerator', { role: 'global' }, '', '', { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'global' }],
+  it.each<[string, ControlPlane, { mesh: string; namespace: string }, object]>([
+    ['MeshExternalService', east, { mesh: 'default', namespace: '' }, all],
+    ['Dataplane', east, { mesh: 'default', namespace: 'default' }, all],
+    ['Dataplane', east, { mesh: 'default', namespace: 'shop' }, { ...all, 'k8s.kuma.io/namespace': 'shop' }],
+    ['Mesh', east, { mesh: '', namespace: '' }, { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'zone' }],
+    [
+      'HostnameGenerator',
+      { role: 'global' },
+      { mesh: '', namespace: '' },
+      { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'global' },
+    ],
     [
       'MeshMultiZoneService',
       { role: 'global' },
-      'default',
-      '',
+      { mesh: 'default', namespace: '' },
       { 'kuma.io/display-name': 'x', 'kuma.io/origin': 'global', 'kuma.io/mesh': 'default' },
     ],
-  ])('%s', (name, cp, mesh, namespace, want) => {
+  ])('%s', (name, cp, place, want) => {
     const kind = coreKinds.kind(name);
     if (!kind) throw new Error(name);
-    expect(computedLabels(kind, { kind: name, mesh, zone: '', namespace, name: 'x' }, cp)).toEqual(want);
+    expect(computedLabels(kind, { kind: name, ...place, zone: '', name: 'x' }, cp)).toEqual(want);
   });
 });
