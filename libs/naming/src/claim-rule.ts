@@ -49,7 +49,8 @@ export function claimRule(source: GeneratorSource, madeHere: boolean): ClaimRule
     id: source.id,
     creationOrder: source.creationOrder,
     madeHere,
-    selectors: serviceSelectors(source.spec['selector']),
+    // An extension of Kuma's names services in ways unknown here; its template is not meant for us.
+    selectors: source.spec['extension'] === undefined ? serviceSelectors(source.spec['selector']) : [],
     template: parsed.ok ? parsed.template : undefined,
     problem: parsed.ok ? '' : `the template of HostnameGenerator ${source.id.name} cannot be used: ${parsed.reason}`,
   };

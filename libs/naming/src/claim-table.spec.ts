@@ -78,6 +78,13 @@ describe('addressesOf', () => {
     expect(addresses(table, b).map((line) => line.split(' ')[0])).toEqual(['all', 'kuma', 'seed']);
   });
 
+  test('a generator with an extension, which is not known here, names nothing', () => {
+    const a = service('a');
+    const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' };
+    const spec = { selector: { meshService: {} }, template: '{{ name }}.mesh', extension: { type: 'x' } };
+    expect(addresses(tableOf([a], [claimRule({ id, creationOrder: 1, spec }, false)]), a)).toEqual([]);
+  });
+
   test('implied labels select', () => {
     const a = service('a');
     const table = tableOf(

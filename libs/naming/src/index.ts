@@ -18,7 +18,6 @@ export {
   type TemplateSubject,
   type TemplateVariable,
 } from './template';
-export { relabellingWarnings } from './template-relabelling';
 export {
   clashReason,
   compareClaims,

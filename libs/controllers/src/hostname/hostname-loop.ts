@@ -20,7 +20,7 @@ export class HostnameLoop implements ControlLoop {
   private claims: ClaimTable;
   /** Rows to look at again. */
   private stale = new Set<string>();
-  /** Rows looked at that may differ from what the claims say. */
+  /** Rows that differ from what the claims say. */
   private due = new Set<string>();
   private held = new HeldNames();
 
@@ -65,14 +65,15 @@ export class HostnameLoop implements ControlLoop {
     this.due.delete(key);
     const row = index.byIdentityKey(key);
     if (!row) return;
+    const shown = shownAddresses(row);
+    const wanted = this.claims.addressesOf(key);
+    if (jsonEqual(shown, wanted)) return;
     this.due.add(key);
-    const shown = availableNames(shownAddresses(row));
-    if (shown.size === 0) return;
-    const wanted = availableNames(this.claims.addressesOf(key));
+    const kept = availableNames(wanted);
     this.held.set(
       key,
       row.id.mesh,
-      [...shown].filter((hostname) => !wanted.has(hostname)),
+      [...availableNames(shown)].filter((hostname) => !kept.has(hostname)),
     );
   }
 
@@ -96,15 +97,9 @@ export class HostnameLoop implements ControlLoop {
     const row = index.byIdentityKey(key);
     if (!row) return undefined;
     const wanted = this.claims.addressesOf(key);
-    const shown = shownAddresses(row);
-    if (jsonEqual(shown, wanted)) {
-      this.due.delete(key);
-      return undefined;
-    }
     const possible = this.withoutHeld(key, row, wanted);
-    if (possible === wanted) return addressPatch(row, wanted);
     // Two rows that swap names must not wait for each other: who gives something up does that at once.
-    return this.held.has(key) && !jsonEqual(shown, possible) ? addressPatch(row, possible) : undefined;
+    return possible === wanted || this.held.has(key) ? addressPatch(row, possible) : undefined;
   }
 
   /** `wanted` with the names that another row still shows as NotAvailable; `wanted` itself when there are none. */

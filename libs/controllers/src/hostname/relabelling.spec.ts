@@ -1,15 +1,14 @@
 import * as fc from 'fast-check';
-import { parseTemplate, relabellingWarnings } from '@causeway/naming';
+import { HostnameGenerator } from '@causeway/kinds';
 import { isComputedLabel, type Labels } from '@causeway/resources';
 import { generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
 
 const seed =
   '{{ label "k8s.kuma.io/service-name" }}.{{ label "k8s.kuma.io/namespace" }}.svc.mesh.{{ label "kuma.io/zone" }}';
 
-function warnings(text: string, selector: readonly string[] = []): readonly string[] {
-  const parsed = parseTemplate(text);
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return relabellingWarnings(selector, parsed.template);
+/** What an operator who writes such a generator is warned of. */
+function warnings(template: string, labels: Labels = {}): readonly string[] {
+  return HostnameGenerator.warnings('g', { selector: { meshService: { labels } }, template });
 }
 
 describe('theft by relabelling (T001-11; seed 001: only the operator manages hostnames)', () => {
@@ -18,7 +17,7 @@ describe('theft by relabelling (T001-11; seed 001: only the operator manages hos
   test('what the warning warns of: the owner of an older service relabels it and has the name of another', async () => {
     const text = '{{ label "app" }}.mesh';
     expect(warnings(text)).toEqual([
-      'spec.template: label "app" can be set by service owners, so names of this generator can be taken by relabelling a service',
+      'spec.template: reads label "app", which service owners can set; names can be taken by relabelling',
     ]);
     const zone = await new NamingZone().start(
       mesh('default'),
@@ -37,8 +36,8 @@ describe('theft by relabelling (T001-11; seed 001: only the operator manages hos
   });
 
   test('the same by a label that the selector reads', async () => {
-    expect(warnings('{{ name }}.mesh', ['team', 'kuma.io/zone'])).toEqual([
-      'spec.selector: label "team" can be set by service owners, so names of this generator can be taken by relabelling a service',
+    expect(warnings('{{ name }}.mesh', { team: 'db', 'kuma.io/zone': 'east' })).toEqual([
+      'spec.selector: reads label "team", which service owners can set; names can be taken by relabelling',
     ]);
     const zone = await new NamingZone().start(
       mesh('default'),
@@ -53,12 +52,12 @@ describe('theft by relabelling (T001-11; seed 001: only the operator manages hos
   });
 
   test("the seed's own template reads one label that owners can set", () => {
-    expect(warnings(seed, ['kuma.io/zone'])).toEqual([expect.stringContaining('"k8s.kuma.io/service-name"')]);
+    expect(warnings(seed, { 'kuma.io/zone': 'east' })).toEqual([expect.stringContaining('"k8s.kuma.io/service-name"')]);
   });
 
   test('names built on name and computed labels are safe: no relabelling changes any address', async () => {
     const text = '{{ name }}.{{ .Namespace }}.{{ label "kuma.io/zone" }}.{{ .DisplayName }}.{{ .Mesh }}.mesh';
-    expect(warnings(text, ['kuma.io/origin', 'kuma.io/env'])).toEqual([]);
+    expect(warnings(text, { 'kuma.io/origin': 'zone', 'kuma.io/env': 'universal' })).toEqual([]);
     const computed = { 'kuma.io/zone': 'east', 'kuma.io/origin': 'zone', 'kuma.io/env': 'universal' };
     const settable: fc.Arbitrary<Labels> = fc.dictionary(
       fc.constantFrom('app', 'team', 'k8s.kuma.io/service-name', 'kuma.io/service', 'kuma.io/managed-by', 'name'),
