@@ -6,6 +6,7 @@ import { Inspections } from './inspect/inspections';
 import { NamingAnswers } from './inspect/naming-answers';
 import { Overviews } from './inspect/overviews';
 import { ServerFacts } from './inspect/server-facts';
+import { openApiDocument } from './openapi/open-api-document';
 import { Freshness } from './read/freshness';
 import { Lister } from './read/lister';
 import { OrderedKinds } from './read/ordered-kinds';
@@ -24,6 +25,8 @@ export interface RestParts {
   readonly watches: Watches;
   readonly facts: ServerFacts;
   readonly inspections: Inspections;
+  /** The OpenAPI document as text. */
+  readonly openApi: string;
   /** Stops following the index. */
   readonly close: () => void;
 }
@@ -56,6 +59,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     watches,
     facts: new ServerFacts({ registry, cp, index, program, access, reads }),
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
+    openApi: JSON.stringify(openApiDocument(registry, program.version)),
     close: () => stops.forEach((stop) => stop()),
   };
 }

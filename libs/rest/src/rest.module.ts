@@ -1,10 +1,11 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { DocsEndpoint } from './endpoints/docs.endpoint';
 import { InspectionEndpoint } from './endpoints/inspection.endpoint';
 import { ServerEndpoint } from './endpoints/server.endpoint';
 import { ResourceEndpoint } from './endpoints/resource.endpoint';
 import { ProblemFilter } from './http/problem.filter';
-import { FACTS, INSPECTIONS, READS, WATCHES, WRITES } from './tokens';
+import { FACTS, INSPECTIONS, OPENAPI, READS, WATCHES, WRITES } from './tokens';
 import type { RestParts } from './rest-parts';
 
 /** The REST interface as a Nest module; what it works with is made by `assembleRest` and only handed over here. */
@@ -14,7 +15,7 @@ export class RestModule {
   static register(parts: RestParts): DynamicModule {
     return {
       module: RestModule,
-      controllers: [ServerEndpoint, InspectionEndpoint, ResourceEndpoint],
+      controllers: [DocsEndpoint, ServerEndpoint, InspectionEndpoint, ResourceEndpoint],
       providers: providersOf(parts),
     };
   }
@@ -27,6 +28,7 @@ function providersOf(parts: RestParts): Provider[] {
     { provide: WATCHES, useFactory: () => parts.watches },
     { provide: FACTS, useFactory: () => parts.facts },
     { provide: INSPECTIONS, useFactory: () => parts.inspections },
+    { provide: OPENAPI, useFactory: () => parts.openApi },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.routes, parts.logger) },
   ];
 }

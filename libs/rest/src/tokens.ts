@@ -4,3 +4,4 @@ export const WRITES = Symbol('ResourceWrites');
 export const FACTS = Symbol('ServerFacts');
 export const INSPECTIONS = Symbol('Inspections');
 export const WATCHES = Symbol('Watches');
+export const OPENAPI = Symbol('OpenApiText');

@@ -11,7 +11,8 @@ export interface QueryParameter {
   readonly name: string;
   readonly description: string;
   readonly schema: Readonly<Record<string, unknown>>;
-  readonly example?: string;
+  /** Stands for many parameters that begin with its name: `filter[labels.team]`. */
+  readonly family?: boolean;
 }
 
 /** Bounds of a whole number; both ends are legal. */
@@ -19,9 +20,6 @@ export interface IntegerRange {
   readonly minimum: number;
   readonly maximum: number;
 }
-
-/** Starts of names that stand for many parameters: `filter[labels.team]`. */
-const FAMILY = 'filter[';
 
 /**
  * The query of one request against the parameters its endpoint knows. Reading collects violations; `check` throws
@@ -35,9 +33,9 @@ export class Query {
     known: readonly QueryParameter[],
   ) {
     const names = known.map((parameter) => parameter.name);
-    const takesFilters = names.some((name) => name.startsWith(FAMILY));
+    const families = known.filter(({ family }) => family === true).map(({ name }) => name);
     for (const name of Object.keys(raw)) {
-      if (names.includes(name) || (takesFilters && name.startsWith('filter'))) continue;
+      if (names.includes(name) || families.some((family) => name.startsWith(family))) continue;
       const guess = nearest(name, names);
       this.refuse(name, `is not a known query parameter${guess === undefined ? '' : `; did you mean "${guess}"?`}`);
     }

@@ -3,11 +3,17 @@ import type { JsonObject, Kind, Resource } from '@causeway/resources';
 import type { Insights } from '../dependencies';
 import { json, type Answer } from '../http/answer';
 import { queryOf, type Call } from '../http/call';
+import type { QueryParameter } from '../http/query';
 import { listAnswer } from '../read/list-body';
 import { PAGE_PARAMETERS, readPage, readSelection, selectionParameters } from '../read/list-query';
 import { addressParameters, FRESHNESS } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
 import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
+
+/** Parameters of a list of overviews. */
+export function overviewParameters(kind: Kind): readonly QueryParameter[] {
+  return [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS];
+}
 
 /** A resource together with what is known of it beside the log (rest.md §1.4). */
 export class Overviews {
@@ -19,7 +25,7 @@ export class Overviews {
 
   /** A page of overviews of `kind`, in one mesh or all. */
   async list(call: Call, kind: Kind, mesh: string | undefined): Promise<Answer> {
-    const query = queryOf(call, [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS]);
+    const query = queryOf(call, overviewParameters(kind));
     const selection = readSelection(query);
     const page = readPage(query);
     await this.reads.ready(query);

@@ -50,9 +50,15 @@ export function selectionParameters(kind: Kind): readonly QueryParameter[] {
       schema: { type: 'string', maxLength: 253 },
     },
     {
-      name: 'filter[labels.KEY]',
-      description: 'Only resources whose label KEY has exactly this value; may be given for several keys.',
-      schema: { type: 'string', maxLength: 63 },
+      name: 'filter',
+      family: true,
+      description:
+        'filter[labels.KEY]=value: only resources whose label KEY has exactly this value; for several keys at once.',
+      schema: {
+        type: 'object',
+        patternProperties: { '^labels\\..': { type: 'string', maxLength: 63 } },
+        additionalProperties: false,
+      },
     },
     {
       name: 'labelSelector',

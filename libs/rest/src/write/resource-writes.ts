@@ -1,24 +1,12 @@
 import type { Admission, WriteAddress, WriteOptions, WriteOutcome } from '@causeway/admission';
-import type { Kind, Registry } from '@causeway/resources';
+import type { Registry } from '@causeway/resources';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { decodeBody } from '../http/body-decode';
 import { header, placeOf, queryOf, type Call } from '../http/call';
-import type { QueryParameter } from '../http/query';
 import type { Freshness } from '../read/freshness';
-import { addressParameters } from '../read/read-parameters';
 import { nameQuery } from '../read/resource-reads';
-
-const DRY_RUN: QueryParameter = {
-  name: 'dryRun',
-  description: 'Check everything and write nothing.',
-  schema: { type: 'boolean', default: false },
-};
-
-/** Parameters of PUT, PATCH and DELETE. */
-export function writeParameters(kind: Kind): readonly QueryParameter[] {
-  return [...addressParameters(kind), DRY_RUN];
-}
+import { writeParameters } from './write-parameters';
 
 /** What writing works with. */
 export interface WriteParts {

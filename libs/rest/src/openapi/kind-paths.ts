@@ -1,0 +1,122 @@
+import type { Kind } from '@causeway/resources';
+import { BODY_TYPES } from '../http/body-decode';
+import { getParameters, listParameters } from '../read/read-parameters';
+import { writeParameters } from '../write/write-parameters';
+import { ETAG_HEADER, IF_MATCH, LAST_EVENT_ID, MESH, NAME, queryParameters, REVISION_HEADER } from './parameters';
+import { failures } from './problems';
+import { exampleDocument, inputSchema, listedSchema } from './resource-schemas';
+import { answer, page, schema, text, type Part } from './schema-parts';
+
+/** The paths of one kind: its lists and its single resources. */
+export function kindPaths(kind: Kind): Part {
+  const mesh = kind.scope === 'mesh' ? [MESH] : [];
+  const prefix = kind.scope === 'mesh' ? '/meshes/{mesh}' : '';
+  const everywhere = {
+    [`/${kind.plural}`]: { get: listOperation(kind, [], kind.scope === 'mesh' ? 'OfAllMeshes' : '') },
+  };
+  const inMesh = { [`${prefix}/${kind.plural}`]: { get: listOperation(kind, mesh, '') } };
+  return {
+    ...everywhere,
+    ...(kind.scope === 'mesh' ? inMesh : {}),
+    [`${prefix}/${kind.plural}/{name}`]: {
+      parameters: [...mesh, NAME],
+      get: getOperation(kind),
+      put: putOperation(kind),
+      patch: patchOperation(kind),
+      delete: deleteOperation(kind),
+    },
+  };
+}
+
+function listOperation(kind: Kind, path: readonly Part[], suffix: string): Part {
+  const body = answer('A page of resources.', page(listedSchema(kind)), REVISION_HEADER);
+  return {
+    ...{ operationId: `list${kind.name}${suffix}`, tags: [kind.name] },
+    summary: `List or watch ${kind.plural}${suffix === '' ? '' : ' of all meshes'}`,
+    parameters: [...path, ...queryParameters(listParameters(kind)), LAST_EVENT_ID],
+    responses: {
+      200: {
+        ...body,
+        content: {
+          ...contentOf(body),
+          'text/event-stream': {
+            schema: { ...text, description: 'With watch=true: events put, delete, bookmark, relist.' },
+          },
+        },
+      },
+      ...failures(400, 403, 404, 410),
+    },
+  };
+}
+
+function getOperation(kind: Kind): Part {
+  return {
+    ...{ operationId: `get${kind.name}`, tags: [kind.name], summary: `Read one ${kind.name}` },
+    parameters: queryParameters(getParameters(kind)),
+    responses: {
+      200: answer(
+        'The resource.',
+        { anyOf: [schema(kind.name), schema('KubernetesForm')] },
+        { ...REVISION_HEADER, ...ETAG_HEADER },
+      ),
+      ...failures(400, 403, 404),
+    },
+  };
+}
+
+function putOperation(kind: Kind): Part {
+  const example = exampleDocument(kind);
+  const media = { schema: inputSchema(kind), ...(example === undefined ? {} : { example }) };
+  return {
+    ...writing(kind, 'put', `Create or replace a ${kind.name}`),
+    requestBody: {
+      required: true,
+      content: Object.fromEntries([BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media])),
+    },
+    responses: {
+      200: written('It was there; it is now as sent.'),
+      201: written('It was made.'),
+      ...failures(...WRITE_FAILURES),
+    },
+  };
+}
+
+function patchOperation(kind: Kind): Part {
+  const media = { schema: { type: 'object' }, example: { labels: { team: 'db' } } };
+  return {
+    ...writing(kind, 'patch', `Change parts of a ${kind.name} (RFC 7386)`),
+    requestBody: {
+      required: true,
+      content: Object.fromEntries(
+        [BODY_TYPES.json[1], BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media]),
+      ),
+    },
+    responses: { 200: written('It was changed.'), ...failures(...WRITE_FAILURES) },
+  };
+}
+
+function deleteOperation(kind: Kind): Part {
+  return {
+    ...writing(kind, 'delete', `Delete a ${kind.name}`),
+    responses: { 200: written('It is gone.'), ...failures(...WRITE_FAILURES) },
+  };
+}
+
+const WRITE_FAILURES = [400, 403, 404, 409, 412, 413, 415, 422];
+
+function writing(kind: Kind, verb: string, summary: string): Part {
+  return {
+    ...{ operationId: `${verb}${kind.name}`, tags: [kind.name], summary },
+    description: `Written on: ${kind.sync.writtenOn.join(', ')}${kind.sync.standalone ? ', or a zone without a global' : ''}.`,
+    ...(kind.writer === 'operator' ? { security: [{ operator: [] }, {}] } : {}),
+    parameters: [...queryParameters(writeParameters(kind)), IF_MATCH],
+  };
+}
+
+function written(description: string): Part {
+  return answer(description, schema('Written'), REVISION_HEADER);
+}
+
+function contentOf(part: Part): object {
+  return typeof part['content'] === 'object' && part['content'] !== null ? part['content'] : {};
+}

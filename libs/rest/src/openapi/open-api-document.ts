@@ -1,0 +1,56 @@
+import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
+import { kindPaths } from './kind-paths';
+import { failureResponses } from './problems';
+import { kindSchemas } from './resource-schemas';
+import type { Part } from './schema-parts';
+import { serverPaths } from './server-paths';
+import { shareParameters } from './shared-parameters';
+import { SHARED_SCHEMAS } from './shared-schemas';
+
+const DESCRIPTION = [
+  'Bodies are JSON or YAML, in the Universal form shown here, or in the Kubernetes form (apiVersion, kind, metadata, spec).',
+  'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
+].join(' ');
+
+/** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
+export function openApiDocument(registry: Registry, version: string): JsonObject {
+  const { paths, parameters } = shareParameters(
+    asJson(merged([serverPaths(registry), ...registry.kinds.map(kindPaths)])),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Causeway',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [
+      ...registry.kinds.map((kind) => ({
+        name: kind.name,
+        description: `${kind.shortName}, ${kind.scope === 'mesh' ? 'of a mesh' : 'of no mesh'}`,
+      })),
+      { name: 'Server', description: 'The control plane itself, and views over kinds' },
+    ],
+    paths,
+    components: {
+      parameters,
+      schemas: asJson(merged([SHARED_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
+      responses: asJson(failureResponses()),
+      securitySchemes: {
+        operator: { type: 'http', scheme: 'bearer', description: 'The operator token, where one is set.' },
+      },
+    },
+  };
+}
+
+function merged(parts: readonly Part[]): Part {
+  return Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
+}
+
+/** Schemas carry functions of their library; what is left after a turn through text is what is served. */
+function asJson(part: Part): JsonObject {
+  const value: unknown = JSON.parse(JSON.stringify(part));
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,36 @@
+import type { QueryParameter } from '../http/query';
+import { EXAMPLE_NAME } from './resource-schemas';
+import { text, type Part } from './schema-parts';
+
+/** A path parameter of a mesh or a name. */
+export function pathParameter(name: 'mesh' | 'name' | 'kri', example: string): Part {
+  return { name, in: 'path', required: true, schema: { ...text, minLength: 1 }, example };
+}
+
+export const MESH = pathParameter('mesh', 'default');
+export const NAME = pathParameter('name', EXAMPLE_NAME);
+
+/** Query parameters as the endpoint declares them. */
+export function queryParameters(parameters: readonly QueryParameter[]): Part[] {
+  return parameters.map(({ name, description, schema, family }) => ({
+    ...{ name, in: 'query', description, schema },
+    ...(family === true ? { style: 'deepObject', explode: true } : {}),
+  }));
+}
+
+/** A header parameter. */
+export function headerParameter(name: string, description: string): Part {
+  return { name, in: 'header', description, schema: text };
+}
+
+export const IF_MATCH = headerParameter('If-Match', 'The ETag that the stored resource must have, else 412.');
+export const LAST_EVENT_ID = headerParameter(
+  'Last-Event-ID',
+  'With watch: the id of the last event seen; goes before `since`.',
+);
+
+/** Headers of answers. */
+export const REVISION_HEADER: Part = {
+  'Causeway-Revision': { description: 'The revision of the store that this answer shows or made.', schema: text },
+};
+export const ETAG_HEADER: Part = { ETag: { description: 'This state of the resource, for If-Match.', schema: text } };

@@ -1,0 +1,32 @@
+import { schema, type Part } from './schema-parts';
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'The query, the body or the request itself cannot be read.',
+  403: 'Not allowed, or not on this control plane; the detail says where.',
+  404: 'No such path, mesh or resource.',
+  405: 'Not with this method.',
+  409: 'Somebody else wrote at the same time, or others need what was to be deleted.',
+  410: 'The watch cannot go on from there; list again.',
+  412: 'If-Match names another state than the stored one.',
+  413: 'The body is too large.',
+  415: 'The body is neither JSON nor YAML.',
+  422: 'Every rule that the document breaks.',
+  503: 'The database or the wanted revision is away for now; the same request may work later.',
+};
+
+/** References to the failures of an operation, by status. */
+export function failures(...statuses: readonly number[]): Part {
+  return Object.fromEntries(
+    [...statuses, 503].map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
+  );
+}
+
+/** The failures themselves, as components. */
+export function failureResponses(): Part {
+  return Object.fromEntries(
+    Object.entries(DESCRIPTIONS).map(([status, description]) => [
+      status,
+      { description, content: { 'application/problem+json': { schema: schema('Problem') } } },
+    ]),
+  );
+}

@@ -1,0 +1,127 @@
+import type { Registry } from '@causeway/resources';
+import { BODY_TYPES } from '../http/body-decode';
+import { HOSTNAME_PARAMETERS, ZONE_OF_VIEW } from '../inspect/naming-answers';
+import { overviewParameters } from '../inspect/overviews';
+import { PLAIN_PAGE } from '../inspect/plain-page';
+import { addressParameters, FORMAT, FRESHNESS } from '../read/read-parameters';
+import { MESH, NAME, pathParameter, queryParameters } from './parameters';
+import { failures } from './problems';
+import { answer, object, page, list, schema, type Part } from './schema-parts';
+
+/** The paths that belong to no kind, and the views over kinds. */
+export function serverPaths(registry: Registry): Part {
+  return {
+    '/': read('describeServer', 'Which control plane this is', schema('Root')),
+    '/_resources': read(
+      'listKinds',
+      'Every kind',
+      object({ resources: list(schema('KindDescription')) }, ['resources']),
+    ),
+    '/_kri/{kri}': get({
+      ...{ id: 'getByKri', summary: 'Read the resource that an identifier names', body: { type: 'object' } },
+      parameters: [pathParameter('kri', 'kri_m____default_'), ...queryParameters([FORMAT])],
+      fails: [400, 403, 404],
+    }),
+    '/who-am-i': read('whoAmI', 'Whom the server takes the caller for', schema('Caller')),
+    '/config': read('showConfig', 'The configuration, without secrets', { type: 'object' }),
+    '/openapi.json': read('showOpenApi', 'This document', { type: 'object' }),
+    ...overviewPaths(registry),
+    ...namePaths(registry),
+  };
+}
+
+interface Reading {
+  readonly id: string;
+  readonly summary: string;
+  readonly body: Part;
+  readonly parameters: readonly Part[];
+  readonly fails: readonly number[];
+}
+
+function get({ id, summary, body, parameters, fails }: Reading): Part {
+  return {
+    get: {
+      ...{ operationId: id, tags: ['Server'], summary },
+      ...(parameters.length > 0 ? { parameters } : {}),
+      responses: { 200: answer('The answer.', body), ...failures(...fails) },
+    },
+  };
+}
+
+function read(id: string, summary: string, body: Part): Part {
+  return get({ id, summary, body, parameters: [], fails: [400, 403] });
+}
+
+function overviewPaths(registry: Registry): Part {
+  const many = page(schema('Overview'));
+  const one = schema('Overview');
+  const view = (name: string, path: readonly Part[], single: boolean): Reading => {
+    const kind = registry.kind(name);
+    const query = kind ? (single ? [...addressParameters(kind), FRESHNESS] : overviewParameters(kind)) : [];
+    const id = `${single ? 'get' : 'list'}${name}Overview${path.length === 0 && name === 'Dataplane' ? 'OfAllMeshes' : ''}`;
+    const summary = `${single ? 'One' : 'All'} ${name}${single ? '' : 's'} with what is known beside the log`;
+    return {
+      id,
+      summary,
+      body: single ? one : many,
+      parameters: [...path, ...queryParameters(query)],
+      fails: [400, 404],
+    };
+  };
+  return {
+    '/zones+insights': get(view('Zone', [], false)),
+    '/zones+insights/{name}': get(view('Zone', [NAME], true)),
+    '/dataplanes+insights': get(view('Dataplane', [], false)),
+    '/meshes/{mesh}/dataplanes+insights': get(view('Dataplane', [MESH], false)),
+    '/meshes/{mesh}/dataplanes+insights/{name}': get(view('Dataplane', [MESH, NAME], true)),
+  };
+}
+
+function namePaths(registry: Registry): Part {
+  const service = registry.kind('MeshService');
+  const address = service ? queryParameters([...addressParameters(service), FRESHNESS]) : [];
+  return {
+    '/meshes/{mesh}/hostnames': get({
+      ...{
+        id: 'listHostnames',
+        summary: 'Every hostname of a mesh and who claims it',
+        body: page(schema('HeldHostname')),
+      },
+      ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], fails: [400, 404] },
+    }),
+    '/meshes/{mesh}/meshservices/{name}/_hostnames': get({
+      ...{
+        id: 'listHostnamesOfMeshService',
+        summary: 'The hostnames that a service holds',
+        body: schema('HostnamesOfService'),
+      },
+      ...{ parameters: [MESH, NAME, ...address], fails: [400, 404] },
+    }),
+    '/meshes/{mesh}/meshservices/{name}/_dataplanes': get({
+      ...{
+        id: 'listDataplanesOfMeshService',
+        summary: 'The Dataplanes that a service selects',
+        body: schema('DataplanesOfService'),
+      },
+      ...{ parameters: [MESH, NAME, ...address, ...queryParameters(PLAIN_PAGE)], fails: [400, 404] },
+    }),
+    '/_explain/hostname': { post: explainOperation() },
+  };
+}
+
+function explainOperation(): Part {
+  const media = { schema: schema('HostnameQuestion'), example: { hostname: 'redis.svc.mesh.local', mesh: 'default' } };
+  return {
+    ...{
+      operationId: 'explainHostname',
+      tags: ['Server'],
+      summary: 'Who claims a hostname, who wins, and by which rule',
+    },
+    parameters: queryParameters([ZONE_OF_VIEW]),
+    requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
+    responses: {
+      200: answer('Every claim, strongest first.', { type: 'object' }),
+      ...failures(400, 403, 404, 413, 415, 422),
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { flag, integer, list, object, page, schema, text, textMap, time, type Part } from './schema-parts';
+
+/** Schemas that belong to no kind. */
+export const SHARED_SCHEMAS: Part = {
+  Problem: object(
+    {
+      type: text,
+      title: text,
+      status: integer,
+      detail: text,
+      instance: text,
+      invalid_parameters: list(schema('Violation')),
+    },
+    ['type', 'title', 'status', 'detail', 'instance'],
+    { description: 'Why a request failed (RFC 9457).', additionalProperties: false },
+  ),
+  Violation: object({ field: text, reason: text }, ['field', 'reason'], { additionalProperties: false }),
+  Written: object({ warnings: list(text) }, [], {
+    description: 'Empty, or what is legal and probably not meant.',
+    additionalProperties: false,
+  }),
+  KubernetesForm: object(
+    {
+      apiVersion: text,
+      kind: text,
+      metadata: object({ name: text, namespace: text, labels: textMap }, ['name']),
+      spec: { type: 'object' },
+      status: { type: 'object' },
+    },
+    ['apiVersion', 'kind', 'metadata'],
+  ),
+  Overview: object(
+    { type: text, mesh: text, namespace: text, name: text, labels: textMap, uid: text, generation: integer, kri: text },
+    ['type', 'name'],
+    { description: 'A resource and, under `<kind>Insight`, what is known of it beside the log.' },
+  ),
+  KindDescription: object(
+    {
+      name: text,
+      scope: { enum: ['Mesh', 'Global'] },
+      namespaced: flag,
+      path: text,
+      shortName: text,
+      singularDisplayName: text,
+      pluralDisplayName: text,
+      readOnly: flag,
+      writtenOn: list({ enum: ['global', 'zone'] }),
+      includeInFederation: flag,
+      confidential: flag,
+    },
+    ['name', 'scope', 'path', 'readOnly'],
+  ),
+  HeldHostname: object(
+    {
+      hostname: text,
+      status: { enum: ['Available', 'NotAvailable'] },
+      service: object({ kind: text, zone: text, namespace: text, name: text }, ['kind', 'name']),
+      ip: text,
+      generator: text,
+      reason: text,
+    },
+    ['hostname', 'status', 'service'],
+  ),
+  HostnamesOfService: object(
+    {
+      total: integer,
+      items: list(object({ hostname: text, zones: list(object({ name: text }, ['name'])) }, ['hostname'])),
+    },
+    ['total', 'items'],
+  ),
+  DataplanesOfService: page(
+    object({ type: text, mesh: text, namespace: text, name: text, labels: textMap }, ['type', 'name']),
+  ),
+  HostnameQuestion: object(
+    { hostname: { type: 'string', minLength: 1 }, mesh: { type: 'string', default: 'default' } },
+    ['hostname'],
+    {
+      additionalProperties: false,
+    },
+  ),
+  Root: object(
+    {
+      product: text,
+      version: text,
+      mode: { enum: ['global', 'zone'] },
+      zone: text,
+      instanceId: text,
+      revision: integer,
+      startedAt: time,
+    },
+    ['product', 'version', 'mode', 'instanceId'],
+  ),
+  Caller: object({ name: text, groups: list(text) }, ['name', 'groups']),
+};

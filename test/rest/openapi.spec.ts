@@ -1,0 +1,124 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { coreKinds } from '@causeway/kinds';
+import type { ControlPlane, Identity, Kind } from '@causeway/resources';
+import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+
+const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
+const GLOBAL: ControlPlane = { role: 'global' };
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+describe('openapi.json', () => {
+  let rest: RestFixture;
+  let api: Parsed;
+  beforeAll(async () => {
+    rest = await restFixture();
+    api = (await rest.server.inject({ url: '/openapi.json' })).json();
+  });
+  afterAll(() => rest.close());
+
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(api))).toMatchObject({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('is as reviewed', () => {
+    const text = stringify(api, { aliasDuplicateObjects: false, lineWidth: 0 });
+    if (process.env['UPDATE_GOLDEN']) writeFileSync(GOLDEN, text);
+    expect(text).toBe(readFileSync(GOLDEN, 'utf8'));
+  });
+
+  it('names exactly the methods that each path takes', async () => {
+    for (const [path, item] of Object.entries<Parsed>(api.paths)) {
+      const url = path.replace('{mesh}', 'default').replace('{name}', 'x').replace('{kri}', 'x');
+      const { statusCode, headers } = await rest.server.inject({ method: 'OPTIONS', url });
+      const said = METHODS.filter((method) => method in item).map((method) => method.toUpperCase());
+      const taken = String(headers['allow'])
+        .split(', ')
+        .filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
+      expect([path, statusCode, taken.sort()]).toEqual([path, 204, said.sort()]);
+    }
+  });
+
+  it('gives every operation an id of its own', () => {
+    const ids = Object.values<Parsed>(api.paths).flatMap((item) =>
+      METHODS.flatMap((method) => item[method]?.operationId ?? []),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
+  it('has an example for every kind', () => {
+    for (const kind of coreKinds.kinds) {
+      const path = `${kind.scope === 'mesh' ? '/meshes/{mesh}' : ''}/${kind.plural}/{name}`;
+      expect([kind.name, api.paths[path].put.requestBody.content['application/json'].example]).toEqual([
+        kind.name,
+        expect.objectContaining({ type: kind.name, spec: expect.any(Object) }),
+      ]);
+    }
+  });
+
+  it('is shown by a page that needs no other server', async () => {
+    const page = await rest.server.inject({ url: '/docs' });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//);
+    expect(page.body).toContain("fetch('/openapi.json')");
+  });
+});
+
+describe.each([
+  ['zone', ZONE_EAST],
+  ['global', GLOBAL],
+])('every example works on a %s', (_role, cp) => {
+  let rest: RestFixture;
+  let api: Parsed;
+  beforeAll(async () => {
+    const explainHostname = (question: object): Parsed => ({ ...question });
+    rest = await restFixture({ cp, insights: { explainHostname } });
+    api = (await rest.server.inject({ url: '/openapi.json' })).json();
+  });
+  afterAll(() => rest.close());
+
+  const readOnly = coreKinds.kinds.filter((kind) => !kind.sync.writtenOn.includes(cp.role));
+  const resolve = (node: Parsed): Parsed =>
+    node.$ref
+      ? node.$ref
+          .slice(2)
+          .split('/')
+          .reduce((at: Parsed, key: string) => at[key], api)
+      : node;
+
+  const call = async (method: (typeof METHODS)[number], path: string): Promise<[string, number]> => {
+    const item = api.paths[path];
+    const operation = item[method];
+    const parameters: Parsed[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve);
+    const url = parameters.filter((p) => p.in === 'path').reduce((at, p) => at.replace(`{${p.name}}`, p.example), path);
+    const contents = Object.entries<Parsed>(operation.requestBody?.content ?? {});
+    const [type, media] = contents.find(([name]) => name.endsWith('json')) ?? [];
+    const body =
+      media === undefined ? {} : { payload: JSON.stringify(media.example), headers: { 'content-type': type } };
+    const answer = await rest.server.inject({ method: method.toUpperCase(), url, ...body });
+    expect(Object.keys(operation.responses)).toContain(String(answer.statusCode));
+    return [`${method} ${url}`, answer.statusCode];
+  };
+
+  it('in the order in which one would try them', async () => {
+    await rest.seed(...readOnly.map((kind) => ({ id: exampleId(kind, cp), spec: (kind.spec as Parsed).examples[0] })));
+    for (const method of ['put', 'get', 'post', 'patch', 'delete'] as const) {
+      for (const path of Object.keys(api.paths).filter((p) => method in api.paths[p])) {
+        const refused = method !== 'get' && readOnly.some((kind) => path.endsWith(`/${kind.plural}/{name}`));
+        const [what, status] = await call(method, path);
+        expect([what, refused ? status : Math.floor(status / 100)]).toEqual([what, refused ? 403 : 2]);
+      }
+    }
+  });
+});
+
+function exampleId(kind: Kind, cp: ControlPlane): Identity {
+  const namespace = kind.namespaced ? 'default' : '';
+  const zone = kind.sync.zoneInIdentity && cp.role === 'zone' ? cp.zone : '';
+  return { kind: kind.name, mesh: kind.scope === 'mesh' ? 'default' : '', zone, namespace, name: 'example' };
+}
