@@ -1,0 +1,5 @@
+/** Starts a real Postgres (and Redis, where there is one) as the tests do; returns the function that stops them. */
+export async function benchServices(): Promise<() => Promise<void>> {
+  const { startTestServices } = await import('../../scripts/lib/test-services.mjs');
+  return startTestServices();
+}

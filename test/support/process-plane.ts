@@ -1,0 +1,150 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { until } from './until';
+
+const ROOT = resolve(__dirname, '..', '..');
+
+/** What a control plane said of where it listens. */
+interface Doors {
+  rest?: string;
+  diagnostics?: string;
+  kds?: string;
+  dns?: string;
+}
+
+/** Settings of a control plane by their environment variable. */
+export type PlaneEnvironment = Readonly<Record<string, string>>;
+
+/** A control plane as a process of its own, built from `dist/`; every port is free unless `env` says otherwise. */
+export class ProcessPlane {
+  private readonly doors: Doors = {};
+  private readonly child: ChildProcess;
+  /** The last lines it logged, for messages. */
+  readonly lastLines: string[] = [];
+  private readonly exited: Promise<void>;
+  private alive = true;
+
+  private constructor(
+    readonly app: 'global' | 'zone',
+    readonly name: string,
+    env: PlaneEnvironment,
+  ) {
+    const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|DATABASE_URL|REDIS_URL)/.test(key));
+    const ports = { CAUSEWAY_REST_PORT: '0', CAUSEWAY_DIAGNOSTICS_PORT: '0', LOG_LEVEL: 'info' };
+    const own = app === 'global' ? { CAUSEWAY_KDS_PORT: '0' } : { CAUSEWAY_DNS_PORT: '0', CAUSEWAY_ZONE_NAME: name };
+    this.child = fork(resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js'), {
+      cwd: ROOT,
+      env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },
+      execArgv: ['--enable-source-maps'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.exited = new Promise((done) =>
+      this.child.once('exit', () => {
+        this.alive = false;
+        done();
+      }),
+    );
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      if (stream) createInterface({ input: stream }).on('line', (line) => this.hear(line));
+    }
+  }
+
+  /** Starts one and resolves when it is ready. */
+  static async start(app: 'global' | 'zone', name: string, env: PlaneEnvironment): Promise<ProcessPlane> {
+    const plane = new ProcessPlane(app, name, env);
+    await plane.untilReady();
+    return plane;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get restUrl(): string {
+    return this.doors.rest ?? '';
+  }
+
+  get diagnosticsUrl(): string {
+    return this.doors.diagnostics ?? '';
+  }
+
+  /** Where zones connect, as `host:port`. */
+  get kdsAddress(): string {
+    return this.doors.kds ?? '';
+  }
+
+  /** Where the zone's DNS listens, as `host:port`. */
+  get dnsAddress(): string {
+    return this.doors.dns ?? '';
+  }
+
+  async untilReady(): Promise<void> {
+    await until(
+      `${this.app} ${this.name} is ready`,
+      async () => {
+        if (!this.alive) throw new Error(`${this.app} ${this.name} ended:\n${this.lastLines.join('\n')}`);
+        if (this.doors.rest === undefined || (this.app === 'global' && this.doors.kds === undefined)) return false;
+        return fetch(`${this.diagnosticsUrl}/ready`).then(
+          (answer) => answer.ok,
+          () => false,
+        );
+      },
+      60_000,
+    );
+  }
+
+  /** JSON of a GET, or undefined when the answer is an error or nobody answers. */
+  async get(path: string): Promise<Record<string, unknown> | undefined> {
+    try {
+      const answer = await fetch(this.restUrl + path);
+      return answer.ok ? ((await answer.json()) as Record<string, unknown>) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Status of a PUT; rejects when nobody answers. */
+  async put(path: string, body: unknown): Promise<number> {
+    const answer = await fetch(this.restUrl + path, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  /** Status of a DELETE. */
+  async delete(path: string): Promise<number> {
+    const answer = await fetch(this.restUrl + path, { method: 'DELETE' });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+
+  /** Ends it at once, as a crash does. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** Ends it as an operator does. */
+  async stop(): Promise<void> {
+    if (!this.alive) return;
+    this.child.kill('SIGCONT');
+    this.child.kill('SIGTERM');
+    await this.exited;
+  }
+
+  private hear(line: string): void {
+    this.lastLines.push(line);
+    if (this.lastLines.length > 20) this.lastLines.shift();
+    if (!line.startsWith('{')) return;
+    const { rest, diagnostics, kds, dns } = JSON.parse(line) as Doors;
+    Object.assign(this.doors, JSON.parse(JSON.stringify({ rest, diagnostics, kds, dns })));
+  }
+}
