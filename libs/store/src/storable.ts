@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isJsonArray, isJsonObject, type Identity, type JsonValue } from '@causeway/resources';
 import type { Change } from './resource-store';
 
@@ -12,6 +13,8 @@ const UNTEXT = /[\0\p{Surrogate}]/u;
 export function unstorable(change: Change): string | undefined {
   const identity = unstorableIdentity(change.id);
   if (identity !== undefined || change.type === 'delete') return identity;
+  if (change.type === 'patch' && typeof change.vip === 'string' && isIP(change.vip) === 0)
+    return `${change.vip} is no address`;
   const parts: readonly (JsonValue | undefined)[] =
     change.type === 'put' ? [change.labels, change.spec, change.status] : [change.spec, change.status];
   for (const part of parts) {

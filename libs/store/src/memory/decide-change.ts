@@ -1,5 +1,6 @@
-import { describeIdentity, jsonEqual } from '@causeway/resources';
+import { jsonEqual, type Identity } from '@causeway/resources';
 import type { Change, CopyFacts, DeleteChange, Expectation, PatchChange, PutChange, Refusal } from '../resource-store';
+import { refusalDetail, type RefusalFacts } from '../refusal-detail';
 import { unstorable } from '../storable';
 import { withFreed, type MemoryRow, type RowOrigin } from './memory-row';
 
@@ -9,8 +10,8 @@ export interface DecisionContext {
   readonly revision: number;
   readonly nextCreationOrder: () => number;
   readonly newUid: () => string;
-  /** Who holds an address: a description of another living row, or undefined. */
-  readonly holderOf: (vip: string, change: PatchChange) => string | undefined;
+  /** Which other living row holds an address. */
+  readonly holderOf: (vip: string, change: PatchChange) => Identity | undefined;
 }
 
 export type Decision =
@@ -21,7 +22,7 @@ export type Decision =
 /** What one change does to the row of its identity, living, dead or absent. */
 export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): Decision {
   const reason = unstorable(change);
-  if (reason !== undefined) return refuse(change, 'unstorable', reason);
+  if (reason !== undefined) return refuse(change, 'unstorable', { reason });
   switch (change.type) {
     case 'put':
       return decidePut(change, row, context);
@@ -35,8 +36,8 @@ export function decideChange(change: Change, row: MemoryRow | undefined, context
 function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
   const living = row?.deletedAt === undefined ? row : undefined;
   const refusal = unmet(change.expect, living);
-  if (refusal) return refuse(change, refusal, expectationDetail(change.expect, living));
-  if (isOlder(change, row)) return refuse(change, 'older', `holds origin revision ${row?.origin.revision ?? 0}`);
+  if (refusal) return refuse(change, refusal, found(living));
+  if (isOlder(change, row)) return refuse(change, 'older', { originRevision: row?.origin.revision ?? 0 });
   if (!living) return { type: 'write', created: true, row: createdRow(change, row, context) };
   const sameOwned = jsonEqual(living.labels, change.labels) && jsonEqual(living.spec, change.spec);
   const sameStatus = change.status === undefined || jsonEqual(living.status, change.status);
@@ -87,12 +88,12 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
 }
 
 function decidePatch(change: PatchChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
-  if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', 'does not exist');
-  if (unmet(change.expect, row)) return refuse(change, 'conflict', expectationDetail(change.expect, row));
+  if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', {});
+  if (unmet(change.expect, row)) return refuse(change, 'conflict', found(row));
   const next = patchedRow(change, row, context);
   if (!next) return { type: 'unchanged', row };
   const holder = next.vip === row.vip || next.vip === undefined ? undefined : context.holderOf(next.vip, change);
-  if (holder !== undefined) return refuse(change, 'vip-taken', `${next.vip} is held by ${holder}`);
+  if (holder) return refuse(change, 'vip-taken', { holder });
   return { type: 'write', created: false, row: next };
 }
 
@@ -118,8 +119,8 @@ function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContex
 }
 
 function decideDelete(change: DeleteChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
-  if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', 'does not exist');
-  if (unmet(change.expect, row)) return refuse(change, 'conflict', expectationDetail(change.expect, row));
+  if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', {});
+  if (unmet(change.expect, row)) return refuse(change, 'conflict', found(row));
   return {
     type: 'write',
     created: false,
@@ -144,9 +145,8 @@ function unmet(expect: Expectation, living: MemoryRow | undefined): Refusal | un
   return living?.revision === expect ? undefined : 'conflict';
 }
 
-function expectationDetail(expect: Expectation, living: MemoryRow | undefined): string {
-  if (expect === 'absent') return 'exists already';
-  return living ? `is at revision ${living.revision}, not ${expect}` : 'no longer exists';
+function found(living: MemoryRow | undefined): RefusalFacts {
+  return living ? { revision: living.revision } : {};
 }
 
 /** A dead row still says how far its origin had come, so that a delayed copy does not bring back what was removed (I7). */
@@ -172,6 +172,6 @@ function sameOrigin(a: RowOrigin, b: RowOrigin): boolean {
   return a.incarnation === b.incarnation && a.revision === b.revision && a.committedAt === b.committedAt;
 }
 
-function refuse(change: Change, refusal: Refusal, detail: string): Decision {
-  return { type: 'refused', refusal, detail: `${describeIdentity(change.id)}: ${detail}` };
+function refuse(change: Change, refusal: Refusal, facts: RefusalFacts): Decision {
+  return { type: 'refused', refusal, detail: refusalDetail(change, refusal, facts) };
 }

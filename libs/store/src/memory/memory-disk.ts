@@ -132,9 +132,9 @@ export class MemoryDisk {
     this.wake();
   }
 
-  /** Forgets tombstones older than `before` (ms since 1970), and how many. */
+  /** Forgets tombstones that died at `before` (ms since 1970) or earlier, and how many. */
   purge(before: number): number {
-    const old = [...this.rows].filter(([, row]) => row.deletedAt !== undefined && row.deletedAt < before);
+    const old = [...this.rows].filter(([, row]) => row.deletedAt !== undefined && row.deletedAt <= before);
     for (const [key, row] of old) {
       this.rows.delete(key);
       this.floor = Math.max(this.floor, row.revision);

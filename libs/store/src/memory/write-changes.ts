@@ -1,4 +1,4 @@
-import { describeIdentity, identityKey } from '@causeway/resources';
+import { identityKey, type Identity } from '@causeway/resources';
 import { nextRound } from '../rounds';
 import {
   Fenced,
@@ -91,10 +91,10 @@ class MemoryTransaction {
     if (after.vip !== undefined) this.vips.set(after.vip, key);
   }
 
-  private holderOf(vip: string, change: PatchChange): string | undefined {
+  private holderOf(vip: string, change: PatchChange): Identity | undefined {
     const holder = this.vips.has(vip) ? this.vips.get(vip) : this.disk.vips.get(vip);
     const row = holder === undefined || holder === identityKey(change.id) ? undefined : this.row(holder);
-    return row && describeIdentity(row.id);
+    return row?.id;
   }
 
   private row(key: string): MemoryRow | undefined {

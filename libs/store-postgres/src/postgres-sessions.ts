@@ -1,0 +1,53 @@
+import type { SessionOpening, SessionRequest, SessionStore, ZoneSession } from '@causeway/store';
+import type { PostgresPool } from './postgres-pool';
+
+interface OpenedRow {
+  readonly outcome: SessionOpening['type'];
+  readonly session: number;
+  readonly store_id: string;
+  readonly incarnation: string;
+  readonly epoch: number;
+  readonly last: number;
+}
+
+const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnation, (standing).epoch,
+  greatest((standing).up, (standing).down) AS last FROM causeway_open_session($1, $2, $3, $4, $5, $6)`;
+
+const SESSIONS = `SELECT zone, store_id AS "storeId", incarnation, epoch, instance, up, down, opened_at AS "openedAt"
+  FROM zone_sessions`;
+
+/** Sessions of zones in Postgres: one row a zone, which writes with a SessionFence hold FOR SHARE. */
+export class PostgresSessions implements SessionStore {
+  constructor(private readonly pool: PostgresPool) {}
+
+  async open(request: SessionRequest): Promise<SessionOpening> {
+    const { zone, storeId, incarnation, epoch, instance, direction = 'both' } = request;
+    const values = [zone, storeId, incarnation, epoch, instance, direction];
+    const [row] = await this.pool.query<OpenedRow>({ name: 'open-session', text: OPEN, values });
+    if (!row) throw new Error(`the database opened no session of zone ${zone}`);
+    switch (row.outcome) {
+      case 'other-store':
+        return { type: 'other-store', boundTo: row.store_id };
+      case 'older':
+        return { type: 'older', epoch: row.epoch };
+      case 'opened':
+        if (row.last === 0) return { type: 'opened', session: row.session };
+        return { type: 'opened', session: row.session, previous: { session: row.last, incarnation: row.incarnation } };
+    }
+  }
+
+  async adopt(zone: string): Promise<boolean> {
+    const text = `UPDATE zone_sessions SET store_id = '' WHERE zone = $1 AND store_id <> '' RETURNING zone`;
+    const rows = await this.pool.query<{ zone: string }>({ text, values: [zone] });
+    return rows.length > 0;
+  }
+
+  async session(zone: string): Promise<ZoneSession | undefined> {
+    const [row] = await this.pool.read<ZoneSession>({ text: `${SESSIONS} WHERE zone = $1`, values: [zone] });
+    return row;
+  }
+
+  sessions(): Promise<readonly ZoneSession[]> {
+    return this.pool.read<ZoneSession>({ text: `${SESSIONS} ORDER BY zone` });
+  }
+}

@@ -1,0 +1,181 @@
+import { Unavailable, type Identity, type JsonObject, type Resource, type StorePoint } from '@causeway/resources';
+import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
+import type {
+  ChangeBatch,
+  ChangeResult,
+  Note,
+  ResourceStore,
+  Snapshot,
+  StoreUpkeep,
+  WriteRequest,
+  WriteResult,
+} from '@causeway/store';
+import { DatabaseError } from 'pg';
+import { LogReader } from './log-reader';
+import { queryOn, type PostgresPool } from './postgres-pool';
+import type { WakeUps } from './wake-ups';
+import { wireResults, type WireResult } from './write-decode';
+import { fencedError, piecesOf, resultsOf, writeCall, type WriteCall } from './write-request';
+
+/** What a PostgresStore is made of; `createPostgresStore` puts it together. */
+export interface PostgresStoreParts {
+  readonly pool: PostgresPool;
+  /** Rings when the log may have grown. */
+  readonly wakeUps: WakeUps;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** ms between looks at the log when nothing wakes a watch. */
+  readonly pollEvery: number;
+}
+
+/** Changes a statement where they need not be written together: delays nobody else for long (design.md §2.4). */
+const PIECE = 500;
+/** Tombstones a statement. */
+const PURGE = 5_000;
+
+interface WriteRow {
+  readonly head_revision: number;
+  readonly fenced: string | null;
+  readonly results: readonly WireResult[] | null;
+}
+
+/**
+ * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in pieces, each
+ * atomic and fenced, the notes with the last: when it throws, the pieces before stay.
+ */
+export class PostgresStore implements ResourceStore, StoreUpkeep {
+  private readonly closing = new AbortController();
+  private readonly reader: LogReader;
+
+  constructor(private readonly parts: PostgresStoreParts) {
+    this.reader = new LogReader(parts.pool);
+  }
+
+  head(): Promise<StorePoint> {
+    return this.reader.head();
+  }
+
+  floor(): Promise<number> {
+    return this.reader.floor();
+  }
+
+  get(id: Identity): Promise<Resource | undefined> {
+    return this.reader.get(id);
+  }
+
+  snapshot(): Promise<Snapshot> {
+    return this.reader.snapshot();
+  }
+
+  async write(request: WriteRequest): Promise<WriteResult> {
+    const results: ChangeResult[] = [];
+    let revision = 0;
+    try {
+      for (const piece of piecesOf(request, PIECE)) {
+        const written = await this.writePiece(piece);
+        results.push(...written.results);
+        revision = written.revision;
+      }
+    } finally {
+      this.parts.wakeUps.ring(); // also after a failure: the write may have happened
+    }
+    return { revision, results };
+  }
+
+  async *watch(since: StorePoint, signal: AbortSignal): AsyncIterable<ChangeBatch> {
+    const { wakeUps, pollEvery, clock, logger } = this.parts;
+    const until = AbortSignal.any([signal, this.closing.signal]);
+    const backoff = new Backoff({ base: 50, cap: 2_000 });
+    let at = since;
+    while (!until.aborted) {
+      const seen = wakeUps.count;
+      let found: Awaited<ReturnType<LogReader['changesSince']>>;
+      try {
+        found = await this.reader.changesSince(at);
+        backoff.reset();
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+        if (!until.aborted) logger.warn('reading the log failed, trying again', { error: errorText(error) });
+        await clock.sleep(backoff.next(), until);
+        continue;
+      }
+      if (found && !until.aborted) {
+        at = { incarnation: at.incarnation, revision: found.batch.revision };
+        yield found.batch;
+      }
+      if (!found?.full) await wakeUps.after(seen, pollEvery, until);
+    }
+  }
+
+  async note(area: string, key: string): Promise<JsonObject | undefined> {
+    const text = 'SELECT value FROM notes WHERE area = $1 AND key = $2';
+    const [row] = await this.parts.pool.read<{ value: JsonObject }>({ text, values: [area, key] });
+    return row?.value;
+  }
+
+  notes(area: string): Promise<readonly Note[]> {
+    const text = 'SELECT area, key, value FROM notes WHERE area = $1 ORDER BY key';
+    return this.parts.pool.read<Note>({ text, values: [area] });
+  }
+
+  async purgeTombstones(age: number): Promise<number> {
+    let purged = 0;
+    for (;;) {
+      const statement = { text: 'SELECT causeway_purge($1, $2) AS gone', values: [age, PURGE] };
+      const [row] = await this.parts.pool.query<{ gone: number }>(statement);
+      purged += row?.gone ?? 0;
+      if ((row?.gone ?? 0) < PURGE) return purged;
+    }
+  }
+
+  async newIncarnation(): Promise<StorePoint> {
+    const text = 'SELECT incarnation, revision FROM causeway_new_life(NULL)';
+    const [point] = await this.parts.pool.query<{ incarnation: string; revision: number }>({ text });
+    this.parts.wakeUps.ring();
+    return point ?? this.head();
+  }
+
+  /** Ends the watches; the connections are ended by who made them. */
+  close(): Promise<void> {
+    this.closing.abort();
+    return Promise.resolve();
+  }
+
+  private async writePiece(request: WriteRequest): Promise<WriteResult> {
+    const call = writeCall(request);
+    const row = await this.callWrite(call).catch((error: unknown) => {
+      throw refusedLater(error, request, call);
+    });
+    if (row.fenced !== null) throw fencedError(row.fenced, request);
+    return { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
+  }
+
+  private callWrite(call: WriteCall): Promise<WriteRow> {
+    return this.parts.pool.connected(async (client) => {
+      const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE, values: call.values });
+      if (!row) throw new Error('the database answered a write with nothing');
+      if (!call.stash || row.fenced !== null) return row;
+      const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);
+      return { ...row, results: wireResults(kept?.results ?? '[]') };
+    });
+  }
+}
+
+const WRITE = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8)';
+
+// Reads what the write has left in its session, and lets go of it.
+const KEPT_RESULTS = {
+  text: `WITH kept AS MATERIALIZED (SELECT current_setting('causeway.results') AS results)
+    SELECT results, set_config('causeway.results', '', false) FROM kept`,
+};
+
+/** The refusal of a second change of one identity comes as an error, since the first one had been written and was undone. */
+function refusedLater(error: unknown, request: WriteRequest, call: WriteCall): unknown {
+  if (!(error instanceof DatabaseError) || error.code !== 'CW001') return error;
+  try {
+    resultsOf(request, call, wireResults(error.detail ?? '[]'));
+    return error;
+  } catch (refused) {
+    return refused;
+  }
+}

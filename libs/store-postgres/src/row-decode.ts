@@ -1,0 +1,47 @@
+import type { Resource, Tombstone } from '@causeway/resources';
+import type { ResourceRow } from './resource-row';
+
+/** Kinds, meshes, zones and namespaces repeat in almost every row: one string of each is kept. */
+export class Interned {
+  private readonly known = new Map<string, string>();
+
+  of(text: string): string {
+    const same = this.known.get(text);
+    if (same !== undefined) return same;
+    this.known.set(text, text);
+    return text;
+  }
+}
+
+/** The resource in a living row of a store in this life. */
+export function resourceOf(row: ResourceRow, incarnation: string, texts: Interned): Resource {
+  return {
+    id: identityOf(row, texts),
+    uid: row.uid,
+    labels: row.labels,
+    spec: row.spec,
+    ...(row.status === null ? {} : { status: row.status }),
+    generation: row.generation,
+    creationOrder: row.creation_order,
+    createdAt: row.created_at,
+    modifiedAt: row.modified_at,
+    revision: row.revision,
+    origin: {
+      incarnation: row.origin_incarnation === null ? incarnation : texts.of(row.origin_incarnation),
+      revision: row.origin_revision,
+      committedAt: row.origin_committed_at,
+    },
+    freed: row.freed,
+    ...(row.grace_started_at === null ? {} : { graceStartedAt: row.grace_started_at }),
+  };
+}
+
+/** What a dead row tells. */
+export function tombstoneOf(row: ResourceRow, texts: Interned): Tombstone {
+  return { id: identityOf(row, texts), revision: row.revision, deletedAt: row.deleted_at ?? 0, freed: row.freed };
+}
+
+function identityOf(row: ResourceRow, texts: Interned): Resource['id'] {
+  const { kind, mesh, zone, namespace, name } = row;
+  return { kind: texts.of(kind), mesh: texts.of(mesh), zone: texts.of(zone), namespace: texts.of(namespace), name };
+}

@@ -1,0 +1,166 @@
+import { describeIdentity, type Identity, type JsonObject } from '@causeway/resources';
+import {
+  Fenced,
+  nextRound,
+  refusalDetail,
+  refusedWrite,
+  unstorable,
+  type Change,
+  type ChangeResult,
+  type CopyFacts,
+  type Note,
+  type WriteRequest,
+} from '@causeway/store';
+import { refusalFactsOf, type WireResult } from './write-decode';
+
+/** More results than this are fetched after the commit: see `causeway_write` in the migrations. */
+const SENT_AT_ONCE = 500;
+
+/** The values of `SELECT * FROM causeway_write($1, …, $8)`. */
+export interface WriteCall {
+  readonly values: readonly unknown[];
+  readonly stash: boolean;
+  /** Results that need no database, by place. */
+  readonly known: ReadonlyMap<number, ChangeResult>;
+}
+
+/** A request as `causeway_write` takes it. Throws RefusedWrite where all must be written and one can be stored nowhere. */
+export function writeCall(request: WriteRequest): WriteCall {
+  const known = unstorableChanges(request.changes);
+  if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
+  const stash = request.changes.length - known.size > SENT_AT_ONCE;
+  const values = [
+    JSON.stringify(roundsOf(request.changes, known)),
+    request.onRefusal === 'abort',
+    request.fence?.epoch ?? null,
+    request.fence?.holder ?? null,
+    request.session?.zone ?? null,
+    request.session?.session ?? null,
+    notesOf(request.notes ?? []),
+    stash,
+  ];
+  return { values, stash, known };
+}
+
+/** The results of a request in its order; throws RefusedWrite where all or nothing was asked for. */
+export function resultsOf(
+  request: WriteRequest,
+  call: WriteCall,
+  wire: readonly WireResult[],
+): readonly ChangeResult[] {
+  const results = new Map(call.known);
+  for (const entry of wire) {
+    const change = request.changes[entry[0]];
+    if (change) results.set(entry[0], resultOf(change, entry));
+  }
+  const refused = [...results].some(([, result]) => result.type === 'refused');
+  if (refused && request.onRefusal === 'abort') throw refusedOf(request.changes, results);
+  return request.changes.map((change, at) => {
+    const result = results.get(at);
+    if (!result) throw new Error(`the database said nothing of ${describeIdentity(change.id)}`);
+    return result;
+  });
+}
+
+/** The error for a fence that did not hold. */
+export function fencedError(fenced: string, { fence, session }: WriteRequest): Fenced {
+  return fenced === 'leader'
+    ? new Fenced(`epoch ${fence?.epoch ?? 0} of ${fence?.holder ?? ''} has ended`)
+    : new Fenced(`session ${session?.session ?? 0} of zone ${session?.zone ?? ''} has ended`);
+}
+
+function refusedOf(changes: readonly Change[], results: ReadonlyMap<number, ChangeResult>): Error {
+  const refused = [...results].flatMap(([at, result]) => (result.type === 'refused' ? [{ at, result }] : []));
+  return refusedWrite(changes, refused);
+}
+
+function unstorableChanges(changes: readonly Change[]): Map<number, ChangeResult> {
+  const found = new Map<number, ChangeResult>();
+  changes.forEach((change, at) => {
+    const reason = unstorable(change);
+    if (reason === undefined) return;
+    found.set(at, { type: 'refused', refusal: 'unstorable', detail: refusalDetail(change, 'unstorable', { reason }) });
+  });
+  return found;
+}
+
+function roundsOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeResult>): readonly unknown[] {
+  const rounds: unknown[] = [];
+  for (let round = nextRound(changes); round; round = round.next()) {
+    const entries = round.changes.filter(({ at }) => !left.has(at));
+    if (entries.length > 0) rounds.push(entries.map(({ change, at }) => changeFields(change, at)));
+  }
+  return rounds;
+}
+
+function changeFields(change: Change, at: number): JsonObject {
+  const { id, expect } = change;
+  const asked = { at, type: change.type, ...identityFields(id), ...expectationFields(expect) };
+  switch (change.type) {
+    case 'put':
+      return { ...asked, labels: change.labels, spec: change.spec, status: change.status, ...copyFields(change.copy) };
+    case 'patch':
+      return {
+        ...asked,
+        spec: change.spec,
+        status: change.status,
+        ...(change.vip === undefined ? {} : { setsVip: true, vip: change.vip }),
+        ...(change.graceStartedAt === undefined ? {} : { setsGrace: true, graceStartedAt: change.graceStartedAt }),
+      };
+    case 'delete':
+      return asked;
+  }
+}
+
+function identityFields({ kind, mesh, zone, namespace, name }: Identity): JsonObject {
+  return { kind, mesh, zone, namespace, name };
+}
+
+function expectationFields(expect: Change['expect']): JsonObject {
+  if (expect === 'any') return {};
+  return expect === 'absent' ? { absent: true } : { expect };
+}
+
+function copyFields(copy: CopyFacts | undefined): JsonObject {
+  if (!copy) return {};
+  const { uid, generation, creationOrder, createdAt, origin } = copy;
+  return {
+    ...{ uid, generation, creationOrder, createdAt },
+    originIncarnation: origin.incarnation,
+    originRevision: origin.revision,
+    originCommittedAt: origin.committedAt,
+  };
+}
+
+/** Of two notes on one key the later counts. */
+function notesOf(notes: readonly Note[]): string | null {
+  if (notes.length === 0) return null;
+  const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
+  return JSON.stringify([...latest.values()]);
+}
+
+function resultOf(change: Change, entry: WireResult): ChangeResult {
+  if (entry[1] === 'created' || entry[1] === 'written') {
+    const [, outcome, revision, generation, uid] = entry;
+    return { type: 'written', created: outcome === 'created', revision, generation, uid };
+  }
+  if (entry[1] === 'unchanged') {
+    const [, , revision, generation, uid] = entry;
+    return { type: 'unchanged', revision, generation, uid };
+  }
+  const refusal = entry[1];
+  return { type: 'refused', refusal, detail: refusalDetail(change, refusal, refusalFactsOf(entry)) };
+}
+
+/** A request in pieces that one statement each should take; the notes go with the last (design.md §2.4). */
+export function piecesOf(request: WriteRequest, size: number): readonly WriteRequest[] {
+  const { changes, notes } = request;
+  if (request.onRefusal === 'abort' || changes.length <= size) return [request];
+  const pieces: WriteRequest[] = [];
+  for (let from = 0; from < changes.length; from += size) {
+    const last = from + size >= changes.length;
+    const { notes: _, ...rest } = request;
+    pieces.push({ ...rest, changes: changes.slice(from, from + size), ...(last && notes ? { notes } : {}) });
+  }
+  return pieces;
+}

@@ -1,0 +1,10 @@
+/**
+ * The schema of a store, step by step: numbered, forward only, listed by class. A step that has run anywhere is never
+ * edited; schema.sql is what they make together.
+ */
+import { Tables0000000000001 } from './0001-tables';
+import { Write0000000000002 } from './0002-write';
+import { LeaderAndLife0000000000003 } from './0003-leader-and-life';
+
+/** All steps, in the order in which they run. */
+export const migrations = [Tables0000000000001, Write0000000000002, LeaderAndLife0000000000003];
