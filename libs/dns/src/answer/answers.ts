@@ -1,0 +1,142 @@
+import { Apex } from '../table/apex';
+import type { Authority } from '../table/authority';
+import type { HostEntry } from '../table/host-entry';
+import type { NameTable } from '../table/name-table';
+import type { OwnName } from '../table/own-name';
+import { Rcode, Type } from '../wire/codes';
+import { firstLabel, parentName, type WireName } from '../wire/wire-name';
+import { bare, type FinishedAnswer } from './finished-answer';
+import { type RecordSets } from './record-sets';
+
+const UNDERSCORE = 95;
+
+/** What the answers are made of. */
+export interface AnswerSources {
+  readonly table: NameTable;
+  readonly authority: Authority;
+  readonly records: RecordSets;
+  readonly serial: () => number;
+}
+
+/** Answers about the names that are ours; finished answers are kept with the names and die with their changes. */
+export class Answers {
+  private readonly refused = bare(Rcode.REFUSED);
+  private readonly notAuth = bare(Rcode.NOTAUTH);
+  private readonly notImplemented = bare(Rcode.NOTIMP);
+
+  constructor(private readonly sources: AnswerSources) {}
+
+  /** The answer, or undefined when the name is not ours. */
+  find(name: WireName, type: number): FinishedAnswer | undefined {
+    if (type >= Type.IXFR && type <= Type.MAILA) return this.transfer(name, type);
+    const host = this.sources.table.host(name);
+    if (host) return this.ofHost(host, type);
+    const reverse = this.sources.table.reverse(name);
+    if (reverse) {
+      if (type !== Type.PTR && type !== Type.ANY) return this.empty(this.apexOf(reverse));
+      return (reverse.ptr ??= this.sources.records.pointers(reverse));
+    }
+    return this.ofOther(name, type);
+  }
+
+  private ofHost(host: HostEntry, type: number): FinishedAnswer {
+    const { records } = this.sources;
+    const service = host.holders[0]?.service;
+    switch (type) {
+      case Type.A:
+        if (service?.family !== 4) break;
+        return (host.a ??= records.address(host));
+      case Type.AAAA:
+        if (service?.family !== 6) break;
+        return (host.aaaa ??= records.address(host));
+      case Type.TXT:
+        return host.finished('TXT', () => records.description(host));
+      case Type.ANY:
+        return host.finished('ANY', () => records.everything(host));
+      default:
+    }
+    const apex = this.apexOf(host);
+    return apex.name === host.name ? this.ofApex(apex, type) : this.empty(apex);
+  }
+
+  /** Names without records of services: the top of a suffix, ports of a hostname, names between, names that are not. */
+  private ofOther(name: WireName, type: number): FinishedAnswer | undefined {
+    const { authority, table, records } = this.sources;
+    const apex = authority.apexOf(name);
+    if (apex?.name === name) return this.ofApex(apex, type);
+    const above = this.hostAbove(name);
+    if (above) return this.underHost(above, name, type);
+    if (!apex) return undefined;
+    if (firstLabel(name) === 'ns' && parentName(name) === apex.name)
+      return records.nameServer(type) ?? this.empty(apex);
+    return table.hasBelow(name) ? this.empty(apex) : this.missing(apex);
+  }
+
+  /** `_port._proto.hostname` (RFC 2782), or nothing that exists. */
+  private underHost(host: HostEntry, name: WireName, type: number): FinishedAnswer {
+    const apex = this.apexOf(host);
+    const first = firstLabel(name);
+    if (parentName(name) === host.name) return first === '_tcp' ? this.empty(apex) : this.belowOrMissing(apex, name);
+    if (name.charCodeAt(1) !== UNDERSCORE) return this.belowOrMissing(apex, name);
+    const protocol = parentName(name);
+    if (firstLabel(protocol) !== '_tcp' || parentName(protocol) !== host.name) return this.belowOrMissing(apex, name);
+    const port = this.sources.records.portOf(host, first.slice(1));
+    if (port === undefined) return this.belowOrMissing(apex, name);
+    if (type !== Type.SRV && type !== Type.ANY) return this.empty(apex);
+    return host.finished(`SRV ${port}`, () => this.sources.records.service(host, port));
+  }
+
+  private ofApex(apex: Apex, type: number): FinishedAnswer {
+    const { records, serial } = this.sources;
+    if (type === Type.SOA) return records.startOfAuthority(apex, serial());
+    if (type === Type.NS) return records.nameServers(apex);
+    if (type === Type.ANY) return records.startOfAuthority(apex, serial());
+    return this.empty(apex);
+  }
+
+  private belowOrMissing(apex: Apex, name: WireName): FinishedAnswer {
+    return this.sources.table.hasBelow(name) ? this.empty(apex) : this.missing(apex);
+  }
+
+  /** NOERROR without data. */
+  private empty(apex: Apex): FinishedAnswer {
+    this.refresh(apex);
+    return (apex.noData ??= this.sources.records.negative(apex, Rcode.NOERROR));
+  }
+
+  private missing(apex: Apex): FinishedAnswer {
+    this.refresh(apex);
+    return (apex.nxDomain ??= this.sources.records.negative(apex, Rcode.NXDOMAIN));
+  }
+
+  private refresh(apex: Apex): void {
+    const serial = this.sources.serial();
+    if (apex.serial === serial) return;
+    apex.serial = serial;
+    apex.noData = undefined;
+    apex.nxDomain = undefined;
+  }
+
+  /** The suffix that an own name is under, or the name itself. */
+  private apexOf(own: OwnName): Apex {
+    const { authority } = this.sources;
+    if (own.apex && own.apexEpoch === authority.epoch) return own.apex;
+    own.apexEpoch = authority.epoch;
+    return (own.apex = authority.apexOf(own.name) ?? new Apex(own.name, false));
+  }
+
+  private hostAbove(name: WireName): HostEntry | undefined {
+    for (let at = parentName(name); at !== ''; at = parentName(at)) {
+      const host = this.sources.table.host(at);
+      if (host) return host;
+    }
+    return undefined;
+  }
+
+  /** Zones are not handed out (RFC 5936 §2.2.1); MAILA and MAILB are of the past. */
+  private transfer(name: WireName, type: number): FinishedAnswer {
+    if (type >= Type.MAILB) return this.notImplemented;
+    const ours = this.sources.authority.apexOf(name) ?? this.sources.table.host(name);
+    return ours ? this.refused : this.notAuth;
+  }
+}

@@ -1,0 +1,102 @@
+import { isIP } from 'node:net';
+import { wireName } from './wire/wire-name';
+import { parseUpstream } from './forward/upstream-address';
+
+/** Which questions that are not ours go on, and to whom. */
+export interface ForwardConfig {
+  /** Off: whatever is not ours is refused. */
+  readonly enabled: boolean;
+  /** `address` or `address:port` (`[v6]:port`); none = those of the resolver configuration. */
+  readonly upstreams: readonly string[];
+  /** The resolver configuration read where no upstreams are given. */
+  readonly resolverFile: string;
+  /** Forward for askers outside private and loopback ranges as well: makes this an open resolver. */
+  readonly publicAskers: boolean;
+  /** ms for one try at one upstream. */
+  readonly timeout: number;
+  /** Tries for one question, each at the next upstream. */
+  readonly tries: number;
+  /** Questions under way at once, in all and of one asker. */
+  readonly pending: number;
+  readonly pendingPerAsker: number;
+}
+
+/** What keeps one asker from harming the others. */
+export interface DnsLimits {
+  /** Questions of one asker in one second; 0 = no limit. */
+  readonly ratePerAsker: number;
+  readonly tcpConnections: number;
+  readonly tcpConnectionsPerAsker: number;
+  /** ms without a whole question until a TCP connection is closed. */
+  readonly tcpIdle: number;
+}
+
+/** How a zone answers names. */
+export interface DnsConfig {
+  /** How long others may keep an answer, positive or negative; ms, whole seconds are used. */
+  readonly ttl: number;
+  /** Names at and under these are always ours, besides the literal suffixes of the generators. */
+  readonly suffixes: readonly string[];
+  /** Ranges of VIPs (CIDR): names of addresses in them are ours and never asked upstream. */
+  readonly ranges: readonly string[];
+  /** Meshes in the order they are asked when several have one hostname; others follow by name. */
+  readonly meshOrder: readonly string[];
+  readonly forward: ForwardConfig;
+  readonly limits: DnsLimits;
+}
+
+export const DEFAULT_DNS_CONFIG: DnsConfig = {
+  ttl: 5_000,
+  suffixes: ['mesh.local'],
+  ranges: [],
+  meshOrder: [],
+  forward: {
+    enabled: true,
+    upstreams: [],
+    resolverFile: '/etc/resolv.conf',
+    publicAskers: false,
+    timeout: 1_500,
+    tries: 3,
+    pending: 500,
+    pendingPerAsker: 100,
+  },
+  limits: { ratePerAsker: 50_000, tcpConnections: 1_000, tcpConnectionsPerAsker: 100, tcpIdle: 10_000 },
+};
+
+/** What a caller says; the rest is as in `DEFAULT_DNS_CONFIG`. */
+export interface DnsSettings extends Partial<Omit<DnsConfig, 'forward' | 'limits'>> {
+  readonly forward?: Partial<ForwardConfig>;
+  readonly limits?: Partial<DnsLimits>;
+}
+
+/** The whole configuration. */
+export function completeDnsConfig(settings: DnsSettings): DnsConfig {
+  return {
+    ...DEFAULT_DNS_CONFIG,
+    ...settings,
+    forward: { ...DEFAULT_DNS_CONFIG.forward, ...settings.forward },
+    limits: { ...DEFAULT_DNS_CONFIG.limits, ...settings.limits },
+  };
+}
+
+/**
+ * Why `ttl` cannot go with `rest`, or undefined: an answer may be kept for half the time that a freed address rests,
+ * so nobody connects to a service by the address of another (design.md §4 vip). Both in ms.
+ */
+export function checkDnsTtl(ttl: number, rest: number): string | undefined {
+  if (ttl * 2 <= rest) return undefined;
+  return `must be at most half the rest of freed addresses (${rest / 2_000} s); got ${ttl / 1_000} s`;
+}
+
+/** Everything that is wrong with the settings, as `name of the setting: reason`. */
+export function checkDnsSettings(settings: Pick<DnsSettings, 'suffixes' | 'forward'>): string[] {
+  const suffixes = (settings.suffixes ?? []).flatMap((suffix) =>
+    (wireName(suffix) ?? '') === '' ? [`suffixes: "${suffix}" is not a domain name`] : [],
+  );
+  const upstreams = (settings.forward?.upstreams ?? []).flatMap((upstream) =>
+    isIP(parseUpstream(upstream)?.address ?? '') === 0
+      ? [`upstreams: "${upstream}" is not an address with an optional port, such as 10.0.0.53 or [fd00::53]:5353`]
+      : [],
+  );
+  return [...suffixes, ...upstreams];
+}

@@ -1,0 +1,66 @@
+import type { JsonObject } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { ResourceIndex } from '@causeway/store';
+import { Answers } from './answer/answers';
+import { explainLookup } from './answer/explain-lookup';
+import { RecordSets } from './answer/record-sets';
+import { Responder } from './answer/responder';
+import { Tally } from './answer/tally';
+import { completeDnsConfig, type DnsConfig, type DnsSettings } from './dns-config';
+import { dnsFigures, type DnsFigure } from './dns-figures';
+import { Doors } from './doors/doors';
+import { Authority } from './table/authority';
+import { IndexFeed } from './table/index-feed';
+import { NameTable } from './table/name-table';
+import { ownSuffixes } from './table/own-suffixes';
+
+/** What a DNS server works with. */
+export interface DnsServerOptions {
+  readonly index: ResourceIndex;
+  /** The zone that answers. */
+  readonly zone: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly config?: DnsSettings;
+}
+
+/** A zone's DNS server (issue: a zone answers its names). */
+export interface DnsServer {
+  /**
+   * Answers on UDP and TCP at one port of an address, 0 = one that is free for both; resolves to the port. Can be
+   * called for several addresses. Rejects when the port is taken.
+   */
+  bind(host: string, port: number): Promise<number>;
+  /** Ends all that `bind` began, open connections included, and stops following the index. */
+  close(): Promise<void>;
+  /** What would be answered, and why; `type` is A where absent. */
+  lookup(name: string, type?: string): JsonObject;
+  /** What it has done, for metrics. */
+  figures(): readonly DnsFigure[];
+}
+
+/** Builds the server; it follows the index from now on, and answers nobody before `bind`. */
+export function createDnsServer(options: DnsServerOptions): DnsServer {
+  const { clock, index } = options;
+  const logger = options.logger.child({ part: 'dns' });
+  const config: DnsConfig = completeDnsConfig(options.config ?? {});
+  const table = new NameTable(config.meshOrder);
+  const authority = new Authority(ownSuffixes(config));
+  const feed = new IndexFeed(index, { table, authority, logger });
+  const tally = new Tally();
+  const records = new RecordSets(config.ttl, () => doors.addresses());
+  const answers = new Answers({ table, authority, records, serial: () => feed.serial });
+  const responder = new Responder(answers, tally, { offered: () => false, ask: () => undefined });
+  const doors: Doors = new Doors({ respond: (packet, arrival) => responder.respond(packet, arrival), clock, config, tally });
+  const unfollow = feed.follow();
+  return {
+    bind: (host, port) => doors.open(host, port),
+    close: async () => {
+      unfollow();
+      await doors.close();
+    },
+    lookup: (name, type = 'A') =>
+      explainLookup({ name, type }, { zone: options.zone, answers, table, authority, upstreams: () => [] }),
+    figures: () => dnsFigures({ tally, table, feed, doors }),
+  };
+}

@@ -1,0 +1,28 @@
+import { isIP, isIPv6 } from 'node:net';
+
+/** Where an upstream resolver listens. */
+export interface UpstreamAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Reads `address`, `address:port` or `[v6]:port`; undefined when it is none of these. A zone (`%eth0`) is kept. */
+export function parseUpstream(text: string): UpstreamAddress | undefined {
+  if (isIP(text) !== 0) return { address: text, port: 53 };
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const address = bracketed ?? plain ?? '';
+  const port = Number(digits ?? 53);
+  if (isIP(address) === 0 || port === 0 || port > 65_535) return undefined;
+  if (bracketed !== undefined && !isIPv6(address)) return undefined;
+  return { address, port };
+}
+
+/** The `nameserver` lines of a resolver configuration (resolv.conf(5)), in order, each once. */
+export function readResolverFile(content: string): UpstreamAddress[] {
+  const found = new Map<string, UpstreamAddress>();
+  for (const line of content.split('\n')) {
+    const address = /^\s*nameserver\s+(\S+)/.exec(line)?.[1];
+    if (address !== undefined && isIP(address) !== 0) found.set(address, { address, port: 53 });
+  }
+  return [...found.values()];
+}

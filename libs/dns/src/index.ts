@@ -1,0 +1,17 @@
+/**
+ * The DNS server of a zone: hostnames of services to their virtual IPs.
+ *
+ *   ResourceIndex → IndexFeed → NameTable, Authority → Answers → Responder ⇄ UDP and TCP doors
+ *                                                          not ours → Forwarder → upstreams
+ */
+export { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-server';
+export {
+  checkDnsSettings,
+  checkDnsTtl,
+  DEFAULT_DNS_CONFIG,
+  type DnsConfig,
+  type DnsLimits,
+  type DnsSettings,
+  type ForwardConfig,
+} from './dns-config';
+export { type DnsFigure } from './dns-figures';

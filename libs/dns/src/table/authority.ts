@@ -1,0 +1,75 @@
+import { parseTemplate } from '@causeway/naming';
+import { nameText, parentName, wireName, type WireName } from '../wire/wire-name';
+import { Apex } from './apex';
+
+/**
+ * Which names are ours: configured suffixes, and of each generator the literal text after its last placeholder where
+ * that has two labels or more (issue: authority). A suffix under another one belongs to it.
+ */
+export class Authority {
+  /** Raised when the suffixes change. */
+  epoch = 0;
+  private readonly apexes = new Map<WireName, Apex>();
+  private readonly users = new Map<WireName, number>();
+  private readonly ofGenerator = new Map<string, WireName>();
+
+  constructor(private readonly configured: readonly WireName[]) {
+    this.configured.forEach((suffix) => this.add(suffix));
+  }
+
+  /** Takes in a generator's template, or that it is gone. */
+  setGenerator(key: string, template: string | undefined): void {
+    const before = this.ofGenerator.get(key);
+    const suffix = template === undefined ? undefined : literalSuffix(template);
+    if (before === suffix) return;
+    if (before !== undefined) this.remove(before);
+    if (suffix === undefined) this.ofGenerator.delete(key);
+    else {
+      this.ofGenerator.set(key, suffix);
+      this.add(suffix);
+    }
+  }
+
+  /** Forgets all generators. */
+  clear(): void {
+    for (const key of [...this.ofGenerator.keys()]) this.setGenerator(key, undefined);
+  }
+
+  /** The outermost suffix that `name` is or is under. */
+  apexOf(name: WireName): Apex | undefined {
+    let found: Apex | undefined;
+    for (let at = name; at !== ''; at = parentName(at)) found = this.apexes.get(at) ?? found;
+    return found;
+  }
+
+  /** The suffixes as text, outermost only. */
+  suffixes(): string[] {
+    return [...this.apexes.keys()].filter((name) => this.apexOf(name)?.name === name).map(nameText);
+  }
+
+  private add(suffix: WireName): void {
+    const users = this.users.get(suffix) ?? 0;
+    this.users.set(suffix, users + 1);
+    if (users > 0) return;
+    this.apexes.set(suffix, new Apex(suffix, true));
+    this.epoch += 1;
+  }
+
+  private remove(suffix: WireName): void {
+    const users = (this.users.get(suffix) ?? 1) - 1;
+    if (users > 0) return void this.users.set(suffix, users);
+    this.users.delete(suffix);
+    this.apexes.delete(suffix);
+    this.epoch += 1;
+  }
+}
+
+/** The suffix that a template's names share, from the first dot after its last placeholder on. */
+export function literalSuffix(text: string): WireName | undefined {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok || parsed.template.parts.every((part) => part.type === 'literal')) return undefined;
+  const { literalSuffix: literal } = parsed.template;
+  const dot = literal.indexOf('.');
+  const suffix = dot < 0 ? '' : literal.slice(dot + 1);
+  return suffix.includes('.') ? wireName(suffix) : undefined;
+}

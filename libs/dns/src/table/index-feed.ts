@@ -1,0 +1,84 @@
+import { identityKey, type Resource } from '@causeway/resources';
+import type { Logger } from '@causeway/runtime';
+import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import type { Authority } from './authority';
+import type { NameTable } from './name-table';
+import { NAMED_KINDS, sameFacts, serviceFacts } from './service-facts';
+
+const GENERATOR = 'HostnameGenerator';
+const SHOWN = 5;
+
+/** Keeps the table and the suffixes equal to what the index holds. */
+export class IndexFeed {
+  /** Raised with every change of an answer; the serial of the SOAs. */
+  serial = 0;
+  /** Changes of names taken in since the start. */
+  changes = 0;
+  private reported = 0;
+
+  constructor(
+    private readonly index: ResourceIndex,
+    private readonly sinks: { readonly table: NameTable; readonly authority: Authority; readonly logger: Logger },
+  ) {}
+
+  /** Loads what the index holds now and follows it until the returned function is called. */
+  follow(): () => void {
+    this.reload();
+    return this.index.subscribe((event) => this.take(event));
+  }
+
+  private take(event: IndexEvent): void {
+    if (event.reloaded) return this.reload();
+    let touched = false;
+    for (const { id, key, before, after } of event.changes) {
+      if (id.kind === GENERATOR) {
+        this.takeGenerator(key, after);
+        touched = true;
+      } else if (NAMED_KINDS.includes(id.kind)) touched = this.takeService(before, after) || touched;
+    }
+    if (touched) this.moved(event.point.revision);
+  }
+
+  private takeGenerator(key: string, after: Resource | undefined): void {
+    const template = after?.spec['template'];
+    this.sinks.authority.setGenerator(key, typeof template === 'string' ? template : undefined);
+  }
+
+  private takeService(before: Resource | undefined, after: Resource | undefined): boolean {
+    if (before && after && sameFacts(before, after)) return false;
+    if (before) this.sinks.table.remove(serviceFacts(before));
+    if (after) this.sinks.table.add(serviceFacts(after));
+    this.changes += 1;
+    return true;
+  }
+
+  private reload(): void {
+    const { table, authority } = this.sinks;
+    table.clear();
+    authority.clear();
+    for (const generator of this.index.ofKind(GENERATOR)) this.takeGenerator(identityKey(generator.id), generator);
+    for (const kind of NAMED_KINDS) for (const service of this.index.ofKind(kind)) table.add(serviceFacts(service));
+    this.moved(this.index.point?.revision ?? 0);
+  }
+
+  private moved(revision: number): void {
+    // Serials are 32 bits (RFC 1982); a reload may start at a lower revision, which must not look like "unchanged".
+    this.serial = revision % 2 ** 32;
+    this.reportConflicts();
+  }
+
+  private reportConflicts(): void {
+    const conflicts = this.sinks.table.conflicts();
+    if (conflicts.size > this.reported) {
+      const hostnames = [...conflicts].slice(-SHOWN).map(({ hostname, holders }) => ({
+        hostname,
+        meshes: [...new Set(holders.map(({ service }) => service.id.mesh))],
+      }));
+      this.sinks.logger.warn('several meshes have one hostname; the first mesh answers', {
+        count: conflicts.size,
+        hostnames,
+      });
+    }
+    this.reported = conflicts.size;
+  }
+}

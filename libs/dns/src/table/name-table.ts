@@ -1,0 +1,115 @@
+import { compareText } from '@causeway/resources';
+import { parentName, reverseName, wireName, type WireName } from '../wire/wire-name';
+import { HostEntry, type MeshOrder } from './host-entry';
+import { ReverseEntry } from './reverse-entry';
+import type { ServiceFacts } from './service-facts';
+
+/** All hostnames that services hold, by name and by address. One service's change costs what it touches. */
+export class NameTable {
+  private readonly hosts = new Map<WireName, HostEntry>();
+  private readonly reverses = new Map<WireName, ReverseEntry>();
+  /** How many hostnames and addresses stand under a name: such names exist, though nothing is said of them. */
+  private readonly under = new Map<WireName, number>();
+  private readonly disputed = new Set<HostEntry>();
+  private readonly order: MeshOrder;
+
+  /** `meshOrder`: meshes asked first, in this order; all others follow by name. */
+  constructor(meshOrder: readonly string[]) {
+    const places = new Map(meshOrder.map((mesh, i) => [mesh, i]));
+    const place = (mesh: string): number => places.get(mesh) ?? meshOrder.length;
+    this.order = (a, b) => place(a) - place(b) || compareText(a, b);
+  }
+
+  get size(): number {
+    return this.hosts.size;
+  }
+
+  /** Hostnames that several meshes have. */
+  conflicts(): ReadonlySet<HostEntry> {
+    return this.disputed;
+  }
+
+  host(name: WireName): HostEntry | undefined {
+    return this.hosts.get(name);
+  }
+
+  reverse(name: WireName): ReverseEntry | undefined {
+    return this.reverses.get(name);
+  }
+
+  /** True for names that have names under them. */
+  hasBelow(name: WireName): boolean {
+    return this.under.has(name);
+  }
+
+  clear(): void {
+    this.hosts.clear();
+    this.reverses.clear();
+    this.under.clear();
+    this.disputed.clear();
+  }
+
+  add(service: ServiceFacts): void {
+    for (const { hostname, generators } of service.hostnames) {
+      const name = wireName(hostname);
+      if (name === undefined || name === '') continue;
+      const entry = this.hosts.get(name) ?? this.create(hostname, name);
+      entry.add({ service, generators }, this.order);
+      this.judge(entry);
+    }
+    if (service.ip !== '' && service.hostnames.length > 0) this.addReverse(service);
+  }
+
+  remove(service: ServiceFacts): void {
+    for (const { hostname } of service.hostnames) {
+      const name = wireName(hostname);
+      const entry = name === undefined ? undefined : this.hosts.get(name);
+      if (!entry) continue;
+      entry.remove(service.key);
+      this.judge(entry);
+      if (entry.holders.length > 0) continue;
+      this.hosts.delete(entry.name);
+      this.count(entry.name, -1);
+    }
+    if (service.ip !== '') this.removeReverse(service);
+  }
+
+  private create(hostname: string, name: WireName): HostEntry {
+    const entry = new HostEntry(hostname, name);
+    this.hosts.set(name, entry);
+    this.count(name, 1);
+    return entry;
+  }
+
+  private addReverse(service: ServiceFacts): void {
+    const name = reverseName(service.ip);
+    const entry = this.reverses.get(name) ?? new ReverseEntry(service.ip, name);
+    if (entry.services.length === 0) {
+      this.reverses.set(name, entry);
+      this.count(name, 1);
+    }
+    entry.add(service);
+  }
+
+  private removeReverse(service: ServiceFacts): void {
+    const entry = this.reverses.get(reverseName(service.ip));
+    if (!entry) return;
+    entry.remove(service.key);
+    if (entry.services.length > 0) return;
+    this.reverses.delete(entry.name);
+    this.count(entry.name, -1);
+  }
+
+  private judge(entry: HostEntry): void {
+    if (entry.contested) this.disputed.add(entry);
+    else this.disputed.delete(entry);
+  }
+
+  private count(name: WireName, step: 1 | -1): void {
+    for (let at = parentName(name); at !== ''; at = parentName(at)) {
+      const left = (this.under.get(at) ?? 0) + step;
+      if (left > 0) this.under.set(at, left);
+      else this.under.delete(at);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { FinishedAnswer } from '../answer/finished-answer';
+import type { Edns } from './question';
+
+/** What we take over UDP, and give: fits into one frame of an Ethernet, IPv6 and tunnels included. */
+export const OUR_UDP_SIZE = 1_232;
+const PLAIN_UDP_SIZE = 512;
+const HEADER = 12;
+const OPT_LENGTH = 11;
+
+/** How an answer has to look beside what it says. */
+export interface ReplyShape {
+  /** Where the echoed question ends; 12 when none is echoed. */
+  readonly end: number;
+  readonly edns: Edns | undefined;
+  readonly udp: boolean;
+  /** Whether we would ask others for this asker. */
+  readonly recursion: boolean;
+}
+
+/** The largest answer the asker takes. */
+export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
+  if (!udp) return 65_535;
+  if (!edns) return PLAIN_UDP_SIZE;
+  return Math.min(Math.max(edns.size, PLAIN_UDP_SIZE), OUR_UDP_SIZE);
+}
+
+/**
+ * The packet: the asker's id, RD, CD and question as they came, then what was found. What does not fit is left out,
+ * additional records silently, anything else with TC (RFC 2181 §9).
+ */
+export function writeReply(packet: Buffer, found: FinishedAnswer, shape: ReplyShape): Buffer {
+  const { end, edns } = shape;
+  const opt = edns ? OPT_LENGTH : 0;
+  const room = sizeLimit(edns, shape.udp) - end - opt;
+  const whole = found.body.length <= room;
+  const core = whole || found.core <= room;
+  const length = whole ? found.body.length : core ? found.core : 0;
+  const out = Buffer.allocUnsafe(end + length + opt);
+  out[0] = packet.readUInt8(0);
+  out[1] = packet.readUInt8(1);
+  out[2] = 0x80 | (packet.readUInt8(2) & 0x79) | (found.authoritative ? 0x04 : 0) | (core ? 0 : 0x02);
+  out[3] = (shape.recursion ? 0x80 : 0) | (packet.readUInt8(3) & 0x10) | (found.rcode & 0x0f);
+  out.writeUInt16BE(end > HEADER ? 1 : 0, 4);
+  out.writeUInt16BE(core ? found.answers : 0, 6);
+  out.writeUInt16BE(core ? found.authorities : 0, 8);
+  out.writeUInt16BE((whole ? found.additionals : 0) + (edns ? 1 : 0), 10);
+  if (end > HEADER) packet.copy(out, HEADER, HEADER, end);
+  if (length > 0) found.body.copy(out, end, 0, length);
+  if (edns) writeOpt(out, { at: end + length, rcode: found.rcode, dnssec: edns.dnssec });
+  return out;
+}
+
+function writeOpt(out: Buffer, opt: { readonly at: number; readonly rcode: number; readonly dnssec: boolean }): void {
+  const { at } = opt;
+  out[at] = 0;
+  out.writeUInt16BE(41, at + 1);
+  out.writeUInt16BE(OUR_UDP_SIZE, at + 3);
+  out[at + 5] = opt.rcode >> 4;
+  out[at + 6] = 0;
+  out.writeUInt16BE(opt.dnssec ? 0x8000 : 0, at + 7);
+  out.writeUInt16BE(0, at + 9);
+}
