@@ -1,4 +1,4 @@
-import { defineKind, isSubdomain, Sync } from '@causeway/resources';
+import { defineKind, isDnsLabel, Sync } from '@causeway/resources';
 import { checkNetworking } from './dataplane-rules';
 import { DataplaneSpec } from './dataplane-spec';
 
@@ -15,8 +15,8 @@ export const Dataplane = defineKind({
   warn: ({ spec }) =>
     (spec.networking.inbound ?? []).flatMap((inbound, i) => {
       const service = inbound.tags?.['kuma.io/service'];
-      if (service === undefined || isSubdomain(service)) return [];
+      if (service === undefined || isDnsLabel(service)) return [];
       const field = `spec.networking.inbound[${i}].tags["kuma.io/service"]`;
-      return [`${field}: "${service}" cannot be the name of a MeshService, so none is made of it`];
+      return [`${field}: "${service}" is not an RFC 1035 label, so no MeshService is made of it`];
     }),
 });
