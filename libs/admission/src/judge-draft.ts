@@ -43,7 +43,7 @@ export function judgeDraft(decoded: DecodedDocument, cp: ControlPlane): Judgemen
     violations: [
       ...decoded.violations,
       ...clashes,
-      ...(clashes.length === 0 ? checkLabels(labels, labelsAt) : []),
+      ...checkLabels(clashes.length === 0 ? labels : Object.fromEntries(own), labelsAt),
       ...kind.check(filled, FieldPath.at('spec')),
     ],
     warnings: [...decoded.warnings, ...kind.warnings(id.name, filled)],
