@@ -26,6 +26,8 @@ export interface Parcel<C> {
   readonly rejected: readonly Rejection[];
   /** Wire keys. */
   readonly removed: readonly string[];
+  /** What is no more, by identity; owned by the stream. */
+  readonly gone: readonly Identity[];
   /** Further pieces of the first state follow. */
   readonly more: boolean;
   /** Only what changed since a point that was reached before: nothing is absent. */
@@ -67,7 +69,8 @@ export class InboxKind<C> {
     for (const { wireKey } of rejected) this.see(this.keys.get(wireKey));
     const arrived = new Set(parcel.arrivals.map((arrival) => arrival.wireKey));
     // Named in both lists it is an update (kds.md §5.1).
-    const removed = parcel.removed
+    const gone = parcel.gone.flatMap((id) => this.wireKeys.get(identityKey(id)) ?? []);
+    const removed = [...parcel.removed, ...gone]
       .filter((wireKey) => !arrived.has(wireKey))
       .flatMap((wireKey) => this.forget(wireKey));
     const puts = parcel.arrivals.filter((arrival) => this.admit(arrival, rejected));

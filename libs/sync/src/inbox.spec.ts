@@ -14,6 +14,7 @@ const parcel = (arrivals: readonly Arrival<string>[], rest: Partial<Parcel<strin
   arrivals,
   rejected: [],
   removed: [],
+  gone: [],
   more: false,
   resumed: false,
   ...rest,
@@ -57,7 +58,7 @@ describe('Inbox', () => {
 
   it('concludes nothing from what is only the changes since a resume point', () => {
     const inbox = make('a', 'b', 'c');
-    const resumed = parcel([arrival('a')], { removed: ['c.default'], resumed: true });
+    const resumed = parcel([arrival('a')], { gone: [id('c'), id('x')], resumed: true });
     expect(said(inbox.receive(resumed))).toEqual({ ...NOTHING, puts: ['a'], removed: ['c'], completed: true });
     expect(said(inbox.receive(parcel([], { removed: ['b.default'] })))).toEqual({ ...NOTHING, removed: ['b'] });
   });

@@ -6,7 +6,7 @@
  * The pumps around them are in libs/sync-kds. Who may be told what: `isOfferedDown`, `isOfferedUp`; who may write
  * what: `trespass`.
  */
-export { goesDown, goesUp, isOfferedDown, isOfferedUp, type Peer } from './offer-rules';
+export { goesDown, goesUp, isOfferedDown, isOfferedUp, mayHaveGoneDown, mayHaveGoneUp, type Peer } from './offer-rules';
 export { MeshView } from './mesh-view';
 export { type MessageLimits, type Offer, type Sendable, type Told } from './offer';
 export { Outbox } from './outbox';
@@ -14,3 +14,4 @@ export { type KindFigures, type Message } from './outbox-kind';
 export { Inbox } from './inbox';
 export { type Arrival, type Held, type Intake, type Parcel, type Rejection } from './inbox-kind';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
+export { confirmLife, judgeLife, NO_LIFE, type KnownLife, type LifeVerdict } from './peer-life';

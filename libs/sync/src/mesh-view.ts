@@ -1,4 +1,4 @@
-import type { Resource } from '@causeway/resources';
+import type { Kind, Resource } from '@causeway/resources';
 
 /** What of the global's state decides who gets which resource, at one moment; never changed in place. */
 export class MeshView {
@@ -23,6 +23,14 @@ export class MeshView {
   /** Whether the zone `to` may know this resource of another zone. */
   exports(resource: Resource, to: string): boolean {
     return to !== resource.id.zone && this.isOpen(resource.id.zone);
+  }
+
+  /** What of this view decides what zones get of a kind, as text; equal texts cut equal states. */
+  describe(kind: Kind): string {
+    const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
+    const open =
+      kind.sync.down === 'everything' ? [...this.zones.keys()].filter((zone) => this.isOpen(zone)).sort() : [];
+    return JSON.stringify([meshes, open]);
   }
 
   /** Zones whose openness differs between two views. */

@@ -1,4 +1,4 @@
-import { isMadeHere, type ControlPlane, type Kind, type Resource } from '@causeway/resources';
+import { isMadeHere, type ControlPlane, type Identity, type Kind, type Resource } from '@causeway/resources';
 import type { MeshView } from './mesh-view';
 
 /** Label by which a resource is kept out of sync, as in Kuma (kds.md §4.2). */
@@ -32,6 +32,17 @@ export function isOfferedDown(kind: Kind, resource: Resource, peer: Peer, view: 
   const { zone } = resource.id;
   if (zone === '') return true;
   return kind.sync.down === 'everything' && zone !== peer.zone && view.exports(resource, peer.zone);
+}
+
+/** Whether the global may ever have given a zone a resource of this identity. */
+export function mayHaveGoneDown(kind: Kind, id: Identity, peer: Peer): boolean {
+  if (!goesDown(kind, peer) || id.zone === peer.zone) return false;
+  return id.zone === '' || kind.sync.down === 'everything';
+}
+
+/** Whether a zone may ever have given the global a resource of this identity. */
+export function mayHaveGoneUp(kind: Kind, id: Identity, peer: Peer): boolean {
+  return goesUp(kind, peer) && id.zone === peer.zone;
 }
 
 /** Whether a zone gives `resource` to the global: what was made in this zone (kds.md §4.3). */

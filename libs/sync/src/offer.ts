@@ -18,7 +18,9 @@ export interface Offer<S extends Sendable> {
   keys(kind: string): Iterable<string>;
   /** A resource as it would be sent now; undefined when the peer may not hold it or it does not exist. */
   get(key: string): S | undefined;
-  /** Revision of the index that `keys` and `get` read. */
+  /** Identity keys of a kind that changed or went after `revision` and that the peer may ever have held. */
+  keysSince(kind: string, revision: number): Iterable<string>;
+  /** Revision of the index that all this is read from. */
   revision(): number;
 }
 

@@ -4,13 +4,17 @@ import type { MessageLimits, Offer, Sendable, Told } from './offer';
 export interface Message<S extends Sendable> {
   readonly kind: string;
   readonly nonce: string;
-  /** Revision of our store up to which the peer knows this kind with this message. */
+  /** Revision of our store up to which the peer knows this kind with this message; 0 when more of it must follow. */
   readonly revision: number;
   readonly put: readonly S[];
   /** Wire keys. */
   readonly removed: readonly string[];
+  /** Identity keys of what the peer may hold from before and may hold no longer; only where `resumed`. */
+  readonly gone: readonly string[];
   /** Part of a first state: `whole` ends it, `piece` does not; `change` is neither. */
   readonly part: 'whole' | 'piece' | 'change';
+  /** The first state is only what changed since what the peer holds: nothing is absent. */
+  readonly resumed: boolean;
 }
 
 /** How far one kind of one stream is. Revisions are of our store; 0 = nothing yet. */
@@ -32,6 +36,13 @@ interface Flight {
   readonly count: number;
 }
 
+/** What a peer asked for. */
+export interface Subscription {
+  readonly kind: string;
+  /** The revision of our store that the peer holds this kind of; it needs only what changed since. */
+  readonly since: number | undefined;
+}
+
 /** One kind within an outbox. */
 export class OutboxKind<S extends Sendable> {
   /** Keys of the first state that have not left; undefined once it has left whole. */
@@ -44,8 +55,10 @@ export class OutboxKind<S extends Sendable> {
   private rejected = 0;
   private begun = false;
 
+  private restless = false;
+
   constructor(
-    private readonly kind: string,
+    private readonly asked: Subscription,
     private readonly offer: Offer<S>,
     private readonly limits: MessageLimits,
   ) {}
@@ -56,9 +69,13 @@ export class OutboxKind<S extends Sendable> {
     this.dirty.set(key, was && { wireKey: was.wireKey, version: was.version });
   }
 
+  touch(): void {
+    this.restless = this.begun;
+  }
+
   answer(nonce: string, rejected: number): boolean {
     if (this.flight?.nonce !== nonce) return false;
-    this.acked = this.flight.revision;
+    this.acked = this.flight.revision || this.acked;
     this.rejected += rejected;
     this.flight = undefined;
     return true;
@@ -69,9 +86,11 @@ export class OutboxKind<S extends Sendable> {
     if (!this.begun) this.begin();
     const message = this.first ? this.takeFirst(nonce, this.first) : this.takeChanges(nonce);
     if (!message) return undefined;
-    this.offered = message.revision;
+    this.offered = message.revision || this.offered;
     this.sent += message.put.length;
-    this.flight = { nonce, revision: message.revision, count: message.put.length + message.removed.length };
+    this.restless = false;
+    const count = message.put.length + message.removed.length + message.gone.length;
+    this.flight = { nonce, revision: message.revision, count };
     return message;
   }
 
@@ -89,13 +108,17 @@ export class OutboxKind<S extends Sendable> {
   }
 
   private begin(): void {
+    const { kind, since } = this.asked;
     this.begun = true;
+    const keys = since === undefined ? this.offer.keys(kind) : this.offer.keysSince(kind, since);
     // Reversed, so that taking from the end keeps the order of the index.
-    this.first = [...this.offer.keys(this.kind)].reverse();
+    this.first = [...keys].reverse();
   }
 
   private takeFirst(nonce: string, keys: string[]): Message<S> {
     const put: S[] = [];
+    const gone: string[] = [];
+    const resumed = this.asked.since !== undefined;
     let size = 0;
     for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
       const item = this.offer.get(key);
@@ -104,20 +127,13 @@ export class OutboxKind<S extends Sendable> {
         break;
       }
       this.dirty.delete(key);
-      if (!item) continue;
-      put.push(item);
-      size += item.size;
+      if (item) put.push(item);
+      else if (resumed) gone.push(key);
+      size += item?.size ?? 0;
     }
     const whole = keys.length === 0;
     if (whole) this.first = undefined;
-    return {
-      kind: this.kind,
-      nonce,
-      revision: this.offer.revision(),
-      put,
-      removed: [],
-      part: whole ? 'whole' : 'piece',
-    };
+    return { ...this.message(nonce), put, gone, resumed, part: whole ? 'whole' : 'piece' };
   }
 
   private takeChanges(nonce: string): Message<S> | undefined {
@@ -134,7 +150,17 @@ export class OutboxKind<S extends Sendable> {
       put.push(now);
       size += now.size;
     }
-    if (put.length + removed.length === 0) return undefined;
-    return { kind: this.kind, nonce, revision: this.offer.revision(), put, removed, part: 'change' };
+    if (put.length + removed.length === 0 && !this.restless) return undefined;
+    return { ...this.message(nonce), put, removed };
+  }
+
+  private message(nonce: string): Message<S> {
+    const { kind } = this.asked;
+    return { kind, nonce, revision: this.reached(), put: [], removed: [], gone: [], part: 'change', resumed: false };
+  }
+
+  /** What is still dirty belongs to the newest revision and to the newest rules as well: no point is reached before. */
+  private reached(): number {
+    return this.first || this.dirty.size > 0 ? 0 : this.offer.revision();
   }
 }

@@ -13,13 +13,16 @@ class Shelf {
   readonly offer = {
     keys: () => [...this.items.keys()],
     get: (key: string) => this.items.get(key),
+    keysSince: (_: string, revision: number) =>
+      [...this.changedAt].filter(([, at]) => at > revision).map(([key]) => key),
     revision: () => this.at,
   };
+  private readonly changedAt = new Map<string, number>();
 
   /** Sets a resource's version, or removes it; what the peer would have been told before. */
   set(key: string, version: string | undefined, size = 1): Sendable | undefined {
     const was = this.items.get(key);
-    this.at++;
+    this.changedAt.set(key, ++this.at);
     if (version === undefined) this.items.delete(key);
     else this.items.set(key, { wireKey: `${key}.`, version, size });
     return was;
@@ -151,6 +154,65 @@ describe('Outbox', () => {
     expect(outbox.take()?.kind).toBe(KIND);
   });
 
+  it('answers who asks again with what is new, also with nothing, and forgets no removal', () => {
+    const { outbox, shelf, change } = make();
+    shelf.set('a', '1');
+    outbox.subscribe(KIND);
+    outbox.take();
+    change('a', undefined);
+    outbox.subscribe(KIND);
+    outbox.answer(KIND, '1', 0);
+    expect(said(outbox.take())).toMatchObject({ part: 'change', removed: ['a.'] });
+    outbox.answer(KIND, '2', 0);
+    outbox.subscribe(KIND);
+    expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: [] });
+  });
+
+  it('tells a peer that resumes only what changed since, and what it may hold no longer', () => {
+    const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
+    for (const key of ['a', 'b', 'c', 'd']) shelf.set(key, '1', 6);
+    const since = shelf.at;
+    shelf.set('b', '2', 6);
+    shelf.set('c', undefined);
+    shelf.set('d', '2', 6);
+    outbox.subscribe(KIND, since);
+    const first = outbox.take();
+    expect(first).toMatchObject({ part: 'piece', resumed: true, gone: ['c'], removed: [] });
+    change('b', '3', 6);
+    outbox.answer(KIND, '1', 0);
+    const second = outbox.take();
+    expect(second).toMatchObject({ part: 'whole', resumed: true, gone: [] });
+    expect([first, second].map((message) => said(message)?.put)).toEqual([['b.2'], ['d.2']]);
+    outbox.answer(KIND, '2', 0);
+    expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['b.3'] });
+  });
+
+  it('names a revision only when the peer knows all of it', () => {
+    const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
+    for (const key of ['a', 'b']) shelf.set(key, '1', 6);
+    outbox.subscribe(KIND);
+    expect(outbox.take()).toMatchObject({ part: 'piece', revision: 0 });
+    for (const key of ['a', 'c']) change(key, '2', 6);
+    outbox.answer(KIND, '1', 0);
+    expect(outbox.take()).toMatchObject({ part: 'whole', revision: 0 });
+    outbox.answer(KIND, '2', 0);
+    expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'a.' }], revision: 0 });
+    outbox.answer(KIND, '3', 0);
+    expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'c.' }], revision: shelf.at });
+  });
+
+  it('says how far it is when that is asked for', () => {
+    const { outbox } = make();
+    outbox.touch(KIND);
+    outbox.subscribe(KIND);
+    outbox.touch(KIND);
+    expect(outbox.take()).toMatchObject({ part: 'whole' });
+    outbox.answer(KIND, '1', 0);
+    expect(outbox.take()).toBeUndefined();
+    outbox.touch(KIND);
+    expect(outbox.take()).toMatchObject({ part: 'change', put: [], removed: [] });
+  });
+
   it('remembers of what waits no more than name and version', () => {
     const { outbox, shelf } = make();
     outbox.subscribe(KIND);
@@ -160,17 +222,14 @@ describe('Outbox', () => {
     expect(JSON.stringify([...Reflect.get(Reflect.get(outbox, 'kinds').get(KIND), 'dirty')])).not.toContain('Buffer');
   });
 
-  it('brings a peer to what it may hold, whatever happens in between', () => {
+  it('brings a peer to what it may hold, whatever happens in between, also over cut streams', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const version = fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined });
     const op = fc.oneof(
-      fc.record({
-        type: fc.constant('set' as const),
-        key,
-        version: fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined }),
-      }),
-      fc.constant({ type: 'subscribe' as const }),
-      fc.constant({ type: 'take' as const }),
-      fc.constant({ type: 'answer' as const }),
+      fc.record({ type: fc.constant('set' as const), key, version }),
+      fc
+        .constantFrom('subscribe', 'take', 'answer', 'cut')
+        .map((type) => ({ type: type as 'subscribe' | 'take' | 'answer' | 'cut' })),
     );
     fc.assert(
       fc.property(
@@ -178,50 +237,71 @@ describe('Outbox', () => {
         fc.integer({ min: 1, max: 30 }),
         fc.boolean(),
         (ops, bytes, chunked) => {
-          const { outbox, shelf, change } = make({ bytes, chunked });
-          const peer = new Peer();
-          for (const step of [...ops, { type: 'subscribe' as const }]) {
-            if (step.type === 'set') change(step.key, step.version, 6);
-            if (step.type === 'subscribe') outbox.subscribe(KIND);
-            if (step.type === 'take') peer.receive(outbox.take());
-            if (step.type === 'answer') peer.answer(outbox);
+          const shelf = new Shelf();
+          const peer = new Peer(() => new Outbox(shelf.offer, { bytes, chunked }));
+          for (const step of ops) {
+            if (step.type === 'set') peer.outbox.mark(KIND, step.key, shelf.set(step.key, step.version, 6));
+            if (step.type === 'subscribe') peer.subscribe();
+            if (step.type === 'take') peer.take();
+            if (step.type === 'answer') peer.answer();
+            if (step.type === 'cut') peer.reconnect();
           }
-          for (let message = outbox.take(); message; message = outbox.take()) {
-            peer.receive(message);
-            peer.answer(outbox);
-          }
-          expect(peer.held).toEqual(
-            new Map([...shelf.items.values()].map(({ wireKey, version }) => [wireKey, version])),
-          );
+          peer.subscribe();
+          do peer.answer();
+          while (peer.take());
+          expect(peer.held).toEqual(new Map([...shelf.items].map(([name, item]) => [name, item.version])));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
   });
 });
 
-/** Applies messages as a receiver does. */
+/** Applies messages as a receiver does, and resumes where it can. */
 class Peer {
-  held = new Map<string, string>();
-  private seen: Map<string, string> | undefined;
+  outbox: Outbox<Sendable>;
+  readonly held = new Map<string, string>();
+  private unseen: Set<string> | undefined = new Set();
   private nonce: string | undefined;
+  private point: number | undefined;
 
-  receive(message: Message<Sendable> | undefined): void {
-    if (!message) return;
-    this.nonce = message.nonce;
-    if (message.part !== 'change') this.seen ??= new Map();
-    for (const { wireKey, version } of message.put) {
-      this.held.set(wireKey, version);
-      this.seen?.set(wireKey, version);
-    }
-    for (const wireKey of message.removed) this.held.delete(wireKey);
-    if (message.part !== 'whole') return;
-    this.held = this.seen ?? new Map();
-    this.seen = undefined;
+  constructor(private readonly connect: () => Outbox<Sendable>) {
+    this.outbox = connect();
   }
 
-  answer(outbox: Outbox<Sendable>): void {
-    if (this.nonce !== undefined) outbox.answer(KIND, this.nonce, 0);
+  reconnect(): void {
+    this.outbox = this.connect();
+    this.unseen = new Set(this.held.keys());
     this.nonce = undefined;
+  }
+
+  subscribe(): void {
+    this.outbox.subscribe(KIND, this.point);
+  }
+
+  answer(): void {
+    if (this.nonce !== undefined) this.outbox.answer(KIND, this.nonce, 0);
+    this.nonce = undefined;
+  }
+
+  take(): boolean {
+    const message = this.outbox.take();
+    if (!message) return false;
+    this.nonce = message.nonce;
+    for (const { wireKey, version } of message.put) this.hold(wireKey.slice(0, -1), version);
+    for (const key of [...message.removed.map((wireKey) => wireKey.slice(0, -1)), ...message.gone])
+      this.hold(key, undefined);
+    if (message.part === 'whole') {
+      if (!message.resumed) for (const key of this.unseen ?? []) this.held.delete(key);
+      this.unseen = undefined;
+    }
+    if (message.revision > 0) this.point = message.revision;
+    return true;
+  }
+
+  private hold(key: string, version: string | undefined): void {
+    if (version === undefined) this.held.delete(key);
+    else this.held.set(key, version);
+    this.unseen?.delete(key);
   }
 }

@@ -18,9 +18,15 @@ export class Outbox<S extends Sendable> {
     private readonly limits: MessageLimits,
   ) {}
 
-  /** The peer asked for a kind: it gets the whole state, even when that is empty. */
-  subscribe(kind: string): void {
-    this.kinds.set(kind, new OutboxKind(kind, this.offer, this.limits));
+  /**
+   * The peer asked for a kind: it gets the whole state, even when that is empty, or what changed since the revision
+   * that it is known to hold (cw-resume). Asking again on the same stream begins nothing anew: it is answered with
+   * what is new, also when that is nothing (kds.md §2.5).
+   */
+  subscribe(kind: string, since?: number): void {
+    const known = this.kinds.get(kind);
+    if (known) known.touch();
+    else this.kinds.set(kind, new OutboxKind({ kind, since }, this.offer, this.limits));
   }
 
   isSubscribed(kind: string): boolean {
@@ -33,6 +39,11 @@ export class Outbox<S extends Sendable> {
    */
   mark(kind: string, key: string, was: Told | undefined): void {
     this.kinds.get(kind)?.mark(key, was);
+  }
+
+  /** The peer shall hear how far the kind is, even when nothing of it changed. */
+  touch(kind: string): void {
+    this.kinds.get(kind)?.touch();
   }
 
   /** The peer answered a message; what it rejected counts as handled. False when nothing with that nonce is in flight. */

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { identityKey, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexEvent, ResourceIndex } from '@causeway/store';
-import { isOfferedDown, MeshView, type Peer } from '@causeway/sync';
+import { isOfferedDown, mayHaveGoneDown, MeshView, type Peer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
 import { IndexOffer, itemOf, type EncodedItem } from '../stream/index-offer';
@@ -26,6 +27,7 @@ export interface AudienceSource {
  */
 export class Audience {
   private readonly listeners = new Set<Listener>();
+  private readonly hashes = new Map<string, string>();
   private view: MeshView;
   private scheduled = false;
 
@@ -35,7 +37,20 @@ export class Audience {
 
   /** What the zone `peer` may be told. */
   offerFor(peer: Peer, dialect: Dialect): IndexOffer {
-    return new IndexOffer(this.source, dialect, (kind, resource) => isOfferedDown(kind, resource, peer, this.view));
+    return new IndexOffer(this.source, dialect, {
+      isOffered: (kind, resource) => isOfferedDown(kind, resource, peer, this.view),
+      mayHold: (kind, id) => mayHaveGoneDown(kind, id, peer),
+    });
+  }
+
+  /** Hash of the rules by which zones get a kind now. */
+  viewOf(kindName: string): string {
+    const known = this.hashes.get(kindName);
+    if (known !== undefined) return known;
+    const kind = this.source.registry.kind(kindName);
+    const hash = kind ? createHash('sha256').update(this.view.describe(kind)).digest('base64url').slice(0, 16) : '';
+    this.hashes.set(kindName, hash);
+    return hash;
   }
 
   join(listener: Listener): void {
@@ -51,8 +66,27 @@ export class Audience {
     const before = this.view;
     if (reloaded || changes.some(({ id }) => id.kind === 'Zone' || id.kind === 'Mesh')) this.view = this.currentView();
     for (const { id, before: was } of changes) this.markAll(id.kind, identityKey(id), was, before);
-    if (before !== this.view) this.markMoved(before);
+    if (before !== this.view) this.move(before);
     this.schedulePump();
+  }
+
+  /** All kinds of all streams say how far they are: a point that nobody moved would grow too old to resume from. */
+  touchAll(): void {
+    for (const { stream } of this.listeners) {
+      for (const kind of this.source.registry.kinds) stream.touch(kind.name);
+    }
+    this.schedulePump();
+  }
+
+  /** The rules changed: what they move is told, and where they moved nothing the peer learns of the new ones. */
+  private move(before: MeshView): void {
+    const hashes = new Map(this.hashes);
+    this.hashes.clear();
+    this.markMoved(before);
+    for (const [kind, hash] of hashes) {
+      if (hash === this.viewOf(kind)) continue;
+      for (const { stream } of this.listeners) stream.touch(kind);
+    }
   }
 
   private currentView(): MeshView {

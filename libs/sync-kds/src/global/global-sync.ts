@@ -1,7 +1,7 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
 import { errorText } from '@causeway/runtime';
-import { CHUNK_BYTES, kdsChannelOptions } from '../wire/channel-options';
+import { kdsChannelOptions } from '../wire/channel-options';
 import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { kdsSyncService } from '../wire/services';
@@ -13,7 +13,7 @@ import { unaryFor } from './unary';
 import { ZoneStreams, type BytesCall } from './zone-streams';
 
 /** What this version can; the handshake picks what the zone can as well. */
-const FEATURES: readonly string[] = [Extension.json, Extension.meta, Extension.chunk, Extension.result];
+const FEATURES: readonly string[] = Object.values(Extension);
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync {
@@ -30,7 +30,7 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
   const audience = new Audience({ index, registry, encoder });
   const live = new LiveSessions();
   const door = new ZoneDoor(options, live, options.features ?? FEATURES);
-  const streams = new ZoneStreams({ ...options, audience, live, door, chunkBytes: CHUNK_BYTES });
+  const streams = new ZoneStreams({ options, audience, live, door });
   const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
     audience.observe(event);

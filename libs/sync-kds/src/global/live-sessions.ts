@@ -8,7 +8,7 @@ export interface SessionMember {
 /** The streams of each zone on this replica: a newer session closes the older one's (design.md §5 Reconnect). */
 export class LiveSessions {
   private readonly zones = new Map<string, Set<SessionMember>>();
-  /** The last session of each zone and direction that was entered. */
+  /** The last session of each zone and direction that was entered or replaced. */
   private readonly entered = new Map<string, number>();
 
   /**
@@ -16,7 +16,7 @@ export class LiveSessions {
    * already: what the former stream still writes could not be told from what this one does.
    */
   enter(zone: string, member: SessionMember): boolean {
-    const key = `${zone} ${member.direction}`;
+    const key = keyOf(zone, member.direction);
     if (member.session <= (this.entered.get(key) ?? 0)) return false;
     this.entered.set(key, member.session);
     this.closeOlder(zone, member.session, member.direction);
@@ -33,6 +33,10 @@ export class LiveSessions {
 
   /** Closes what belongs to sessions before `session`; a plain Kuma zone has one a direction. */
   closeOlder(zone: string, session: number, direction: 'up' | 'down' | 'both'): void {
+    const directions = direction === 'both' ? (['up', 'down'] as const) : [direction];
+    for (const key of directions.map((one) => keyOf(zone, one))) {
+      this.entered.set(key, Math.max(this.entered.get(key) ?? 0, session - 1));
+    }
     for (const member of [...(this.zones.get(zone) ?? [])]) {
       if (direction !== 'both' && member.direction !== direction) continue;
       if (member.session < session) member.close(`session ${member.session} was replaced by ${session}`);
@@ -47,4 +51,8 @@ export class LiveSessions {
   closeAll(detail: string): void {
     for (const zone of [...this.zones.keys()]) this.closeZone(zone, detail);
   }
+}
+
+function keyOf(zone: string, direction: 'up' | 'down'): string {
+  return `${zone} ${direction}`;
 }

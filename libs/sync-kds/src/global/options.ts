@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
-import type { ResourceIndex, ResourceStore, SessionStore } from '@causeway/store';
+import type { ResourceIndex, ResourceStore, SessionStore, StoreUpkeep } from '@causeway/store';
 import type { KumaOptions } from '../wire/language/kuma-language';
 import type { AuthPort } from './auth';
 
@@ -21,4 +21,11 @@ export interface GlobalSyncOptions {
   /** Extensions offered to Causeway zones; all by default. */
   readonly features?: readonly string[];
   readonly kuma?: KumaOptions;
+  /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  readonly hold?: number;
+  /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */
+  readonly upkeep?: Pick<StoreUpkeep, 'newIncarnation'>;
 }
+
+/** 5 minutes (design.md §5). */
+export const DEFAULT_HOLD = 300_000;

@@ -1,6 +1,7 @@
-import { Forbidden } from '@causeway/resources';
+import { Forbidden, type StorePoint } from '@causeway/resources';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { SessionOpening } from '@causeway/store';
+import { PeerBook, type Point } from '../peer-book';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import type { LiveSessions } from './live-sessions';
@@ -14,10 +15,22 @@ export interface Entrance {
   readonly extensions: readonly string[];
   /** Whether it shook hands; else it is plain Kuma. */
   readonly causeway: boolean;
+  /** What the zone said in its handshake with this replica that it holds. */
+  readonly points: ReadonlyMap<string, Point>;
+}
+
+const NO_POINTS: ReadonlyMap<string, Point> = new Map();
+
+/** What a handshake left for the streams of its session. */
+interface Greeted {
+  readonly session: number;
+  readonly points: ReadonlyMap<string, Point>;
 }
 
 /** Lets zones in: authenticates them, gives them a session, makes them known. */
 export class ZoneDoor {
+  private readonly greeted = new Map<string, Greeted>();
+
   constructor(
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
@@ -34,7 +47,11 @@ export class ZoneDoor {
     const session = opened(zone, await this.options.sessions.open({ zone, storeId, incarnation, epoch, instance }));
     await ensureZone(this.options.store, this.options.registry, zone);
     this.live.closeOlder(zone, session, 'both');
-    const head = await this.options.store.head();
+    const points = new Map(request.resumePoints.map(({ kind, ...point }) => [kind, point]));
+    this.greeted.set(zone, { session, points });
+    const head = await this.headFor(points);
+    const book = await PeerBook.read(this.options.store, zone);
+    const resumePoints = [...book.all()].map(([kind, point]) => ({ kind, ...point }));
     const { instance: ours, version } = this.options;
     this.options.logger.info('zone opened a session', { zone, session, instance });
     const features = [...sharedExtensions(this.features, request.features)];
@@ -62,14 +79,28 @@ export class ZoneDoor {
       );
     }
     const extensions = sharedExtensions(this.features, headers.features);
-    return { zone, session: headers.session, extensions, causeway: true };
+    const greeted = this.greeted.get(zone);
+    // Another replica shook hands: the zone gets whole states here.
+    const points = greeted?.session === headers.session ? greeted.points : NO_POINTS;
+    return { zone, session: headers.session, extensions, causeway: true, points };
+  }
+
+  /** A zone that holds more of this life than this store has shows that something was lost: a new life begins. */
+  private async headFor(points: ReadonlyMap<string, Point>): Promise<StorePoint> {
+    const head = await this.options.store.head();
+    const ahead = [...points.values()].some(
+      (point) => point.incarnation === head.incarnation && point.revision > head.revision,
+    );
+    if (!ahead || !this.options.upkeep) return head;
+    this.options.logger.error('a zone holds newer state than this store: it was set back, and begins a new life');
+    return this.options.upkeep.newIncarnation();
   }
 
   private async enterKuma(zone: string, direction: 'up' | 'down'): Promise<Entrance> {
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
     const session = opened(zone, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
-    return { zone, session, extensions: [], causeway: false };
+    return { zone, session, extensions: [], causeway: false, points: NO_POINTS };
   }
 
   private async admit({ zone, token }: ZoneHeaders): Promise<void> {

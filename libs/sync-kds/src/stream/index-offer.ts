@@ -1,4 +1,4 @@
-import { identityKey, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
 import type { Offer, Sendable } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
@@ -15,6 +15,13 @@ export interface OfferSource {
   readonly index: ResourceIndex;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
+}
+
+/** Who may know what. */
+export interface OfferRules {
+  isOffered(kind: Kind, resource: Resource): boolean;
+  /** Whether the peer may ever have been offered a resource of this identity. */
+  mayHold(kind: Kind, id: Identity): boolean;
 }
 
 const ITEMS = new WeakMap<EncodedResource, EncodedItem>();
@@ -36,22 +43,31 @@ export class IndexOffer implements Offer<EncodedItem> {
   constructor(
     private readonly source: OfferSource,
     private readonly dialect: Dialect,
-    private readonly isOffered: (kind: Kind, resource: Resource) => boolean,
+    private readonly rules: OfferRules,
   ) {}
 
   *keys(kindName: string): Iterable<string> {
     const kind = this.source.registry.kind(kindName);
     if (!kind) return;
     for (const resource of this.source.index.ofKind(kindName)) {
-      if (this.isOffered(kind, resource)) yield identityKey(resource.id);
+      if (this.rules.isOffered(kind, resource)) yield identityKey(resource.id);
     }
   }
 
   get(key: string): EncodedItem | undefined {
     const resource = this.source.index.byIdentityKey(key);
     const kind = resource && this.source.registry.kind(resource.id.kind);
-    if (!kind || !this.isOffered(kind, resource)) return undefined;
+    if (!kind || !this.rules.isOffered(kind, resource)) return undefined;
     return itemOf(this.source.encoder, resource, this.dialect);
+  }
+
+  *keysSince(kindName: string, revision: number): Iterable<string> {
+    const kind = this.source.registry.kind(kindName);
+    if (!kind) return;
+    const { index } = this.source;
+    for (const { id, revision: at } of [...index.ofKind(kindName), ...index.tombstones()]) {
+      if (at > revision && id.kind === kindName && this.rules.mayHold(kind, id)) yield identityKey(id);
+    }
   }
 
   revision(): number {

@@ -1,18 +1,17 @@
 import { describeIdentity, type Identity, type Registry } from '@causeway/resources';
-import { Fenced, type Change, type ResourceIndex, type WriteResult } from '@causeway/store';
+import { Fenced, type ResourceIndex } from '@causeway/store';
 import { errorText, type Logger } from '@causeway/runtime';
-import { Inbox, isOwnedByStream, type Intake, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import { Inbox, isOwnedByStream, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import { wireKeyOf } from '../wire/outgoing';
 import { encodeRequest } from '../wire/request';
 import { decodeResponse, type IncomingResponse } from '../wire/response';
 import type { AppliedResult } from '../wire/results';
 import { formatWireKey, parseWireKey } from '../wire/wire-resource';
+import type { Point } from '../peer-book';
+import type { IntakeWriter } from './intake-writer';
 import { parcelOf, type CopyPut } from './parcel';
 import type { PeerStream } from './peer-stream';
-
-/** Largest number of changes in one write: larger ones delay everybody else (design.md §2.4). */
-const BATCH = 500;
 
 /** What a receiving stream needs to know. */
 export interface IntakeStreamOptions {
@@ -27,8 +26,7 @@ export interface IntakeStreamOptions {
   readonly index: ResourceIndex;
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
-  /** Writes with the right of this session or term. */
-  readonly write: (changes: readonly Change[]) => Promise<WriteResult>;
+  readonly writer: IntakeWriter;
   readonly now: () => number;
   readonly logger: Logger;
   readonly applied?: (kind: string, applied: Applied) => void;
@@ -78,6 +76,7 @@ export class IntakeStream {
   /** Takes in nothing more; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
+    this.options.writer.close();
     await Promise.all(this.queues.values());
   }
 
@@ -85,7 +84,8 @@ export class IntakeStream {
     if (this.closed) return;
     const parcel = parcelOf(response, this.options);
     const intake = this.inbox.receive(parcel);
-    const rejected = [...intake.rejected, ...(await this.apply(intake))];
+    const refused = await this.options.writer.apply(response.kind, intake, pointOf(response));
+    const rejected = [...intake.rejected, ...refused];
     this.answer(response, parcel, rejected);
     this.options.applied?.(response.kind, {
       revision: response.position?.revision,
@@ -93,24 +93,6 @@ export class IntakeStream {
       rejected,
       committedAt: intake.puts.map(({ content }) => content.copy.origin.committedAt),
     });
-  }
-
-  /** Writes what an intake asks for; what the store refused comes back. */
-  private async apply(intake: Intake<CopyPut>): Promise<readonly Rejection[]> {
-    const changes: Change[] = intake.puts.map(({ content }) => content);
-    const gone = [...intake.removed, ...intake.absent];
-    changes.push(...gone.map((id: Identity): Change => ({ type: 'delete', id, expect: 'any' })));
-    const rejected: Rejection[] = [];
-    for (let from = 0; from < changes.length; from += BATCH) {
-      const { results } = await this.options.write(changes.slice(from, from + BATCH));
-      results.forEach((result, i) => {
-        const put = intake.puts[from + i];
-        // An older state is superseded and a removed resource absent: both are as they should be.
-        if (!put || result.type !== 'refused' || result.refusal === 'older') return;
-        rejected.push({ wireKey: put.wireKey, reason: result.detail });
-      });
-    }
-    return rejected;
   }
 
   private answer(response: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {
@@ -159,4 +141,8 @@ export class IntakeStream {
     this.options.logger.warn('state of the peer could not be stored', { kind, error: errorText(error) });
     this.options.stream.end(reason, `${kind} could not be stored: ${errorText(error)}`);
   }
+}
+
+function pointOf({ position }: IncomingResponse): Point | undefined {
+  return position && { incarnation: position.incarnation, revision: position.revision, view: position.view };
 }

@@ -1,4 +1,5 @@
 import { Outbox, type KindFigures, type Message, type MessageLimits, type Offer, type Told } from '@causeway/sync';
+import { parseIdentityKey } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import { decodeRequest, type WireRequest } from '../wire/request';
 import { encodeResponse, type StatePosition } from '../wire/response';
@@ -15,9 +16,19 @@ export interface OfferStreamOptions {
   readonly controlPlane: string;
   /** The zone of the stream; requests of another node are refused. */
   readonly zone: string;
-  /** The life of our store, where the peer understands positions. */
-  readonly incarnation?: () => string;
+  /** What a Causeway peer is told beside the state. */
+  readonly standing?: Standing;
   readonly logger: Logger;
+}
+
+/** Where our state stands, for a peer that understands it. */
+export interface Standing {
+  /** The life of our store. */
+  incarnation(): string;
+  /** Hash of the rules that decide what the peer gets of a kind. */
+  view(kind: string): string;
+  /** The revision of ours up to which the peer holds a kind by these rules; undefined where it needs the whole state. */
+  since(kind: string): number | undefined;
 }
 
 /**
@@ -27,6 +38,8 @@ export interface OfferStreamOptions {
 export class OfferStream {
   private readonly outbox: Outbox<EncodedItem>;
   private opened = false;
+  /** Kinds asked for before `open`. */
+  private early: string[] = [];
   private writable = true;
 
   constructor(private readonly options: OfferStreamOptions) {
@@ -36,13 +49,14 @@ export class OfferStream {
   /** The index is complete: answers may begin. */
   open(): void {
     this.opened = true;
+    for (const kind of this.early.splice(0)) this.subscribe(kind);
     this.pump();
   }
 
   message(bytes: Buffer): void {
     const request = this.decode(bytes);
     if (!request) return;
-    if (request.type === 'subscribe') this.outbox.subscribe(request.kind);
+    if (request.type === 'subscribe') this.subscribe(request.kind);
     else this.answered(request);
     this.pump();
   }
@@ -57,6 +71,11 @@ export class OfferStream {
     if (this.outbox.isSubscribed(kind)) this.outbox.mark(kind, key, was());
   }
 
+  /** The peer shall hear how far a kind is even when nothing of it changed, so that it can resume from there. */
+  touch(kind: string): void {
+    if (this.options.standing) this.outbox.touch(kind);
+  }
+
   /** Sends what may leave now. */
   pump(): void {
     while (this.opened && this.writable) {
@@ -68,6 +87,11 @@ export class OfferStream {
 
   figures(): ReadonlyMap<string, KindFigures> {
     return this.outbox.figures();
+  }
+
+  private subscribe(kind: string): void {
+    if (this.opened) this.outbox.subscribe(kind, this.options.standing?.since(kind));
+    else this.early.push(kind);
   }
 
   private decode(bytes: Buffer): WireRequest | undefined {
@@ -106,9 +130,19 @@ export class OfferStream {
     });
   }
 
-  private position({ revision, part }: Message<EncodedItem>): { readonly position?: StatePosition } {
-    const incarnation = this.options.incarnation?.();
-    if (incarnation === undefined) return {};
-    return { position: { incarnation, revision, view: '', more: part === 'piece', resumed: false } };
+  private position(message: Message<EncodedItem>): { readonly position?: StatePosition } {
+    const { standing } = this.options;
+    if (!standing) return {};
+    const { kind, revision, part, resumed } = message;
+    const gone = message.gone.map(parseIdentityKey);
+    const position = {
+      incarnation: standing.incarnation(),
+      revision,
+      view: standing.view(kind),
+      more: part === 'piece',
+      resumed,
+      gone,
+    };
+    return { position };
   }
 }

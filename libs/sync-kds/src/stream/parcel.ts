@@ -33,7 +33,8 @@ export function parcelOf(response: IncomingResponse, context: ParcelContext): Pa
     else arrivals.push(arrival);
   }
   const { more = false, resumed = false } = response.position ?? {};
-  return { kind: response.kind, arrivals, rejected, removed: response.removed.map(formatWireKey), more, resumed };
+  const gone = response.position?.gone.map((id) => ({ kind: response.kind, ...id })) ?? [];
+  return { kind: response.kind, arrivals, rejected, removed: response.removed.map(formatWireKey), gone, more, resumed };
 }
 
 function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {

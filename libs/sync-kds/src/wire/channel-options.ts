@@ -6,6 +6,9 @@ export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Largest piece of a first state between Causeway peers (design.md §5 cw-chunk). */
 export const CHUNK_BYTES = 256 * 1024;
 
+/** Changes to a peer without cw-chunk stay well below its limit; its first state goes in one message of any size. */
+export const PLAIN_MESSAGE_BYTES = 4 * 1024 * 1024;
+
 const limits: ChannelOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,

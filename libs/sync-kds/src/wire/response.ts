@@ -21,6 +21,16 @@ export interface StatePosition {
   readonly more: boolean;
   /** Only changes since the resume point: absence means nothing. */
   readonly resumed: boolean;
+  /** What the peer may hold from before and may hold no longer; only where `resumed`. */
+  readonly gone: readonly GoneResource[];
+}
+
+/** A resource of the message's kind that is no more. */
+export interface GoneResource {
+  readonly mesh: string;
+  readonly zone: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** What one response says before its resources. */
@@ -101,16 +111,21 @@ function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse
   for (const key of removed) text(Field.removed, formatWireKey(key));
   out.uint32(Field.controlPlane * 8 + 2).fork();
   text(CONTROL_PLANE_IDENTIFIER, controlPlane).join();
-  if (position !== undefined) out.uint32(MARK_TAG).bytes(StateMark.encode({ ...position }).finish());
+  if (position !== undefined)
+    out.uint32(MARK_TAG).bytes(StateMark.encode({ ...position, gone: [...position.gone] }).finish());
   return out.finish();
+}
+
+function readGone({ mesh, zone, namespace, name }: GoneResource): GoneResource {
+  return { mesh, zone, namespace, name };
 }
 
 function readPosition({ systemVersionInfo, _unknownFields }: DeltaDiscoveryResponse): StatePosition | undefined {
   const bytes = _unknownFields?.[MARK_TAG]?.at(-1);
   if (bytes === undefined) return undefined;
-  const { more, resumed, incarnation, view } = StateMark.decode(new BinaryReader(bytes).bytes());
+  const { more, resumed, incarnation, view, gone } = StateMark.decode(new BinaryReader(bytes).bytes());
   const revision = Number(systemVersionInfo);
   if (!Number.isSafeInteger(revision))
     throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
-  return { incarnation, revision, view, more, resumed };
+  return { incarnation, revision, view, more, resumed, gone: gone.map(readGone) };
 }

@@ -229,6 +229,7 @@ describe('a response', () => {
     view: 'v',
     more: true,
     resumed: false,
+    gone: [{ mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' }],
   };
   const head = { kind: 'MeshService', nonce: '3', controlPlane: 'east' };
 

@@ -1,7 +1,7 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Clock, Logger, Term } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { ResourceIndex, ResourceStore, StoreUpkeep } from '@causeway/store';
 
 /** What a zone's side of sync is made of. */
 export interface ZoneSyncOptions {
@@ -25,6 +25,13 @@ export interface ZoneSyncOptions {
   readonly token?: () => string | undefined;
   /** Extensions this zone offers; all by default. */
   readonly features?: readonly string[];
+  /** Begins a new life of the store where the global proves that this one has lost what it had (design.md §2.7). */
+  readonly upkeep?: Pick<StoreUpkeep, 'newIncarnation'>;
+  /** How long absences of a new life of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  readonly hold?: number;
   /** Between connections, ms. */
   readonly backoff?: { readonly base: number; readonly cap: number };
 }
+
+/** 5 minutes (design.md §5). */
+export const DEFAULT_HOLD = 300_000;

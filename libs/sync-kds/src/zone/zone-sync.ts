@@ -1,4 +1,4 @@
-import { aborted, Backoff, errorText } from '@causeway/runtime';
+import { Backoff, errorText } from '@causeway/runtime';
 import { connect, type Connection } from './connection';
 import type { ZoneSyncOptions } from './options';
 
@@ -49,7 +49,7 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
         }
         if (term.signal.aborted) return;
         logger.warn('no session with the global, trying again', { address: options.address, error: lastError });
-        await Promise.race([clock.sleep(backoff.next(), term.signal), aborted(term.signal)]);
+        await clock.sleep(backoff.next(), term.signal);
       }
     },
     status: () => ({

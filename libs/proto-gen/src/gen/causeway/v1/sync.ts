@@ -141,6 +141,21 @@ export interface StateMark {
   resumed: boolean;
   incarnation: string;
   view: string;
+  /**
+   * cw-resume: what the peer may hold from before and may hold no longer, in place of removed_resources: what is
+   * left of a deleted resource has no labels to make its wire name of.
+   */
+  gone: Gone[];
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+/** A resource by its identity. */
+export interface Gone {
+  mesh: string;
+  /** Zone of origin; empty for what was made on the global. */
+  zone: string;
+  namespace: string;
+  name: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1013,7 +1028,7 @@ export const OriginRevision: MessageFns<OriginRevision> = {
 };
 
 function createBaseStateMark(): StateMark {
-  return { more: false, resumed: false, incarnation: "", view: "", _unknownFields: {} };
+  return { more: false, resumed: false, incarnation: "", view: "", gone: [], _unknownFields: {} };
 }
 
 export const StateMark: MessageFns<StateMark> = {
@@ -1029,6 +1044,9 @@ export const StateMark: MessageFns<StateMark> = {
     }
     if (message.view !== "") {
       writer.uint32(34).string(message.view);
+    }
+    for (const v of message.gone) {
+      Gone.encode(v!, writer.uint32(42).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1086,6 +1104,14 @@ export const StateMark: MessageFns<StateMark> = {
             message.view = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.gone.push(Gone.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1112,6 +1138,7 @@ export const StateMark: MessageFns<StateMark> = {
       resumed: isSet(object.resumed) ? globalThis.Boolean(object.resumed) : false,
       incarnation: isSet(object.incarnation) ? globalThis.String(object.incarnation) : "",
       view: isSet(object.view) ? globalThis.String(object.view) : "",
+      gone: globalThis.Array.isArray(object?.gone) ? object.gone.map((e: any) => Gone.fromJSON(e)) : [],
     };
   },
 
@@ -1129,6 +1156,9 @@ export const StateMark: MessageFns<StateMark> = {
     if (message.view !== "") {
       obj.view = message.view;
     }
+    if (message.gone?.length) {
+      obj.gone = message.gone.map((e) => Gone.toJSON(e));
+    }
     return obj;
   },
 
@@ -1141,6 +1171,140 @@ export const StateMark: MessageFns<StateMark> = {
     message.resumed = object.resumed ?? false;
     message.incarnation = object.incarnation ?? "";
     message.view = object.view ?? "";
+    message.gone = object.gone?.map((e) => Gone.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseGone(): Gone {
+  return { mesh: "", zone: "", namespace: "", name: "", _unknownFields: {} };
+}
+
+export const Gone: MessageFns<Gone> = {
+  encode(message: Gone, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mesh !== "") {
+      writer.uint32(10).string(message.mesh);
+    }
+    if (message.zone !== "") {
+      writer.uint32(18).string(message.zone);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(26).string(message.namespace);
+    }
+    if (message.name !== "") {
+      writer.uint32(34).string(message.name);
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Gone {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGone();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mesh = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.zone = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Gone {
+    return {
+      mesh: isSet(object.mesh) ? globalThis.String(object.mesh) : "",
+      zone: isSet(object.zone) ? globalThis.String(object.zone) : "",
+      namespace: isSet(object.namespace) ? globalThis.String(object.namespace) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+    };
+  },
+
+  toJSON(message: Gone): unknown {
+    const obj: any = {};
+    if (message.mesh !== "") {
+      obj.mesh = message.mesh;
+    }
+    if (message.zone !== "") {
+      obj.zone = message.zone;
+    }
+    if (message.namespace !== "") {
+      obj.namespace = message.namespace;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<Gone>): Gone {
+    return Gone.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Gone>): Gone {
+    const message = createBaseGone();
+    message.mesh = object.mesh ?? "";
+    message.zone = object.zone ?? "";
+    message.namespace = object.namespace ?? "";
+    message.name = object.name ?? "";
     return message;
   },
 };

@@ -1,0 +1,73 @@
+import type { Peer } from '@causeway/sync';
+import type { Point } from '../peer-book';
+import { OfferStream, type Standing } from '../stream/offer-stream';
+import type { PeerStream } from '../stream/peer-stream';
+import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
+import { dialectOf, Extension } from '../wire/dialect';
+import type { GlobalParts } from './parts';
+import type { Listener } from './audience';
+import type { Entrance } from './zone-door';
+import type { ZoneStream } from './zone-stream';
+
+/** GlobalToZoneSync of one session: tells a zone what it may know. */
+export class DownStream implements ZoneStream {
+  private readonly offering: OfferStream;
+  private readonly listener: Listener;
+  private readonly points: ReadonlyMap<string, Point>;
+  private floor = Infinity;
+
+  constructor(
+    private readonly parts: GlobalParts,
+    entrance: Entrance,
+    stream: PeerStream,
+  ) {
+    const { audience, options } = parts;
+    const { zone, extensions, causeway } = entrance;
+    const peer: Peer = { zone, causeway };
+    const dialect = dialectOf(extensions);
+    const chunked = extensions.includes(Extension.chunk);
+    this.points = extensions.includes(Extension.resume) ? entrance.points : new Map();
+    this.offering = new OfferStream({
+      stream,
+      offer: audience.offerFor(peer, dialect),
+      limits: { chunked, bytes: chunked ? CHUNK_BYTES : PLAIN_MESSAGE_BYTES },
+      controlPlane: 'global',
+      zone,
+      ...(causeway ? { standing: this.standing() } : {}),
+      logger: options.logger.child({ zone, stream: 'down' }),
+    });
+    this.listener = { peer, dialect, stream: this.offering };
+    audience.join(this.listener);
+  }
+
+  message(bytes: Buffer): void {
+    this.offering.message(bytes);
+  }
+
+  drain(): void {
+    this.offering.drain();
+  }
+
+  open(floor: number): void {
+    this.floor = floor;
+    this.offering.open();
+  }
+
+  ended(): void {
+    this.parts.audience.leave(this.listener);
+  }
+
+  private standing(): Standing {
+    const { audience, options } = this.parts;
+    const incarnation = (): string => options.index.point?.incarnation ?? '';
+    return {
+      incarnation,
+      view: (kind) => audience.viewOf(kind),
+      since: (kind) => {
+        const point = this.points.get(kind);
+        if (!point || point.incarnation !== incarnation() || point.revision < this.floor) return undefined;
+        return point.view === audience.viewOf(kind) ? point.revision : undefined;
+      },
+    };
+  }
+}

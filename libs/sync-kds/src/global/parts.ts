@@ -1,0 +1,12 @@
+import type { Audience } from './audience';
+import type { LiveSessions } from './live-sessions';
+import type { GlobalSyncOptions } from './options';
+import type { ZoneDoor } from './zone-door';
+
+/** The parts of one global's sync. */
+export interface GlobalParts {
+  readonly options: GlobalSyncOptions;
+  readonly audience: Audience;
+  readonly live: LiveSessions;
+  readonly door: ZoneDoor;
+}

@@ -1,0 +1,78 @@
+import { goesUp } from '@causeway/sync';
+import { PeerBook } from '../peer-book';
+import { IntakeStream } from '../stream/intake-stream';
+import { IntakeWriter } from '../stream/intake-writer';
+import type { PeerStream } from '../stream/peer-stream';
+import { dialectOf, Extension } from '../wire/dialect';
+import { NODE_FEATURES } from '../wire/node';
+import { encodeRequest } from '../wire/request';
+import { DEFAULT_HOLD } from './options';
+import type { GlobalParts } from './parts';
+import type { Entrance } from './zone-door';
+import type { ZoneStream } from './zone-stream';
+
+/** ZoneToGlobalSync of one session: takes in what a zone has. */
+export class UpStream implements ZoneStream {
+  private readonly intake: IntakeStream;
+  private readonly ready: Promise<void>;
+  private begin: () => void = () => undefined;
+
+  private constructor(
+    private readonly parts: GlobalParts,
+    private readonly entrance: Entrance,
+    private readonly stream: PeerStream,
+    book: PeerBook,
+  ) {
+    const { store, registry, index, clock, logger, hold = DEFAULT_HOLD } = parts.options;
+    const { zone, session, extensions } = entrance;
+    this.ready = new Promise((resolve) => (this.begin = resolve));
+    const log = logger.child({ zone, stream: 'up' });
+    this.intake = new IntakeStream({
+      stream,
+      receiver: { role: 'global', from: zone },
+      zone,
+      dialect: dialectOf(extensions),
+      results: extensions.includes(Extension.result),
+      registry,
+      index,
+      ready: this.ready,
+      writer: new IntakeWriter({
+        write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
+        book,
+        hold,
+        clock,
+        logger: log,
+      }),
+      now: () => clock.now(),
+      logger: log,
+    });
+  }
+
+  static async begin(parts: GlobalParts, entrance: Entrance, stream: PeerStream): Promise<UpStream> {
+    const book = await PeerBook.read(parts.options.store, entrance.zone);
+    return new UpStream(parts, entrance, stream, book);
+  }
+
+  message(bytes: Buffer): void {
+    this.intake.message(bytes);
+  }
+
+  drain(): void {
+    // Answers are few and small.
+  }
+
+  open(): void {
+    this.begin();
+    const { zone, causeway } = this.entrance;
+    const { version, instance, registry } = this.parts.options;
+    const metadata = { version, config: '', controlPlaneId: instance, features: NODE_FEATURES };
+    for (const kind of registry.kinds) {
+      if (!goesUp(kind, { zone, causeway })) continue;
+      this.stream.write(encodeRequest({ type: 'subscribe', kind: kind.name, zone, metadata, held: {} }));
+    }
+  }
+
+  ended(): void {
+    void this.intake.close();
+  }
+}

@@ -1,0 +1,38 @@
+import type { Metadata } from '@grpc/grpc-js';
+import type { HandshakeResponse } from '@causeway/proto-gen';
+import type { Peer } from '@causeway/sync';
+import type { PeerBook } from '../peer-book';
+import { encodeZoneHeaders } from '../wire/headers';
+import type { ZoneSyncOptions } from './options';
+import type { ZoneCalls } from './zone-calls';
+
+/** What both streams of a zone's session share. */
+export interface ZoneSession {
+  readonly options: ZoneSyncOptions;
+  readonly calls: ZoneCalls;
+  /** Undefined with a plain Kuma global. */
+  readonly greeting: HandshakeResponse | undefined;
+  readonly extensions: readonly string[];
+  /** What is remembered of the global. */
+  readonly book: PeerBook;
+  /** Since when this store knows every deletion. */
+  readonly floor: number;
+}
+
+/** The peer as the rules of sync see it: our own zone, and whether the global is Causeway. */
+export function peerOf({ options, greeting }: ZoneSession): Peer {
+  return { zone: options.zone, causeway: greeting !== undefined };
+}
+
+/** Headers of a stream of this session. */
+export function headersOf({ options, greeting, extensions }: ZoneSession): Metadata {
+  const { zone, version, token } = options;
+  const [session, value] = [greeting?.session, token?.()];
+  return encodeZoneHeaders({
+    zone,
+    version,
+    extensions,
+    ...(session === undefined ? {} : { session }),
+    ...(value === undefined ? {} : { token: value }),
+  });
+}

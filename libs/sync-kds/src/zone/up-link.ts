@@ -1,0 +1,73 @@
+import { identityKey, type ControlPlane, type Resource } from '@causeway/resources';
+import type { IndexEvent } from '@causeway/store';
+import { isOfferedUp, mayHaveGoneUp, type Told } from '@causeway/sync';
+import { IndexOffer, itemOf, type OfferRules } from '../stream/index-offer';
+import { OfferStream, type Standing } from '../stream/offer-stream';
+import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
+import { dialectOf, Extension } from '../wire/dialect';
+import { ResourceEncoder } from '../wire/resource-encoder';
+import { headersOf, peerOf, type ZoneSession } from './session';
+
+/** ZoneToGlobalSync: answers the global's requests with what was made here. Returns what ends it. */
+export function openUp(session: ZoneSession, finish: (reason: string) => void): () => void {
+  const { options, calls, extensions, greeting } = session;
+  const { zone, index, registry } = options;
+  const cp: ControlPlane = { role: 'zone', zone, federated: true };
+  const encoder = new ResourceEncoder(cp);
+  const dialect = dialectOf(extensions);
+  const chunked = extensions.includes(Extension.chunk);
+  const rules = rulesOf(session, cp);
+  const stream = calls.stream('up', headersOf(session));
+  const offering = new OfferStream({
+    stream,
+    offer: new IndexOffer({ index, registry, encoder }, dialect, rules),
+    limits: { chunked, bytes: chunked ? CHUNK_BYTES : PLAIN_MESSAGE_BYTES },
+    controlPlane: zone,
+    zone,
+    ...(greeting ? { standing: standingOf(session) } : {}),
+    logger: options.logger.child({ stream: 'up' }),
+  });
+  const told = (was: Resource | undefined): Told | undefined => {
+    const kind = was && registry.kind(was.id.kind);
+    return kind && rules.isOffered(kind, was) ? itemOf(encoder, was, dialect) : undefined;
+  };
+  const unsubscribe = index.subscribe(({ reloaded, changes }: IndexEvent) => {
+    if (reloaded) stream.end('unavailable', 'the zone loaded its state anew');
+    for (const { id, before } of changes) offering.mark(id.kind, identityKey(id), () => told(before));
+    if (changes.length > 0) queueMicrotask(() => offering.pump());
+  });
+  stream.listen({
+    message: (bytes) => offering.message(bytes),
+    drain: () => offering.drain(),
+    ended: (reason) => {
+      unsubscribe();
+      finish(`ZoneToGlobalSync: ${reason}`);
+    },
+  });
+  offering.open();
+  return unsubscribe;
+}
+
+function rulesOf(session: ZoneSession, cp: ControlPlane): OfferRules {
+  const peer = peerOf(session);
+  return {
+    isOffered: (kind, resource) => isOfferedUp(kind, resource, peer, cp),
+    mayHold: (kind, id) => mayHaveGoneUp(kind, id, peer),
+  };
+}
+
+/** No rules but the kind's own decide what goes up: there is one view. */
+function standingOf({ options, greeting, extensions, floor }: ZoneSession): Standing {
+  const points = new Map(
+    extensions.includes(Extension.resume) ? greeting?.resumePoints.map((point) => [point.kind, point]) : [],
+  );
+  const incarnation = (): string => options.index.point?.incarnation ?? '';
+  return {
+    incarnation,
+    view: () => '',
+    since: (kind) => {
+      const point = points.get(kind);
+      return point && point.incarnation === incarnation() && point.revision >= floor ? point.revision : undefined;
+    },
+  };
+}

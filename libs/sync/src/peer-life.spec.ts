@@ -1,0 +1,35 @@
+import { confirmLife, judgeLife, NO_LIFE, type KnownLife } from './peer-life';
+
+const HOLD = 300;
+const held: KnownLife = { accepted: 'a', pending: { incarnation: 'b', since: 100 } };
+
+describe('judgeLife', () => {
+  it.each<[string, KnownLife, string, number, ReturnType<typeof judgeLife>]>([
+    ['accepts the first life ever seen', NO_LIFE, 'a', 0, { known: { accepted: 'a' } }],
+    ['knows the accepted life again', { accepted: 'a' }, 'a', 0, { known: { accepted: 'a' } }],
+    ['holds a new life', { accepted: 'a' }, 'b', 100, { known: held, heldUntil: 400 }],
+    ['holds from the first sight, not from the last', held, 'b', 399, { known: held, heldUntil: 400 }],
+    ['accepts it when the time has passed', held, 'b', 400, { known: { accepted: 'b' } }],
+    [
+      'begins anew for yet another life',
+      held,
+      'c',
+      399,
+      { known: { accepted: 'a', pending: { incarnation: 'c', since: 399 } }, heldUntil: 699 },
+    ],
+    ['forgets a new life that was gone again', held, 'a', 399, { known: { accepted: 'a' } }],
+  ])('%s', (...[, known, incarnation, now, want]) => {
+    expect(judgeLife(known, incarnation, now, HOLD)).toEqual(want);
+  });
+
+  it('gives the same object back when nothing was learnt', () => {
+    expect(judgeLife(held, 'b', 200, HOLD).known).toBe(held);
+  });
+});
+
+describe('confirmLife', () => {
+  it('accepts what is pending', () => {
+    expect(confirmLife(held)).toEqual({ accepted: 'b' });
+    expect(confirmLife({ accepted: 'a' })).toEqual({ accepted: 'a' });
+  });
+});
