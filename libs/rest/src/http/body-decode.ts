@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { parseYaml } from '@causeway/admission';
 import { HttpFailure } from './http-failure';
 
 /** Media types of bodies, by how they are read. */
@@ -7,9 +7,6 @@ export const BODY_TYPES = {
   yaml: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'],
 } as const;
 
-const MOST_ALIASES = 100;
-const DEEPEST = 100;
-
 /**
  * The value of a request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON too.
  * Throws 415 for other types and 400 for what cannot be parsed, with line and column (design.md §1, §6).
@@ -17,7 +14,7 @@ const DEEPEST = 100;
 export function decodeBody(contentType: string | undefined, body: unknown): unknown {
   const reader = readerFor(contentType);
   const text = Buffer.isBuffer(body) ? utf8(body) : '';
-  if (text.trim() === '') throw new HttpFailure(400, 'The body is empty; send the resource as JSON or YAML.');
+  if (text.trim() === '') throw empty();
   return reader(text);
 }
 
@@ -59,51 +56,15 @@ function jsonPosition(text: string, error: unknown): string {
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
+/** Throws Unparsable, which is answered as 400. */
 function readYaml(text: string): unknown {
-  refuseDeepNesting(text);
-  const lines = new LineCounter();
-  try {
-    const document = parseDocument(text, {
-      lineCounter: lines,
-      stringKeys: true,
-      logLevel: 'error',
-      prettyErrors: false,
-    });
-    const [error] = document.errors;
-    if (error) throw yamlFailure(text, lines.linePos(error.pos[0]), error);
-    return document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown;
-  } catch (error) {
-    if (error instanceof HttpFailure) throw error;
-    const reason =
-      error instanceof RangeError ? 'it is nested too deeply' : error instanceof Error ? error.message : String(error);
-    throw new HttpFailure(400, `The body cannot be read as YAML: ${reason}.`, { cause: error });
-  }
+  const [document, ...more] = parseYaml(text);
+  if (!document) throw empty();
+  if (more.length > 0)
+    throw new HttpFailure(400, `The body has ${more.length + 1} documents; send one resource at a time.`);
+  return document.value;
 }
 
-function yamlFailure(text: string, at: { readonly line: number; readonly col: number }, cause: Error): HttpFailure {
-  const line = text.split('\n')[at.line - 1] ?? '';
-  const hint = line.includes('{{') ? ` A template needs quotes: template: "{{ name }}.mesh".` : '';
-  return new HttpFailure(
-    400,
-    `The body is not YAML: line ${at.line}, column ${at.col}: ${firstLine(cause.message)}.${hint}`,
-    { cause },
-  );
-}
-
-function firstLine(message: string): string {
-  return (message.split('\n')[0] ?? '').replace(/[.:]?\s*$/, '');
-}
-
-/** The YAML parser takes time that grows with the square of the nesting; nothing legal is nested like that. */
-function refuseDeepNesting(text: string): void {
-  let open = 0;
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i);
-    if (char === 0x5b || char === 0x7b) open++;
-    else if (char === 0x5d || char === 0x7d) open--;
-    if (open > DEEPEST) throw new HttpFailure(400, 'The body cannot be read as YAML: it is nested too deeply.');
-  }
-  if (/(?:[-?:][ \t]+){100}/.test(text)) {
-    throw new HttpFailure(400, 'The body cannot be read as YAML: it is nested too deeply.');
-  }
+function empty(): HttpFailure {
+  return new HttpFailure(400, 'The body is empty; send the resource as JSON or YAML.');
 }

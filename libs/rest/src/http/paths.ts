@@ -17,7 +17,7 @@ export function unknownPath(path: string, registry: Registry): string {
   const noun = (inMesh ? segments[2] : segments[0]) ?? '';
   const kind = registry.noun(noun);
   if (kind) return wrongScope(kind, inMesh, path);
-  const guess = registry.suggestNoun(noun);
+  const guess = noun.length > 3 ? registry.suggestNoun(noun) : undefined;
   const plural = guess === undefined ? undefined : registry.noun(guess)?.plural;
   return `There is no path ${path}${plural === undefined ? '' : `; did you mean "${plural}"?`} GET /_resources lists the kinds.`;
 }

@@ -1,4 +1,4 @@
-import { PreconditionFailed } from '@causeway/admission';
+import { PreconditionFailed, Unparsable } from '@causeway/admission';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
 import { HttpFailure } from './http-failure';
 
@@ -61,6 +61,8 @@ export function problemOf(error: unknown, instance: string): ProblemAnswer {
   if (error instanceof HttpFailure) {
     return { problem: make(error.status, error.message, error.violations), headers: error.headers };
   }
+  if (error instanceof Unparsable)
+    return { problem: make(400, `The body cannot be read: ${reasonOf(error)}.`), headers: {} };
   if (error instanceof Invalid) {
     const count = error.violations.length;
     const detail = `${count} field${count === 1 ? ' breaks a rule' : 's break rules'}; nothing was written`;
@@ -78,4 +80,8 @@ function frameworkStatus(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const status: unknown = 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}
+
+function reasonOf({ violations }: Invalid): string {
+  return violations.map(({ reason }) => reason).join('; ');
 }
