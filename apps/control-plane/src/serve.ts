@@ -1,3 +1,4 @@
+import { HostnameExplainer } from '@causeway/controllers';
 import { createRestServer, type Insights, type RestServer } from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
 import { createMetrics, serveDiagnostics, type Diagnostics, type Figure } from '@causeway/telemetry';
@@ -33,11 +34,12 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
   const sources = { metrics, notReady: options.notReady };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
   const token = settings.CAUSEWAY_OPERATOR_TOKEN;
+  const explainer = new HostnameExplainer(foundations.index, foundations.cp);
   const rest = await createRestServer({
     ...foundations,
     access: { bindAddress: host, ...(token === undefined ? {} : { operatorToken: token }) },
     program: { version: VERSION, instanceId: foundations.instance, config: shownConfig(options.shown) },
-    insights: options.insights,
+    insights: { explainHostname: (question) => ({ ...explainer.explain(question) }), ...options.insights },
   });
   const restPort = await orFail(rest.listen(host, settings.CAUSEWAY_REST_PORT));
   foundations.logger.info('listening', {
@@ -50,6 +52,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
     diagnostics,
     close: async () => {
       await rest.close();
+      explainer.close();
       await diagnostics.close();
     },
   };

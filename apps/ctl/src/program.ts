@@ -2,7 +2,11 @@ import { Command, Option } from 'commander';
 import type { CommandContext } from './context';
 import { apply, type ApplyOptions } from './commands/apply';
 import { remove, type DeleteOptions } from './commands/delete';
+import { describe, type DescribeOptions } from './commands/describe';
+import { explain, type ExplainOptions } from './commands/explain';
 import { get, type GetOptions } from './commands/get';
+import { vips, type VipsOptions } from './commands/vips';
+import { zones, type ZonesOptions } from './commands/zones';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
@@ -26,6 +30,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
     });
   addWriting(program, context, finish);
   addReading(program, context, finish);
+  addInspecting(program, context, finish);
   return program;
 }
 
@@ -68,6 +73,40 @@ function addReading(program: Command, context: CommandContext, finish: Finish): 
     .action(async (kind: string, name: string | undefined, options: GetOptions) =>
       finish(await get(context, kind, name, options)),
     );
+}
+
+function addInspecting(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('describe')
+    .description('shows everything about one resource')
+    .argument('<kind>', nouns(context))
+    .argument('<name>')
+    .addOption(meshOption())
+    .option('-n, --namespace <namespace>')
+    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
+    .action(async (kind: string, name: string, options: DescribeOptions) =>
+      finish(await describe(context, kind, name, options)),
+    );
+  program
+    .command('explain')
+    .description('says who claims a hostname, who has it, and why')
+    .argument('<hostname>')
+    .addOption(meshOption())
+    .option('-z, --zone <zone>', 'whose view; needed on the global')
+    .addOption(outputOption())
+    .action(async (hostname: string, options: ExplainOptions) => finish(await explain(context, hostname, options)));
+  program
+    .command('vips')
+    .description('lists the virtual IPs of a zone')
+    .addOption(meshOption())
+    .option('-A, --all-meshes', 'over all meshes')
+    .addOption(outputOption())
+    .action(async (options: VipsOptions) => finish(await vips(context, options)));
+  program
+    .command('zones')
+    .description('shows how far each zone is: session, lag, rejects, versions')
+    .addOption(outputOption())
+    .action(async (options: ZonesOptions) => finish(await zones(context, options)));
 }
 
 function nouns(context: CommandContext): string {

@@ -1,6 +1,6 @@
-import { isJsonObject } from '@causeway/resources';
+import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
-import { structured, table, textAt, type Output } from '../render';
+import { objectAt, structured, table, textAt, type Output } from '../render';
 import { listAt } from './get';
 
 export interface ExplainOptions {
@@ -22,16 +22,40 @@ export async function explain(context: CommandContext, hostname: string, options
     context.print(structured(body, options.output));
     return 0;
   }
-  const claims = listAt(body, 'claims');
-  if (claims.length === 0) context.print(`nobody claims ${hostname} in mesh ${options.mesh}`);
-  else {
-    const rows = claims.map((c) => [
-      textAt(c, 'rank'),
-      textAt(c, 'service'),
-      textAt(c, 'generator'),
-      textAt(c, 'rule'),
-    ]);
-    context.print(table(['RANK', 'SERVICE', 'GENERATOR', 'RULE'], rows));
-  }
+  explainInWords(context, body);
   return 0;
+}
+
+function explainInWords(context: CommandContext, body: JsonObject): void {
+  const place = `mesh ${textAt(body, 'mesh')}, seen from zone ${textAt(body, 'zone')}`;
+  const claims = listAt(body, 'claims');
+  if (claims.length === 0) {
+    context.print(`nobody claims ${textAt(body, 'hostname')} (${place})`);
+    const hints = body['hints'];
+    if (isJsonArray(hints)) for (const hint of hints) if (typeof hint === 'string') context.print(`  ${hint}`);
+    return;
+  }
+  context.print(`${textAt(body, 'hostname')} (${place})`);
+  const rows = claims.map((c) => [
+    textAt(c, 'rank'),
+    serviceName(c),
+    generatorName(c),
+    textAt(c, 'status'),
+    textAt(c, 'rule'),
+  ]);
+  context.print(table(['RANK', 'SERVICE', 'GENERATOR', 'STATUS', 'LOST BY'], rows));
+  for (const claim of claims) {
+    if (textAt(claim, 'change') !== '') context.print(`\n${serviceName(claim)}: ${textAt(claim, 'change')}`);
+  }
+}
+
+function serviceName(claim: JsonObject): string {
+  const service = objectAt(claim, 'service');
+  const path = ['zone', 'namespace', 'name'].map((key) => textAt(service, key)).filter((part) => part !== '');
+  return `${textAt(service, 'kind')} ${path.join('/')}`;
+}
+
+function generatorName(claim: JsonObject): string {
+  const zone = textAt(claim, 'generator', 'zone');
+  return `${textAt(claim, 'generator', 'name')} (${zone === '' ? 'global' : zone})`;
 }
