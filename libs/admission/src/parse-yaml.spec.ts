@@ -70,6 +70,10 @@ describe('parseYaml', () => {
     expect(failure(bomb.join('\n')).message).toContain('aliases');
   });
 
+  it('stops at the first of very many errors', () => {
+    expect(failure('a: ]\n'.repeat(50_000)).message).toContain('line 1, column 4: ');
+  });
+
   it('reads a map of very many keys', () => {
     const text = Array.from({ length: 50_000 }, (_, i) => `k${i}: 1`).join('\n');
     expect(Object.keys(Object(parseYaml(text)[0]?.value))).toHaveLength(50_000);

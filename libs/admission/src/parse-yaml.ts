@@ -61,6 +61,8 @@ function* shallow(tokens: Iterable<CST.Token>): Generator<CST.Token> {
   for (const token of tokens) {
     if (isDeeperThan(token, DEEPEST)) throw new Unparsable(`the text is nested deeper than ${DEEPEST} levels`);
     yield token;
+    // One error is enough to refuse the text; a hostile one holds hundreds of thousands.
+    if (token.type === 'error') return;
   }
 }
 
