@@ -1,32 +1,64 @@
 import { upkeep, VERSION, type Foundations } from '@causeway/control-plane';
-import { createZoneLoops, LoopRunner } from '@causeway/controllers';
-import type { SettingValues, Term } from '@causeway/runtime';
-import { createZoneSync } from '@causeway/sync-kds';
-import type { zoneSettings } from './config';
+import { createZoneLoops, LoopRunner, poolFigures, type ControlLoop, type RunnerStats } from '@causeway/controllers';
+import type { Term } from '@causeway/runtime';
+import { createZoneSync, type ZoneSync, type ZoneSyncStatus } from '@causeway/sync-kds';
+import { configuredRanges } from './address-ranges';
+import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 
-/** One term as the zone's leader, and whom to speak to in it. */
-export interface Lead {
-  readonly term: Term;
-  readonly settings: SettingValues<typeof zoneSettings>;
+/** What the leader of a zone works by. */
+export interface LeaderConfig {
+  readonly settings: ZoneSettings;
+  /** Absent for a zone by itself. */
   readonly global: GlobalAddress | undefined;
 }
 
-/** What a zone's leader does for a term: the control loops, the session with the global, upkeep of the store. */
-export async function lead(foundations: Foundations, { term, settings, global }: Lead): Promise<void> {
-  const { store, index, clock, logger } = foundations;
-  const loops = createZoneLoops({
-    cp: foundations.cp,
-    ranges: {
-      MeshService: settings.CAUSEWAY_VIP_RANGE_MESHSERVICE,
-      MeshExternalService: settings.CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE,
-      MeshMultiZoneService: settings.CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE,
-    },
-    rest: settings.CAUSEWAY_VIP_REST,
-    grace: settings.CAUSEWAY_SERVICE_GRACE,
-  });
-  const runner = new LoopRunner(loops, { store, index, clock, logger, term });
-  const sync =
-    global && createZoneSync({ ...foundations, ...global, zone: settings.CAUSEWAY_ZONE_NAME, term, version: VERSION });
-  await Promise.all([runner.run(), sync?.run(), upkeep(foundations, term)]);
+/** What a zone's leader does for a term, and what can be told of it: control loops, the session with the global, upkeep. */
+export class ZoneLeader {
+  private loops: readonly ControlLoop[] = [];
+  private runner: LoopRunner | undefined;
+  private sync: ZoneSync | undefined;
+
+  constructor(
+    private readonly foundations: Foundations,
+    private readonly config: LeaderConfig,
+  ) {}
+
+  /** Works until the term ends. */
+  async lead(term: Term): Promise<void> {
+    const { store, index, clock, logger, cp } = this.foundations;
+    const { settings, global } = this.config;
+    this.loops = createZoneLoops({
+      cp,
+      ranges: configuredRanges(settings),
+      forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
+      rest: settings.CAUSEWAY_VIP_REST,
+      grace: settings.CAUSEWAY_SERVICE_GRACE,
+      onUnusableName: (dataplane, service) =>
+        logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
+    });
+    this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });
+    const zone = settings.CAUSEWAY_ZONE_NAME;
+    this.sync = global && createZoneSync({ ...this.foundations, ...global, zone, term, version: VERSION });
+    try {
+      await Promise.all([this.runner.run(), this.sync?.run(), upkeep(this.foundations, term)]);
+    } finally {
+      this.sync = undefined;
+    }
+  }
+
+  /** How full the address ranges are; empty while another replica leads. */
+  pools(): ReturnType<typeof poolFigures> {
+    return poolFigures(this.loops);
+  }
+
+  /** Counts of the loops of the last term. */
+  stats(): RunnerStats | undefined {
+    return this.runner?.stats;
+  }
+
+  /** The session with the global; undefined while another replica leads, or where there is no global. */
+  session(): ZoneSyncStatus | undefined {
+    return this.sync?.status();
+  }
 }

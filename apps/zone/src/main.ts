@@ -1,26 +1,33 @@
-import { awaitDefaults, layFoundations, serve } from '@causeway/control-plane';
+import { awaitDefaults, layFoundations, orFail, serve } from '@causeway/control-plane';
 import type { ControlPlane } from '@causeway/resources';
+import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
+import { createDns, dnsSettings } from './dns';
+import { zoneFigures } from './figures';
 import { readGlobalAddress } from './global-address';
-import { lead } from './lead';
+import { ZoneLeader } from './lead';
 
 /** Runs a zone's control plane until it is told to end. */
 async function main(): Promise<void> {
   const { values: settings, shown } = zoneConfig();
-  const global = readGlobalAddress(settings);
-  const cp: ControlPlane = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: global !== undefined };
+  const zone = settings.CAUSEWAY_ZONE_NAME;
+  const [global, ranges, dnsConfig] = [readGlobalAddress(settings), checkRanges(settings), dnsSettings(settings)];
+  const cp: ControlPlane = { role: 'zone', zone, federated: global !== undefined };
   const foundations = await layFoundations({ cp, settings, shown });
-  const served = await serve(foundations, {
-    settings,
-    shown,
-    insights: {},
-    figures: [],
-    notReady: awaitDefaults(foundations),
-  });
-  await foundations.election.run((term) => lead(foundations, { term, settings, global }), foundations.life.signal);
+  const { logger, election, life } = foundations;
+  warnOfRanges(ranges, logger);
+  const leader = new ZoneLeader(foundations, { settings, global });
+  const dns = createDns(foundations, zone, dnsConfig);
+  const figures = [...zoneFigures(leader), ...dns.figures()];
+  const notReady = awaitDefaults(foundations);
+  const dnsPort = await orFail(dns.bind(settings.CAUSEWAY_DNS_BIND_ADDRESS, settings.CAUSEWAY_DNS_PORT));
+  logger.info('answering names', { dns: `${settings.CAUSEWAY_DNS_BIND_ADDRESS}:${dnsPort}` });
+  const served = await serve(foundations, { settings, shown, insights: {}, figures, notReady });
+  await election.run((term) => leader.lead(term), life.signal);
   await served.close();
+  await dns.close();
   await foundations.close();
-  foundations.logger.info('ended');
+  logger.info('ended');
 }
 
 void main();

@@ -1,0 +1,25 @@
+import { fail } from '@causeway/control-plane';
+import { planRanges, type RangePlan } from '@causeway/ipam';
+import type { Logger } from '@causeway/runtime';
+import type { ZoneSettings } from './config';
+
+/** The range of each kind of service as configured. */
+export function configuredRanges(settings: ZoneSettings): Readonly<Record<string, string>> {
+  return {
+    MeshService: settings.CAUSEWAY_VIP_RANGE_MESHSERVICE,
+    MeshExternalService: settings.CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE,
+    MeshMultiZoneService: settings.CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE,
+  };
+}
+
+/** Ends the program, a line a reason, when the ranges cannot stand together. */
+export function checkRanges(settings: ZoneSettings): RangePlan & { readonly ok: true } {
+  const ranges = Object.entries(configuredRanges(settings)).map(([owner, range]) => ({ owner, range }));
+  const plan = planRanges(ranges, { force: settings.CAUSEWAY_VIP_RANGE_FORCE });
+  return plan.ok ? plan : fail(plan.errors.map((reason) => `CAUSEWAY_VIP_RANGE: ${reason}`));
+}
+
+/** Says what was changed about the ranges so that they can stand together. */
+export function warnOfRanges(plan: RangePlan & { readonly ok: true }, logger: Logger): void {
+  for (const warning of plan.warnings) logger.warn('an address range was adjusted', { warning });
+}
