@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { parseAddress } from '@causeway/ipam';
 import { isJsonArray, isJsonObject, type Identity, type JsonValue } from '@causeway/resources';
 import type { Change } from './resource-store';
 
@@ -13,7 +13,7 @@ const UNTEXT = /[\0\p{Surrogate}]/u;
 export function unstorable(change: Change): string | undefined {
   const identity = unstorableIdentity(change.id);
   if (identity !== undefined || change.type === 'delete') return identity;
-  if (change.type === 'patch' && typeof change.vip === 'string' && isIP(change.vip) === 0)
+  if (change.type === 'patch' && typeof change.vip === 'string' && !parseAddress(change.vip))
     return `${change.vip} is no address`;
   const parts: readonly (JsonValue | undefined)[] =
     change.type === 'put' ? [change.labels, change.spec, change.status] : [change.spec, change.status];

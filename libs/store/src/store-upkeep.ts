@@ -7,6 +7,7 @@ export interface StoreUpkeep {
    * have not seen them are told to re-list (design.md §2.3).
    */
   purgeTombstones(age: number): Promise<number>;
-  /** Begins a new life: every index and peer that remembers the old one reloads (design.md §2.7). */
+  /** Begins a new life: every index and peer that remembers the old one reloads (design.md §2.7).
+   * Revisions go on, with a gap. */
   newIncarnation(): Promise<StorePoint>;
 }

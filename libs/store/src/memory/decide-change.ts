@@ -56,7 +56,7 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
       labels: change.labels,
       spec: change.spec,
       status: change.status ?? living.status,
-      ...(change.copy ?? local),
+      ...(change.copy ? factsOf(change.copy) : local),
       revision: context.revision,
       modifiedAt: context.now,
     },
@@ -65,13 +65,15 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
 
 function createdRow(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): MemoryRow {
   const { now, revision } = context;
-  const facts = change.copy ?? {
-    uid: context.newUid(),
-    generation: (stone?.generation ?? 0) + 1,
-    creationOrder: context.nextCreationOrder(),
-    createdAt: now,
-    origin: { incarnation: undefined, revision, committedAt: now },
-  };
+  const facts = change.copy
+    ? factsOf(change.copy)
+    : {
+        uid: context.newUid(),
+        generation: (stone?.generation ?? 0) + 1,
+        creationOrder: context.nextCreationOrder(),
+        createdAt: now,
+        origin: { incarnation: undefined, revision, committedAt: now },
+      };
   return {
     id: change.id,
     labels: change.labels,
@@ -155,6 +157,11 @@ function isOlder(change: PutChange, row: MemoryRow | undefined): boolean {
   return (
     !!copy && !!row && row.origin.incarnation === copy.origin.incarnation && copy.origin.revision < row.origin.revision
   );
+}
+
+/** Only the facts: callers may hand over an object that has more. */
+function factsOf({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): CopyFacts {
+  return { uid, generation, creationOrder, createdAt, origin };
 }
 
 function sameFacts(row: MemoryRow, copy: CopyFacts | undefined): boolean {

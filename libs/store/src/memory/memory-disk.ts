@@ -4,6 +4,8 @@ import type { ZoneSession } from '../session-store';
 import { Relist, type ChangeBatch, type Note, type StoreChange } from '../resource-store';
 import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
 
+const LIFE_GAP = 1_000_000;
+
 /** What a memory disk takes from outside, so that a simulation is the same each time. */
 export interface MemoryDiskOptions {
   readonly clock?: Clock;
@@ -128,7 +130,15 @@ export class MemoryDisk {
       creationOrder: backup.creationOrder,
       leader: backup.leader,
     });
-    this.incarnation = life === 'new' ? this.newId() : backup.incarnation;
+    this.incarnation = backup.incarnation;
+    if (life === 'new') this.beginLife();
+    else this.wake();
+  }
+
+  /** Begins a new life. Revisions go on with a gap, so that what is remembered of the old one meets none of the new. */
+  beginLife(): void {
+    this.incarnation = this.newId();
+    this.revision += LIFE_GAP;
     this.wake();
   }
 

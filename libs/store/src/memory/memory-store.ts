@@ -97,8 +97,7 @@ export class MemoryStore implements ResourceStore, StoreUpkeep {
 
   newIncarnation(): Promise<StorePoint> {
     return this.there(() => {
-      this.disk.incarnation = this.disk.newId();
-      this.disk.wake();
+      this.disk.beginLife();
       return { incarnation: this.disk.incarnation, revision: this.disk.revision };
     });
   }

@@ -1,0 +1,21 @@
+import { createTestDatabase } from '../../../test/support/postgres';
+import { storeConformance } from '../../store/src/conformance';
+import { createPostgresBackend } from './create-postgres-backend';
+
+storeConformance('PostgresStore', async () => {
+  const database = await createTestDatabase();
+  const [mine, other] = await Promise.all([
+    createPostgresBackend({ url: database.url }),
+    createPostgresBackend({ url: database.url }),
+  ]);
+  return {
+    store: mine.store,
+    other: other.store,
+    sessions: mine.sessions,
+    lease: mine.lease,
+    close: async () => {
+      await Promise.all([mine.close(), other.close()]);
+      await database.drop();
+    },
+  };
+});

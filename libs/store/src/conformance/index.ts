@@ -1,0 +1,39 @@
+/**
+ * What every ResourceStore must do, with its sessions and its lease: the guarantees of design.md §2, as tests. A store
+ * that passes may stand in for any other.
+ */
+import { describeAddresses } from './addresses';
+import { describeBatches } from './batches';
+import { describeConcurrency } from './concurrency';
+import { describeCopies } from './copies';
+import { describeFences } from './fences';
+import { describeLives } from './lives';
+import { describeRows } from './rows';
+import { describeSessions } from './sessions';
+import type { StoreWorld } from './store-world';
+import { describeWatching } from './watching';
+
+export { Watching, copyFacts, freshId, freshVip, put, write, type StoreWorld } from './store-world';
+
+/** Declares the suite for one kind of store; `makeWorld` is called once a group of tests. */
+export function storeConformance(name: string, makeWorld: () => Promise<StoreWorld>): void {
+  describe(`${name} as a ResourceStore`, () => {
+    let current: StoreWorld | undefined;
+    const world = (): StoreWorld => {
+      if (!current) throw new Error('there is no world outside of tests');
+      return current;
+    };
+    beforeAll(async () => void (current = await makeWorld()));
+    afterAll(async () => current?.close());
+
+    describeConcurrency(world);
+    describeRows(world);
+    describeCopies(world);
+    describeAddresses(world);
+    describeWatching(world);
+    describeBatches(world);
+    describeFences(world);
+    describeSessions(world);
+    describeLives(world);
+  });
+}

@@ -1,0 +1,71 @@
+import { Relist } from '../resource-store';
+import { freshId, put, Watching, write, writeOne, type StoreWorld } from './store-world';
+
+/** Guarantees 3 and 7: tombstones have an end, and so have lives. Last in the suite: these tests end a life. */
+export function describeLives(world: () => StoreWorld): void {
+  describe('the past', () => {
+    it('is too old once tombstones were purged, and only before them', async () => {
+      const { store, other } = world();
+      const [id, later] = [freshId(), freshId()];
+      await write(store, put(id));
+      const before = await store.head();
+      await write(store, { type: 'delete', id, expect: 'any' });
+      const after = await store.head();
+      await write(store, put(later));
+      const end = (await store.head()).revision;
+
+      expect(await store.purgeTombstones(3_600_000)).toBe(0);
+      const still = new Watching(other, before);
+      await still.reach(end);
+      expect(still.names()).toEqual([`-${id.name}`, later.name]);
+
+      expect(await store.purgeTombstones(0)).toBeGreaterThan(0);
+      expect((await store.snapshot()).tombstones).toEqual([]);
+      await expect(new Watching(other, before).next()).rejects.toEqual(new Relist('too-old'));
+      const fresh = new Watching(other, after);
+      await fresh.reach(end);
+      expect(fresh.names()).toEqual([later.name]);
+
+      // Who was watching all the time has seen it and goes on.
+      await write(store, put(later, { n: 2 }));
+      await still.reach(end + 1);
+      await Promise.all([still.close(), fresh.close()]);
+    });
+
+    it('of another life, or the future, makes a reader list again', async () => {
+      const { store } = world();
+      const here = await store.head();
+      await expect(new Watching(store, { ...here, incarnation: 'another' }).next()).rejects.toEqual(
+        new Relist('incarnation'),
+      );
+      await expect(new Watching(store, { ...here, revision: here.revision + 1 }).next()).rejects.toEqual(
+        new Relist('incarnation'),
+      );
+    });
+
+    it('ends for every reader when a new life begins, also in the middle of a watch', async () => {
+      const { store, other } = world();
+      const made = await writeOne(store, put(freshId()));
+      const copied = await writeOne(
+        store,
+        put(freshId(), {}, { copy: { ...made, uid: 'u', origin: { ...made.origin, incarnation: 'far' } } }),
+      );
+      const old = await store.head();
+      const [near, far] = [new Watching(store, old), new Watching(other, old)];
+      const waiting = Promise.allSettled([near.next(), far.next()]);
+      const begun = await store.newIncarnation();
+      expect(begun.incarnation).not.toBe(old.incarnation);
+      expect(begun.revision).toBeGreaterThan(old.revision + 1000);
+      expect(await other.head()).toEqual(begun);
+      expect(await waiting).toEqual([
+        { status: 'rejected', reason: new Relist('incarnation') },
+        { status: 'rejected', reason: new Relist('incarnation') },
+      ]);
+      // What was made here belongs to the life we are in; a copy to that of its origin.
+      expect((await store.get(made.id))?.origin.incarnation).toBe(begun.incarnation);
+      expect((await store.get(copied.id))?.origin.incarnation).toBe('far');
+      const { point } = await other.snapshot();
+      expect(point).toEqual(begun);
+    });
+  });
+}

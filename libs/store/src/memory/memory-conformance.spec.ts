@@ -1,0 +1,19 @@
+import { storeConformance } from '../conformance';
+import { MemoryDisk } from './memory-disk';
+import { MemoryLease } from './memory-lease';
+import { MemorySessions } from './memory-sessions';
+import { MemoryStore } from './memory-store';
+
+storeConformance('MemoryStore', () => {
+  const disk = new MemoryDisk();
+  const [store, other] = [new MemoryStore(disk), new MemoryStore(disk)];
+  return Promise.resolve({
+    store,
+    other,
+    sessions: new MemorySessions(disk),
+    lease: new MemoryLease(disk),
+    close: async () => {
+      await Promise.all([store.close(), other.close()]);
+    },
+  });
+});
