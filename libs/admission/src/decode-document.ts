@@ -1,4 +1,5 @@
 import {
+  checkName,
   FieldPath,
   Invalid,
   isJsonObject,
@@ -102,6 +103,7 @@ function readMesh({ kind, envelope, target, found }: Reading): string {
     if (given !== undefined) found.refuse(at, `${kind.name} belongs to no mesh; leave it out`);
     return '';
   }
+  if (given !== undefined) found.violations.push(...checkName(given, at));
   const mesh = given ?? target.mesh ?? 'default';
   refuseDifference(target.mesh, mesh, at, found);
   return mesh;
