@@ -20,7 +20,7 @@ export {
   type HostnamePage,
   type HostnameQuestion,
 } from './explain/explain-hostname';
-export { HostnameExplainer, type ViewedQuestion } from './explain/hostname-explainer';
+export { HostnameExplainer, type ViewedList, type ViewedQuestion, type ViewOf } from './explain/hostname-explainer';
 export {
   explainReported,
   reportedHostnames,

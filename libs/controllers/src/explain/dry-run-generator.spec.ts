@@ -17,6 +17,8 @@ async function dryRun(...given: Parameters<typeof generator>): Promise<Generator
   const { id, spec } = generator(...given);
   const view = new ClaimsView(zone.index, east);
   const run = dryRunGenerator(view.table, { id, spec });
+  const json: JsonObject = run;
+  expect(JSON.parse(JSON.stringify(json))).toEqual(run);
   expect(await zone.turn()).toEqual([]);
   view.close();
   return run;

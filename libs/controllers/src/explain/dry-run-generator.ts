@@ -9,27 +9,28 @@ import {
   type GeneratorSource,
 } from '@causeway/naming';
 import { compareIdentities, compareText, identityKey, type Identity } from '@causeway/resources';
+import type { ServiceName } from './claim-line';
 
 /** A name that a generator would make for one service. */
-export interface DryRunName {
+export type DryRunName = {
   readonly mesh: string;
   readonly hostname: string;
-  readonly service: Identity;
+  readonly service: ServiceName;
   readonly status: 'Available' | 'NotAvailable';
   /** A collision it would win: who would lose the name that it has now, and the reason it would then show. */
-  readonly takesFrom?: { readonly service: Identity; readonly reason: string };
+  readonly takesFrom?: { readonly service: ServiceName; readonly reason: string };
   /** A collision it would lose: the winner and the rule that decides. */
   readonly reason?: string;
-}
+};
 
 /** What a generator would do if it were written now; nothing is. */
-export interface GeneratorDryRun {
+export type GeneratorDryRun = {
   readonly names: readonly DryRunName[];
   /** Services it selects and can give no name. */
-  readonly unnamed: readonly { readonly service: Identity; readonly reason: string }[];
+  readonly unnamed: readonly { readonly service: ServiceName; readonly reason: string }[];
   /** Names that the stored generator of this identity makes and the new one would not. */
-  readonly dropped: readonly { readonly mesh: string; readonly hostname: string; readonly service: Identity }[];
-}
+  readonly dropped: readonly { readonly mesh: string; readonly hostname: string; readonly service: ServiceName }[];
+};
 
 /** What is asked: the generator's identity and spec; it need not exist. */
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
@@ -43,12 +44,12 @@ export function dryRunGenerator(table: ClaimTable, source: DryRunSource): Genera
   const creationOrder = known?.creationOrder ?? Number.MAX_SAFE_INTEGER;
   const rule = claimRule({ ...source, creationOrder }, known?.madeHere ?? source.id.zone === table.ownZone);
   const own = new Map<string, ClaimView[]>();
-  const unnamed: { service: Identity; reason: string }[] = [];
+  const unnamed: { service: ServiceName; reason: string }[] = [];
   for (const service of table.selectedBy(rule)) {
     const rendered = rule.template
       ? renderTemplate(rule.template, service, table.ownZone)
       : { ok: false as const, reason: rule.problem };
-    if (!rendered.ok) unnamed.push({ service: service.id, reason: rendered.reason });
+    if (!rendered.ok) unnamed.push({ service: { ...service.id }, reason: rendered.reason });
     else {
       const place = `${service.id.mesh}/${rendered.hostname}`;
       const claim = { hostname: rendered.hostname, service, generator: rule };
@@ -74,14 +75,14 @@ function contested(table: ClaimTable, rule: ClaimRule, own: readonly ClaimView[]
   const [winner] = [...own, ...others].sort(compareClaims);
   const [holder] = others;
   return own.map((claim): DryRunName => {
-    const name = { mesh, hostname, service: claim.service.id };
+    const name = { mesh, hostname, service: { ...claim.service.id } };
     if (!winner || !sameService(winner, claim))
       return { ...name, status: 'NotAvailable', reason: winner ? clashReason(winner, claim) : '' };
     if (!holder || sameService(holder, claim)) return { ...name, status: 'Available' };
     return {
       ...name,
       status: 'Available',
-      takesFrom: { service: holder.service.id, reason: clashReason(winner, holder) },
+      takesFrom: { service: { ...holder.service.id }, reason: clashReason(winner, holder) },
     };
   });
 }
@@ -91,12 +92,12 @@ function droppedNames(
   known: ClaimRule,
   own: ReadonlyMap<string, readonly ClaimView[]>,
 ): GeneratorDryRun['dropped'] {
-  const dropped: { mesh: string; hostname: string; service: Identity }[] = [];
+  const dropped: { mesh: string; hostname: string; service: ServiceName }[] = [];
   for (const { id, claims } of table.selectedBy(known)) {
     for (const { generator, hostname } of claims) {
       if (generator !== known || hostname === undefined) continue;
       const stays = own.get(`${id.mesh}/${hostname}`)?.some((claim) => compareIdentities(claim.service.id, id) === 0);
-      if (stays !== true) dropped.push({ mesh: id.mesh, hostname, service: id });
+      if (stays !== true) dropped.push({ mesh: id.mesh, hostname, service: { ...id } });
     }
   }
   return dropped;

@@ -123,6 +123,39 @@ describe('HostnameExplainer', () => {
     );
   });
 
+  test('lists: a zone its claims, the global what was reported', async () => {
+    const zone = await contested();
+    await zone.settle();
+    await zone.user(put({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' }));
+    const here = new HostnameExplainer(zone.index, east).list({ mesh: 'default', after: 'c', limit: 2 });
+    const there = new HostnameExplainer(zone.index, { role: 'global' }).list({
+      mesh: 'default',
+      after: 'c',
+      limit: 2,
+      zone: 'east',
+    });
+    expect(here.map(({ hostname }) => hostname)).toEqual(['c.x.svc.mesh', 'cache.mesh']);
+    expect(there.map(({ hostname }) => hostname)).toEqual(['c.x.svc.mesh', 'cache.mesh']);
+    expect(there[1]?.claims).toHaveLength(6);
+  });
+
+  test('tries a generator out on the global, as the named zone would see it', async () => {
+    const [own, other, gone] = [service('own'), service('other', { zone: 'west' }), service('gone', { zone: 'north' })];
+    const zoneNamed = (name: string, enabled: boolean) =>
+      put({ kind: 'Zone', mesh: '', zone: '', namespace: '', name }, {}, { enabled });
+    const zones = [zoneNamed('east', true), zoneNamed('west', true), zoneNamed('north', false)];
+    const services = [own, other, gone].map((id) => put(id, { 'kuma.io/origin': 'zone' }));
+    const foreign = generator('not-here', '{{ name }}.synced', { zone: 'west' });
+    const { index } = await new NamingZone().start(mesh('default'), ...zones, ...services, foreign);
+    const explainer = new HostnameExplainer(index, { role: 'global' });
+    const selector = { meshService: { labels: { 'kuma.io/origin': 'global' } } };
+    const { id, spec } = generator('new', '{{ name }}.synced', { selector });
+    expect(explainer.dryRun({ id, spec }, 'east').names).toEqual([
+      { mesh: 'default', hostname: 'other.synced', service: other, status: 'Available' },
+    ]);
+    expect(() => explainer.dryRun({ id, spec })).toThrow('zone: must name the zone');
+  });
+
   test('of a zone speaks for no other', async () => {
     const explainer = new HostnameExplainer((await contested()).index, east);
     expect(() => explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' })).toThrow(
