@@ -34,10 +34,10 @@ describe('parseDocuments', () => {
     [
       'an unquoted template',
       'type: HostnameGenerator\nname: a\nspec:\n  template: {{ name }}.mesh\n',
-      /^f:4:\d+: .*must be quoted/s,
+      /^f: line 4, column \d+: a template must be in quotes/,
     ],
-    ['a tab', 'a:\n\t- b\n', /^f:2:\d+: /],
-    ['a double key', 'a: 1\na: 2\n', /^f:2:\d+: /],
+    ['a tab', 'a:\n\t- b\n', /^f: line 2, column \d+: /],
+    ['a double key', 'a: 1\na: 2\n', /^f: line 2, column \d+: /],
   ])('says file, line and column of %s', (_, broken, message) => {
     expect(() => parseDocuments('f', broken)).toThrow(DocumentError);
     expect(() => parseDocuments('f', broken)).toThrow(message);

@@ -1,6 +1,9 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { parseYaml, Unparsable, type YamlDocument } from '@causeway/admission';
+
+/** Longest file that is read, in characters. */
+const LONGEST_FILE = 64 * 1024 * 1024;
 
 /** One YAML or JSON document and where it stands. */
 export interface SourceDocument {
@@ -35,58 +38,19 @@ async function expand(path: string): Promise<string[]> {
 
 /** All documents of one text; throws DocumentError for the first that is no YAML. */
 export function parseDocuments(file: string, text: string): SourceDocument[] {
-  const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: lines });
-  const documents = Array.isArray(parsed) ? parsed : [];
-  return documents.map((doc) => toSource(file, doc, lines)).filter((source) => source.value !== null);
-}
-
-function toSource(file: string, doc: Document.Parsed, lines: LineCounter): SourceDocument {
-  const [error] = doc.errors;
-  if (error) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    throw new DocumentError(`${file}:${line}:${col}: ${firstLine(error.message)}${templateHint(error.message)}`);
-  }
-  const start = lines.linePos(doc.contents?.range?.[0] ?? 0).line;
-  return {
+  return readYaml(file, text).map(({ value, locate }) => ({
     file,
-    line: start,
-    value: doc.toJS({ maxAliasCount: 100 }),
-    lineOf: (field) => lineOf(doc, field, { lines, start }),
-  };
+    line: locate('').line,
+    value,
+    lineOf: (field) => locate(field).line,
+  }));
 }
 
-function templateHint(message: string): string {
-  return message.includes('{') || message.includes('flow')
-    ? ` (a template with {{ }} must be quoted: template: '{{ name }}.mesh')`
-    : '';
-}
-
-function firstLine(message: string): string {
-  return message.split('\n')[0] ?? message;
-}
-
-function lineOf(
-  doc: Document.Parsed,
-  field: string,
-  at: { readonly lines: LineCounter; readonly start: number },
-): number {
-  let node: unknown = doc.contents;
-  let line = at.start;
-  for (const part of fieldParts(field)) {
-    if (!isCollection(node)) break;
-    if (isMap(node)) {
-      const key: unknown = node.items.find((pair) => isScalar(pair.key) && pair.key.value === part)?.key;
-      if (isNode(key)) line = at.lines.linePos(key.range?.[0] ?? 0).line;
-    }
-    node = node.get(typeof part === 'number' ? part : String(part), true);
-    if (typeof part === 'number' && isNode(node)) line = at.lines.linePos(node.range?.[0] ?? 0).line;
+function readYaml(file: string, text: string): readonly YamlDocument[] {
+  try {
+    return parseYaml(text, { length: LONGEST_FILE });
+  } catch (error) {
+    if (!(error instanceof Unparsable)) throw error;
+    throw new DocumentError(`${file}: ${error.violations.map(({ reason }) => reason).join('; ')}`, { cause: error });
   }
-  return line;
-}
-
-/** `spec.ports[0].port` and `labels["kuma.io/zone"]` as keys and positions. */
-function fieldParts(field: string): (string | number)[] {
-  const parts = field.matchAll(/\["([^"]*)"\]|\[(\d+)\]|([^.[\]]+)/g);
-  return [...parts].map(([, quoted, index, word]) => (index === undefined ? (quoted ?? word ?? '') : Number(index)));
 }
