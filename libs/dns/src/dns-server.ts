@@ -10,6 +10,9 @@ import { completeDnsConfig, type DnsConfig, type DnsSettings } from './dns-confi
 import { dnsFigures, type DnsFigure } from './dns-figures';
 import { Doors } from './doors/doors';
 import { Authority } from './table/authority';
+import { RateLimit } from './doors/rate-limit';
+import { Forwarder, type ForwarderOptions } from './forward/forwarder';
+import { Upstreams } from './forward/upstreams';
 import { IndexFeed } from './table/index-feed';
 import { NameTable } from './table/name-table';
 import { ownSuffixes } from './table/own-suffixes';
@@ -41,6 +44,27 @@ export interface DnsServer {
 
 /** Builds the server; it follows the index from now on, and answers nobody before `bind`. */
 export function createDnsServer(options: DnsServerOptions): DnsServer {
+  const parts = assemble(options);
+  const { doors, upstreams, rate, feed } = parts;
+  const unfollow = feed.follow();
+  return {
+    bind: async (host, port) => {
+      const bound = await doors.open(host, port);
+      // Only now: an upstream may turn out to be ourselves.
+      await upstreams.load();
+      return bound;
+    },
+    close: async () => {
+      unfollow();
+      rate.close();
+      await doors.close();
+    },
+    lookup: (name, type = 'A') => explainLookup({ name, type }, { zone: options.zone, ...parts }),
+    figures: () => dnsFigures(parts),
+  };
+}
+
+function assemble(options: DnsServerOptions) {
   const { clock, index } = options;
   const logger = options.logger.child({ part: 'dns' });
   const config: DnsConfig = completeDnsConfig(options.config ?? {});
@@ -48,19 +72,19 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
   const authority = new Authority(ownSuffixes(config));
   const feed = new IndexFeed(index, { table, authority, logger });
   const tally = new Tally();
+  const rate = new RateLimit(config.limits.ratePerAsker, clock);
   const records = new RecordSets(config.ttl, () => doors.addresses());
   const answers = new Answers({ table, authority, records, serial: () => feed.serial });
-  const responder = new Responder(answers, tally, { offered: () => false, ask: () => undefined });
-  const doors: Doors = new Doors({ respond: (packet, arrival) => responder.respond(packet, arrival), clock, config, tally });
-  const unfollow = feed.follow();
-  return {
-    bind: (host, port) => doors.open(host, port),
-    close: async () => {
-      unfollow();
-      await doors.close();
-    },
-    lookup: (name, type = 'A') =>
-      explainLookup({ name, type }, { zone: options.zone, answers, table, authority, upstreams: () => [] }),
-    figures: () => dnsFigures({ tally, table, feed, doors }),
-  };
+  const leadsHere = (address: string, port: number): boolean => doors.leadsHere(address, port);
+  const upstreams = new Upstreams({ config: config.forward, clock, logger, leadsHere });
+  const settled: ForwarderOptions['settled'] = (result, took) => tally.forwarded(result, took);
+  const forwarder = new Forwarder({ config: config.forward, upstreams, clock, settled });
+  const responder = new Responder(answers, { tally, beyond: forwarder, rate, clock });
+  const doors: Doors = new Doors({
+    respond: (packet, arrival) => responder.respond(packet, arrival),
+    clock,
+    config,
+    tally,
+  });
+  return { table, authority, feed, tally, rate, records, answers, upstreams, forwarder, doors };
 }

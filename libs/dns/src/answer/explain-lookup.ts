@@ -14,7 +14,7 @@ export interface ExplainSources {
   readonly table: NameTable;
   readonly authority: Authority;
   /** Who is asked about names that are not ours; none = they are refused. */
-  readonly upstreams: () => readonly string[];
+  readonly upstreams: { list(): readonly { readonly label: string }[] };
 }
 
 /**
@@ -33,7 +33,7 @@ export function explainLookup(
   if (type === undefined) return malformed(head, `"${asked.type}" is not a record type`);
   const said = { ...head, name: nameText(name), type: typeName(type), ...holdersOf(name, from) };
   const found = from.answers.find(name, type);
-  if (!found) return { ...said, ...notOurs(from.upstreams()) };
+  if (!found) return { ...said, ...notOurs(from.upstreams.list().map(({ label }) => label)) };
   const suffix = from.authority.apexOf(name)?.text;
   return {
     ...said,
@@ -71,7 +71,7 @@ function reasonOf(name: WireName, { table, authority }: ExplainSources): string 
   if (host && holder) return held(holder, host.contested);
   const reverse = table.reverse(name);
   if (reverse)
-    return `${reverse.ip} is the address of ${reverse.services.map(({ id }) => describeIdentity(id)).join(', ')}`;
+    return `${reverse.ip} is the address of ${reverse.named.map(({ service }) => describeIdentity(service.id)).join(', ')}`;
   for (let at = parentName(name); at !== ''; at = parentName(at)) {
     const above = table.host(at);
     if (above) return `it is under ${above.hostname}, which a service holds`;

@@ -20,16 +20,16 @@ export function bare(rcode: number): FinishedAnswer {
   return { rcode, authoritative: false, answers: 0, authorities: 0, additionals: 0, body: EMPTY, core: 0 };
 }
 
+/** Encoded records by section. */
+export interface Sections {
+  readonly answers?: readonly Buffer[];
+  readonly authorities?: readonly Buffer[];
+  readonly additionals?: readonly Buffer[];
+}
+
 /** Puts encoded records together. */
-export function finish(
-  rcode: number,
-  records: {
-    readonly answers?: readonly Buffer[];
-    readonly authorities?: readonly Buffer[];
-    readonly additionals?: readonly Buffer[];
-  },
-): FinishedAnswer {
-  const { answers = [], authorities = [], additionals = [] } = records;
+export function finish(rcode: number, sections: Sections): FinishedAnswer {
+  const { answers = [], authorities = [], additionals = [] } = sections;
   const main = Buffer.concat([...answers, ...authorities]);
   return {
     rcode,

@@ -4,13 +4,15 @@ import type { Apex } from '../table/apex';
 import type { HostEntry } from '../table/host-entry';
 import type { ReverseEntry } from '../table/reverse-entry';
 import { Rcode, Type } from '../wire/codes';
-import { finish, type FinishedAnswer } from './finished-answer';
+import { finish, type FinishedAnswer, type Sections } from './finished-answer';
 import { aboutQuestion, characterString, encodeOne } from './records';
 
 const LONGEST_NAME = 253;
 
 /** Makes the finished answers; written by dns-packet. */
 export class RecordSets {
+  /** Answers made so far: how often nothing finished was at hand. */
+  made = 0;
   private readonly ttl: number;
 
   /** `ttl` in ms; `own`: the addresses this server can be asked at. */
@@ -23,24 +25,24 @@ export class RecordSets {
 
   /** A or AAAA, whichever the service has. */
   address(host: HostEntry): FinishedAnswer {
-    return finish(Rcode.NOERROR, { answers: this.addressOf(host).map(aboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: this.addressOf(host).map(aboutQuestion) });
   }
 
   /** TXT: whose name this is, for people who look for a mistake. */
   description(host: HostEntry): FinishedAnswer {
-    return finish(Rcode.NOERROR, { answers: [aboutQuestion(this.text(host))] });
+    return this.finish(Rcode.NOERROR, { answers: [aboutQuestion(this.text(host))] });
   }
 
   /** ANY: what the name has. */
   everything(host: HostEntry): FinishedAnswer {
-    return finish(Rcode.NOERROR, { answers: [...this.addressOf(host), this.text(host)].map(aboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: [...this.addressOf(host), this.text(host)].map(aboutQuestion) });
   }
 
   /** PTR: every hostname of the address. */
   pointers(reverse: ReverseEntry): FinishedAnswer {
-    const hostnames = reverse.services.flatMap((service) => service.hostnames.map(({ hostname }) => hostname));
+    const hostnames = reverse.named.flatMap(({ hostnames: held }) => held.map(({ hostname }) => hostname));
     const records = hostnames.map((data): Answer => ({ type: 'PTR', name: '.', ttl: this.ttl, data }));
-    return finish(Rcode.NOERROR, { answers: records.map(aboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: records.map(aboutQuestion) });
   }
 
   /** The port that a label names, by number or by name. */
@@ -52,18 +54,18 @@ export class RecordSets {
   /** SRV, with the address beside it. */
   service(host: HostEntry, port: number): FinishedAnswer {
     const data = { priority: 0, weight: 0, port, target: host.hostname };
-    return finish(Rcode.NOERROR, {
+    return this.finish(Rcode.NOERROR, {
       answers: [aboutQuestion({ type: 'SRV', name: '.', ttl: this.ttl, data })],
       additionals: this.addressOf(host).map(encodeOne),
     });
   }
 
   startOfAuthority(apex: Apex, serial: number): FinishedAnswer {
-    return finish(Rcode.NOERROR, { answers: [aboutQuestion(this.soa(apex, serial))] });
+    return this.finish(Rcode.NOERROR, { answers: [aboutQuestion(this.soa(apex, serial))] });
   }
 
   nameServers(apex: Apex): FinishedAnswer {
-    return finish(Rcode.NOERROR, {
+    return this.finish(Rcode.NOERROR, {
       answers: [aboutQuestion({ type: 'NS', name: '.', ttl: this.ttl, data: nameServerOf(apex) })],
     });
   }
@@ -73,12 +75,17 @@ export class RecordSets {
     if (type !== Type.A && type !== Type.AAAA) return undefined;
     const addresses = this.own().filter((address) => isIPv6(address) === (type === Type.AAAA));
     if (addresses.length === 0) return undefined;
-    return finish(Rcode.NOERROR, { answers: addresses.map((ip) => aboutQuestion(this.ipRecord('.', ip))) });
+    return this.finish(Rcode.NOERROR, { answers: addresses.map((ip) => aboutQuestion(this.ipRecord('.', ip))) });
   }
 
   /** Without data, with the SOA that says how long that may be believed (RFC 2308). */
   negative(apex: Apex, rcode: number): FinishedAnswer {
-    return finish(rcode, { authorities: [encodeOne(this.soa(apex, apex.serial))] });
+    return this.finish(rcode, { authorities: [encodeOne(this.soa(apex, apex.serial))] });
+  }
+
+  private finish(rcode: number, sections: Sections): FinishedAnswer {
+    this.made += 1;
+    return finish(rcode, sections);
   }
 
   private addressOf(host: HostEntry): Answer[] {

@@ -1,4 +1,6 @@
+import type { ForwardResult } from '../forward/forward-result';
 import { rcodeName, typeName } from '../wire/codes';
+import { Latency } from './latency';
 
 /** Why a question got no answer. */
 export type Dropped = 'malformed' | 'rate' | 'connections';
@@ -11,9 +13,19 @@ export class Tally {
   private readonly counts = new Map<number, number>();
   private readonly drops: Record<Dropped, number> = { malformed: 0, rate: 0, connections: 0 };
 
+  /** Of a sample of our own answers; of all forwarded ones. */
+  readonly own = new Latency();
+  readonly others = new Latency();
+  private readonly forwards: Record<ForwardResult, number> = { answered: 0, failed: 0, limit: 0 };
+
   answered(type: number, rcode: number): void {
     const slot = (type < TYPES_COUNTED ? type : OTHER) + rcode * TYPES_COUNTED;
     this.counts.set(slot, (this.counts.get(slot) ?? 0) + 1);
+  }
+
+  forwarded(result: ForwardResult, took: number): void {
+    this.forwards[result] += 1;
+    if (result !== 'limit') this.others.observe(took);
   }
 
   dropped(why: Dropped): void {
@@ -35,5 +47,10 @@ export class Tally {
   /** Questions that got no answer, by reason. */
   unanswered(): { readonly reason: string; readonly count: number }[] {
     return Object.entries(this.drops).map(([reason, count]) => ({ reason, count }));
+  }
+
+  /** Questions given to others, by how that ended. */
+  handedOn(): { readonly result: string; readonly count: number }[] {
+    return Object.entries(this.forwards).map(([result, count]) => ({ result, count }));
   }
 }

@@ -49,7 +49,7 @@ export class UdpDoor {
 
   private send(answer: Buffer, to: RemoteInfo): void {
     try {
-      this.socket.send(answer, 0, answer.length, to.port, to.address);
+      this.socket.send(answer, to.port, to.address);
     } catch {
       // Closed meanwhile.
     }

@@ -1,9 +1,9 @@
-import { compareText } from '@causeway/resources';
+import { compareIdentities } from '@causeway/resources';
 import type { FinishedAnswer } from '../answer/finished-answer';
 import type { WireName } from '../wire/wire-name';
 import type { Apex } from './apex';
 import type { OwnName } from './own-name';
-import type { ServiceFacts } from './service-facts';
+import { sameService, type ServiceFacts } from './service-facts';
 
 /** One service that holds a hostname. */
 export interface Holder {
@@ -36,13 +36,13 @@ export class HostEntry implements OwnName {
   }
 
   add(holder: Holder, order: MeshOrder): void {
-    const others = this.holders.filter(({ service }) => service.key !== holder.service.key);
+    const others = this.holders.filter(({ service }) => !sameService(service, holder.service));
     this.holders = [...others, holder].sort((a, b) => compareHolders(a, b, order));
     this.forget();
   }
 
-  remove(serviceKey: string): void {
-    this.holders = this.holders.filter(({ service }) => service.key !== serviceKey);
+  remove(gone: ServiceFacts): void {
+    this.holders = this.holders.filter(({ service }) => !sameService(service, gone));
     this.forget();
   }
 
@@ -64,5 +64,5 @@ export class HostEntry implements OwnName {
 }
 
 function compareHolders(a: Holder, b: Holder, order: MeshOrder): number {
-  return order(a.service.id.mesh, b.service.id.mesh) || compareText(a.service.key, b.service.key);
+  return order(a.service.id.mesh, b.service.id.mesh) || compareIdentities(a.service.id, b.service.id);
 }

@@ -3,7 +3,7 @@ import type { Logger } from '@causeway/runtime';
 import type { IndexEvent, ResourceIndex } from '@causeway/store';
 import type { Authority } from './authority';
 import type { NameTable } from './name-table';
-import { NAMED_KINDS, sameFacts, serviceFacts } from './service-facts';
+import { NAMED_KINDS, namedService, sameFacts } from './service-facts';
 
 const GENERATOR = 'HostnameGenerator';
 const SHOWN = 5;
@@ -46,8 +46,8 @@ export class IndexFeed {
 
   private takeService(before: Resource | undefined, after: Resource | undefined): boolean {
     if (before && after && sameFacts(before, after)) return false;
-    if (before) this.sinks.table.remove(serviceFacts(before));
-    if (after) this.sinks.table.add(serviceFacts(after));
+    if (before) this.sinks.table.remove(namedService(before));
+    if (after) this.sinks.table.add(namedService(after));
     this.changes += 1;
     return true;
   }
@@ -57,7 +57,7 @@ export class IndexFeed {
     table.clear();
     authority.clear();
     for (const generator of this.index.ofKind(GENERATOR)) this.takeGenerator(identityKey(generator.id), generator);
-    for (const kind of NAMED_KINDS) for (const service of this.index.ofKind(kind)) table.add(serviceFacts(service));
+    for (const kind of NAMED_KINDS) for (const service of this.index.ofKind(kind)) table.add(namedService(service));
     this.moved(this.index.point?.revision ?? 0);
   }
 

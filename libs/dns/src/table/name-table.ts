@@ -2,7 +2,7 @@ import { compareText } from '@causeway/resources';
 import { parentName, reverseName, wireName, type WireName } from '../wire/wire-name';
 import { HostEntry, type MeshOrder } from './host-entry';
 import { ReverseEntry } from './reverse-entry';
-import type { ServiceFacts } from './service-facts';
+import type { NamedService, ServiceFacts } from './service-facts';
 
 /** All hostnames that services hold, by name and by address. One service's change costs what it touches. */
 export class NameTable {
@@ -49,23 +49,24 @@ export class NameTable {
     this.disputed.clear();
   }
 
-  add(service: ServiceFacts): void {
-    for (const { hostname, generators } of service.hostnames) {
+  add(named: NamedService): void {
+    const { service, hostnames } = named;
+    for (const { hostname, generators } of hostnames) {
       const name = wireName(hostname);
       if (name === undefined || name === '') continue;
       const entry = this.hosts.get(name) ?? this.create(hostname, name);
       entry.add({ service, generators }, this.order);
       this.judge(entry);
     }
-    if (service.ip !== '' && service.hostnames.length > 0) this.addReverse(service);
+    if (service.ip !== '' && hostnames.length > 0) this.addReverse(named);
   }
 
-  remove(service: ServiceFacts): void {
-    for (const { hostname } of service.hostnames) {
+  remove({ service, hostnames }: NamedService): void {
+    for (const { hostname } of hostnames) {
       const name = wireName(hostname);
       const entry = name === undefined ? undefined : this.hosts.get(name);
       if (!entry) continue;
-      entry.remove(service.key);
+      entry.remove(service);
       this.judge(entry);
       if (entry.holders.length > 0) continue;
       this.hosts.delete(entry.name);
@@ -81,21 +82,22 @@ export class NameTable {
     return entry;
   }
 
-  private addReverse(service: ServiceFacts): void {
-    const name = reverseName(service.ip);
-    const entry = this.reverses.get(name) ?? new ReverseEntry(service.ip, name);
-    if (entry.services.length === 0) {
+  private addReverse(named: NamedService): void {
+    const { ip } = named.service;
+    const name = reverseName(ip);
+    const entry = this.reverses.get(name) ?? new ReverseEntry(ip, name);
+    if (entry.named.length === 0) {
       this.reverses.set(name, entry);
       this.count(name, 1);
     }
-    entry.add(service);
+    entry.add(named);
   }
 
   private removeReverse(service: ServiceFacts): void {
     const entry = this.reverses.get(reverseName(service.ip));
     if (!entry) return;
-    entry.remove(service.key);
-    if (entry.services.length > 0) return;
+    entry.remove(service);
+    if (entry.named.length > 0) return;
     this.reverses.delete(entry.name);
     this.count(entry.name, -1);
   }

@@ -2,11 +2,11 @@ import type { FinishedAnswer } from '../answer/finished-answer';
 import type { WireName } from '../wire/wire-name';
 import type { Apex } from './apex';
 import type { OwnName } from './own-name';
-import type { ServiceFacts } from './service-facts';
+import { sameService, type NamedService, type ServiceFacts } from './service-facts';
 
 /** An address and the services that have it (one, but for addresses that another system handed out). */
 export class ReverseEntry implements OwnName {
-  services: readonly ServiceFacts[] = [];
+  named: readonly NamedService[] = [];
   ptr: FinishedAnswer | undefined;
   apex: Apex | undefined;
   apexEpoch = -1;
@@ -16,13 +16,13 @@ export class ReverseEntry implements OwnName {
     readonly name: WireName,
   ) {}
 
-  add(service: ServiceFacts): void {
-    this.services = [...this.services.filter(({ key }) => key !== service.key), service];
+  add(named: NamedService): void {
+    this.named = [...this.named.filter(({ service }) => !sameService(service, named.service)), named];
     this.ptr = undefined;
   }
 
-  remove(serviceKey: string): void {
-    this.services = this.services.filter(({ key }) => key !== serviceKey);
+  remove(gone: ServiceFacts): void {
+    this.named = this.named.filter(({ service }) => !sameService(service, gone));
     this.ptr = undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { SERVICE_KINDS } from '@causeway/naming';
 import {
-  identityKey,
+  compareIdentities,
   isJsonArray,
   isJsonObject,
   type Identity,
@@ -8,6 +8,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { isIP } from 'node:net';
+import { Shared } from './shared';
 
 /** One port of a service; every protocol of ours runs over TCP. */
 export interface ServicePort {
@@ -16,53 +17,63 @@ export interface ServicePort {
   readonly name: string;
 }
 
+/** What DNS knows of a service, whatever its names. */
+export interface ServiceFacts {
+  readonly id: Identity;
+  /** Empty while it has none. */
+  readonly ip: string;
+  readonly family: 0 | 4 | 6;
+  readonly ports: readonly ServicePort[];
+}
+
 /** A hostname that a service holds, and by which generators. */
 export interface HeldHostname {
   readonly hostname: string;
   readonly generators: readonly string[];
 }
 
-/** What DNS knows of a service. */
-export interface ServiceFacts {
-  readonly key: string;
-  readonly id: Identity;
-  /** Empty while it has none. */
-  readonly ip: string;
-  readonly family: 0 | 4 | 6;
-  readonly ports: readonly ServicePort[];
-  /** Available ones only, each once. */
+/** A service and its hostnames: Available ones only, each once. */
+export interface NamedService {
+  readonly service: ServiceFacts;
   readonly hostnames: readonly HeldHostname[];
 }
+
+// Most services of a mesh look alike; what they share is held once.
+const PORTS = new Shared<readonly ServicePort[]>();
+const GENERATORS = new Shared<readonly string[]>();
 
 /** Kinds that have hostnames. */
 export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 
 /** Reads a service as its zone's controllers have written it; what is malformed counts as absent. */
-export function serviceFacts(resource: Resource): ServiceFacts {
+export function namedService(resource: Resource): NamedService {
   const status = resource.status ?? {};
   const vip = isJsonObject(status['vip']) ? status['vip']['ip'] : undefined;
   const ip = typeof vip === 'string' ? vip : '';
   const version = isIP(ip);
-  return {
-    key: identityKey(resource.id),
+  const service: ServiceFacts = {
     id: resource.id,
     ip: version === 0 ? '' : ip,
     family: version === 4 ? 4 : version === 6 ? 6 : 0,
     ports: readPorts(resource.spec['ports'], resource.spec['match']),
-    hostnames: readHostnames(status['addresses']),
   };
+  return { service, hostnames: readHostnames(status['addresses']) };
 }
 
 /** True when both give the same answers, so that a change of something else costs nothing. */
 export function sameFacts(a: Resource, b: Resource): boolean {
   if (a.status === b.status && a.spec === b.spec) return true;
-  const left = serviceFacts(a);
-  const right = serviceFacts(b);
+  const left = namedService(a);
+  const right = namedService(b);
   return (
-    left.ip === right.ip &&
-    JSON.stringify(left.hostnames) === JSON.stringify(right.hostnames) &&
-    JSON.stringify(left.ports) === JSON.stringify(right.ports)
+    left.service.ip === right.service.ip &&
+    JSON.stringify([left.hostnames, left.service.ports]) === JSON.stringify([right.hostnames, right.service.ports])
   );
+}
+
+/** True when both speak of one service. */
+export function sameService(a: ServiceFacts, b: ServiceFacts): boolean {
+  return compareIdentities(a.id, b.id) === 0;
 }
 
 function readHostnames(addresses: JsonValue | undefined): HeldHostname[] {
@@ -77,16 +88,17 @@ function readHostnames(addresses: JsonValue | undefined): HeldHostname[] {
     if (same) same.generators.push(generator);
     else held.push({ hostname, generators: [generator] });
   }
-  return held;
+  return held.map(({ hostname, generators }) => ({ hostname, generators: GENERATORS.one(generators) }));
 }
 
 /** `spec.ports` of services in the mesh, `spec.match` of external ones. */
-function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): ServicePort[] {
+function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly ServicePort[] {
   const listed = isJsonArray(ports) ? ports : [match];
-  return listed.flatMap((port) => {
+  const read = listed.flatMap((port) => {
     if (!isJsonObject(port)) return [];
     const { port: number, name } = port;
     if (typeof number !== 'number' || !Number.isInteger(number) || number < 1 || number > 65_535) return [];
     return [{ number, name: typeof name === 'string' ? name.toLowerCase() : '' }];
   });
+  return PORTS.one(read);
 }

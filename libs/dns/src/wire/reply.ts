@@ -5,6 +5,7 @@ import type { Edns } from './question';
 export const OUR_UDP_SIZE = 1_232;
 const PLAIN_UDP_SIZE = 512;
 const HEADER = 12;
+const LONG = 96;
 const OPT_LENGTH = 11;
 
 /** How an answer has to look beside what it says. */
@@ -36,18 +37,27 @@ export function writeReply(packet: Buffer, found: FinishedAnswer, shape: ReplySh
   const core = whole || found.core <= room;
   const length = whole ? found.body.length : core ? found.core : 0;
   const out = Buffer.allocUnsafe(end + length + opt);
-  out[0] = packet.readUInt8(0);
-  out[1] = packet.readUInt8(1);
-  out[2] = 0x80 | (packet.readUInt8(2) & 0x79) | (found.authoritative ? 0x04 : 0) | (core ? 0 : 0x02);
-  out[3] = (shape.recursion ? 0x80 : 0) | (packet.readUInt8(3) & 0x10) | (found.rcode & 0x0f);
+  copy(packet, 0, { to: out, at: 0, length: 4 });
+  out[2] = 0x80 | ((packet[2] ?? 0) & 0x79) | (found.authoritative ? 0x04 : 0) | (core ? 0 : 0x02);
+  out[3] = (shape.recursion ? 0x80 : 0) | ((packet[3] ?? 0) & 0x10) | (found.rcode & 0x0f);
   out.writeUInt16BE(end > HEADER ? 1 : 0, 4);
   out.writeUInt16BE(core ? found.answers : 0, 6);
   out.writeUInt16BE(core ? found.authorities : 0, 8);
   out.writeUInt16BE((whole ? found.additionals : 0) + (edns ? 1 : 0), 10);
-  if (end > HEADER) packet.copy(out, HEADER, HEADER, end);
-  if (length > 0) found.body.copy(out, end, 0, length);
+  if (end > HEADER) copy(packet, HEADER, { to: out, at: HEADER, length: end - HEADER });
+  if (length > 0) copy(found.body, 0, { to: out, at: end, length });
   if (edns) writeOpt(out, { at: end + length, rcode: found.rcode, dnssec: edns.dnssec });
   return out;
+}
+
+/** Most pieces are so short that a loop is done before `Buffer.copy` has begun. */
+function copy(
+  from: Buffer,
+  start: number,
+  { to, at, length }: { readonly to: Buffer; readonly at: number; readonly length: number },
+): void {
+  if (length > LONG) from.copy(to, at, start, start + length);
+  else for (let i = 0; i < length; i++) to[at + i] = from[start + i] ?? 0;
 }
 
 function writeOpt(out: Buffer, opt: { readonly at: number; readonly rcode: number; readonly dnssec: boolean }): void {

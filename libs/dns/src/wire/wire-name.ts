@@ -8,17 +8,14 @@ import { isIPv4 } from 'node:net';
 export type WireName = string;
 
 const LONGEST_WIRE_NAME = 254;
+const SCRATCH = Buffer.alloc(LONGEST_WIRE_NAME + 64);
 
 /** The wire name of dotted text, a trailing dot or not; undefined when a label or the whole is too long or empty. */
 export function wireName(text: string): WireName | undefined {
   const plain = text.endsWith('.') ? text.slice(0, -1) : text;
   if (plain === '') return text === '' ? undefined : '';
-  let wire = '';
-  for (const label of plain.toLowerCase().split('.')) {
-    if (label.length === 0 || label.length > 63 || /[^\x20-\x7e]/.test(label)) return undefined;
-    wire += String.fromCharCode(label.length) + label;
-  }
-  return wire.length > LONGEST_WIRE_NAME ? undefined : wire;
+  if (plain.length > LONGEST_WIRE_NAME - 1 || /[^\x21-\x7e]/.test(plain)) return undefined;
+  return join(plain.toLowerCase().split('.'));
 }
 
 /** Dotted text for people, without a trailing dot; the root is `.`, octets that are not printable read `\ddd`. */
@@ -45,7 +42,7 @@ export function reverseName(ip: string): WireName {
   const labels = isIPv4(ip)
     ? [...ip.split('.').reverse(), 'in-addr', 'arpa']
     : [...nibbles(ip).reverse(), 'ip6', 'arpa'];
-  return labels.map((label) => String.fromCharCode(label.length) + label).join('');
+  return join(labels) ?? '';
 }
 
 /** The 32 hexadecimal digits of an IPv6 address, first one first. */
@@ -55,6 +52,18 @@ export function nibbles(ip: string): string[] {
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const gap = tail === undefined ? [] : Array<string>(8 - left.length - right.length).fill('0');
   return [...left, ...gap, ...right].flatMap((group) => [...group.toLowerCase().padStart(4, '0')]);
+}
+
+/** Written octet by octet, since strings put together piece by piece keep all their pieces in memory. */
+function join(labels: readonly string[]): WireName | undefined {
+  let end = 0;
+  for (const label of labels) {
+    if (label.length === 0 || label.length > 63) return undefined;
+    SCRATCH[end] = label.length;
+    SCRATCH.write(label, end + 1, 'latin1');
+    end += 1 + label.length;
+  }
+  return SCRATCH.toString('latin1', 0, end);
 }
 
 function withoutDottedEnd(ip: string): string {

@@ -1,0 +1,2 @@
+/** How a forwarded question ended; `limit`: too many were under way. */
+export type ForwardResult = 'answered' | 'failed' | 'limit';

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import type { ForwardConfig } from '../dns-config';
+import { parseUpstream, readResolverFile, type UpstreamAddress } from './upstream-address';
+
+/** A resolver that we ask, and how it does. */
+export interface Upstream extends UpstreamAddress {
+  readonly label: string;
+  /** Failures since the last answer. */
+  failures: number;
+  /** By the clock's `elapsed`; until then others are asked first. */
+  restsUntil: number;
+  answered: number;
+  failed: number;
+}
+
+/** Where upstreams are taken from. */
+export interface UpstreamSources {
+  readonly config: ForwardConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** True for addresses at which we would ask ourselves. */
+  readonly leadsHere: (address: string, port: number) => boolean;
+}
+
+const REREAD = 10_000;
+const FAILURES_TO_REST = 2;
+const LONGEST_REST = 30_000;
+
+/** The resolvers for names that are not ours: configured, else those of the resolver configuration, never ourselves. */
+export class Upstreams {
+  private all: Upstream[] = [];
+  private readAt = -Infinity;
+
+  constructor(private readonly sources: UpstreamSources) {}
+
+  /** Reads the list anew; a resolver configuration that cannot be read gives none, with a warning. */
+  async load(): Promise<void> {
+    const { config, clock } = this.sources;
+    this.readAt = clock.elapsed();
+    if (!config.enabled) return;
+    const given = config.upstreams.length > 0 ? parseAll(config.upstreams) : await this.readFile(config.resolverFile);
+    const others = given.filter(({ address, port }) => !this.sources.leadsHere(address, port));
+    this.all = others.map((each) => this.all.find((known) => sameAddress(known, each)) ?? newUpstream(each));
+  }
+
+  list(): readonly Upstream[] {
+    return this.all;
+  }
+
+  /** In the order to ask them: those in health as listed, then the others, the longest rested first. */
+  inTurn(): readonly Upstream[] {
+    const now = this.sources.clock.elapsed();
+    if (now - this.readAt > REREAD) void this.load();
+    const resting = this.all.filter((each) => each.restsUntil > now).sort((a, b) => a.restsUntil - b.restsUntil);
+    return [...this.all.filter((each) => each.restsUntil <= now), ...resting];
+  }
+
+  answered(upstream: Upstream): void {
+    if (upstream.failures >= FAILURES_TO_REST)
+      this.sources.logger.info('upstream answers again', { upstream: upstream.label });
+    upstream.answered += 1;
+    upstream.failures = 0;
+    upstream.restsUntil = 0;
+  }
+
+  failed(upstream: Upstream, reason: unknown): void {
+    upstream.failed += 1;
+    upstream.failures += 1;
+    if (upstream.failures < FAILURES_TO_REST) return;
+    const rest = Math.min(LONGEST_REST, 1_000 * 2 ** (upstream.failures - FAILURES_TO_REST));
+    upstream.restsUntil = this.sources.clock.elapsed() + rest;
+    if (upstream.failures > FAILURES_TO_REST) return;
+    this.sources.logger.warn('upstream does not answer', { upstream: upstream.label, reason: errorText(reason) });
+  }
+
+  private async readFile(path: string): Promise<UpstreamAddress[]> {
+    try {
+      return readResolverFile(await readFile(path, 'utf8'));
+    } catch (error) {
+      if (this.all.length > 0) return this.all;
+      this.sources.logger.warn('no upstreams: the resolver configuration cannot be read', { reason: errorText(error) });
+      return [];
+    }
+  }
+}
+
+function parseAll(texts: readonly string[]): UpstreamAddress[] {
+  return texts.flatMap((text) => parseUpstream(text) ?? []);
+}
+
+function sameAddress(a: UpstreamAddress, b: UpstreamAddress): boolean {
+  return a.address === b.address && a.port === b.port;
+}
+
+function newUpstream({ address, port }: UpstreamAddress): Upstream {
+  const label = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return { address, port, label, failures: 0, restsUntil: 0, answered: 0, failed: 0 };
+}
