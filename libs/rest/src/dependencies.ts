@@ -7,6 +7,8 @@ import type { Admission } from '@causeway/admission';
 export interface RestLimits {
   /** Largest body. */
   readonly body: number;
+  /** Largest body in YAML: reading it takes 100 times as long as JSON. */
+  readonly yaml: number;
   /** Until the whole request has arrived. */
   readonly requestTimeout: number;
   /** Longest that `minRevision` waits, and a read waits for this replica's own writes. */
@@ -23,6 +25,7 @@ export interface RestLimits {
 
 export const DEFAULT_LIMITS: RestLimits = {
   body: 1024 * 1024,
+  yaml: 256 * 1024,
   requestTimeout: 30_000,
   revisionWait: 10_000,
   watches: 1_000,

@@ -46,6 +46,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     access,
     lister: new Lister(index, orders),
     texts: new ResourceTexts(registry),
+    limits,
   };
   const reads = new ResourceReads(parts);
   const watches = new Watches({ ...parts, store: deps.store, clock, limits });
@@ -55,7 +56,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     logger,
     routes: new RouteTable(registry),
     reads,
-    writes: new ResourceWrites({ registry, admission, access, freshness }),
+    writes: new ResourceWrites({ registry, admission, access, freshness, limits }),
     watches,
     facts: new ServerFacts({ registry, cp, index, program, access, reads }),
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),

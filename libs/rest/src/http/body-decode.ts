@@ -1,4 +1,5 @@
 import { parseYaml } from '@causeway/admission';
+import type { RestLimits } from '../dependencies';
 import { HttpFailure } from './http-failure';
 
 /** Media types of bodies, by how they are read. */
@@ -11,9 +12,15 @@ export const BODY_TYPES = {
  * The value of a request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON too.
  * Throws 415 for other types and 400 for what cannot be parsed, with line and column (design.md §1, §6).
  */
-export function decodeBody(contentType: string | undefined, body: unknown): unknown {
+export function decodeBody(contentType: string | undefined, body: unknown, limits: Pick<RestLimits, 'yaml'>): unknown {
   const reader = readerFor(contentType);
   const text = Buffer.isBuffer(body) ? utf8(body) : '';
+  if (reader === readYaml && text.length > limits.yaml) {
+    throw new HttpFailure(
+      413,
+      `A body in YAML may have ${limits.yaml} characters, this one has ${text.length}; send it as JSON.`,
+    );
+  }
   if (text.trim() === '') throw empty();
   return reader(text);
 }
@@ -58,11 +65,22 @@ function jsonPosition(text: string, error: unknown): string {
 
 /** Throws Unparsable, which is answered as 400. */
 function readYaml(text: string): unknown {
-  const [document, ...more] = parseYaml(text);
+  const [document, ...more] = documentsOf(text);
   if (!document) throw empty();
   if (more.length > 0)
     throw new HttpFailure(400, `The body has ${more.length + 1} documents; send one resource at a time.`);
   return document.value;
+}
+
+function documentsOf(text: string): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    // Very many nodes exhaust the stack of the parser.
+    if (error instanceof RangeError)
+      throw new HttpFailure(400, 'The body is too complex to be read as YAML; send it as JSON.', { cause: error });
+    throw error;
+  }
 }
 
 function empty(): HttpFailure {

@@ -20,7 +20,12 @@ export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
     requestTimeout: limits.requestTimeout,
     forceCloseConnections: true,
     return503OnClosing: false,
-    http: { maxHeaderSize: MAX_HEADERS },
+    http: {
+      maxHeaderSize: MAX_HEADERS,
+      // Node takes the longer of both for the whole request, and looks for late ones only now and then.
+      headersTimeout: limits.requestTimeout,
+      connectionsCheckingInterval: Math.ceil(limits.requestTimeout / 10),
+    },
     // A longer name is refused by admission or not found; the router must not have an opinion of its own.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => {

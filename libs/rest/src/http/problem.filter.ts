@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@causeway/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from './answer';
@@ -37,7 +37,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     if (reply.sent || reply.raw.headersSent) return;
-    const unmatched = error instanceof HttpException;
+    const unmatched = error instanceof NotFoundException;
     const answer = unmatched && request.method === 'OPTIONS' ? this.routes.options(request.url) : undefined;
     const cause = unmatched ? this.routes.failure(request.method, request.url) : error;
     const { status, headers, body } = answer ?? problemAnswer(cause, this.logger);

@@ -78,7 +78,7 @@ export function problemOf(error: unknown, instance: string): ProblemAnswer {
 /** The 4xx that Fastify or Nest put on their own errors. */
 function frameworkStatus(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const status: unknown = 'statusCode' in error ? error.statusCode : undefined;
+  const status: unknown = 'statusCode' in error ? error.statusCode : 'status' in error ? error.status : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 

@@ -59,7 +59,7 @@ export class NamingAnswers {
     await this.reads.ready(query);
     const { explainHostname } = this.insights;
     if (!explainHostname) throw new HttpFailure(404, 'This control plane does not explain hostnames.');
-    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body));
+    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body, this.parts.limits));
     requireMesh(this.parts.index, question.mesh);
     return json(await explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }));
   }

@@ -1,6 +1,7 @@
 import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
 import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
+import type { RestLimits } from '../dependencies';
 import type { Access } from '../http/access';
 import { jsonText, type Answer } from '../http/answer';
 import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
@@ -23,6 +24,7 @@ export interface ReadParts {
   readonly freshness: Freshness;
 
   readonly access: Access;
+  readonly limits: RestLimits;
 }
 
 /** Lists and single resources, from the in-memory index. */

@@ -1,5 +1,6 @@
 import type { Admission, WriteAddress, WriteOptions, WriteOutcome } from '@causeway/admission';
 import type { Registry } from '@causeway/resources';
+import type { RestLimits } from '../dependencies';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { decodeBody } from '../http/body-decode';
@@ -14,6 +15,7 @@ export interface WriteParts {
   readonly admission: Admission;
   readonly access: Access;
   readonly freshness: Freshness;
+  readonly limits: Pick<RestLimits, 'yaml'>;
 }
 
 interface Request {
@@ -28,14 +30,14 @@ export class ResourceWrites {
   /** 201 when it made the resource, else 200; `{}` or `{warnings}`. */
   async put(call: Call): Promise<Answer> {
     const { address, options } = this.request(call);
-    const body = decodeBody(header(call, 'content-type'), call.body);
+    const body = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
     return this.written(await this.parts.admission.put({ ...options, address, body }), options);
   }
 
   /** RFC 7386 on the Universal form; 200. */
   async patch(call: Call): Promise<Answer> {
     const { address, options } = this.request(call);
-    const patch = decodeBody(header(call, 'content-type'), call.body);
+    const patch = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
     return this.written(await this.parts.admission.patch({ ...options, address, patch }), options);
   }
 

@@ -1,0 +1,151 @@
+import { connect } from 'node:net';
+import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
+
+/** Sends bytes and returns all that comes back until the server closes. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let got = '';
+    socket.on('data', (chunk) => (got += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(got));
+  });
+}
+
+function parts(message: string): { status: string; type: string; body: { status: number; title: string } } {
+  const [head = '', body = '{}'] = message.split('\r\n\r\n');
+  return {
+    status: head.split(' ')[1] ?? '',
+    type: /content-type: (.*)/i.exec(head)?.[1] ?? '',
+    body: JSON.parse(body),
+  };
+}
+
+describe('the limits of a request', () => {
+  let rest: RestFixture;
+  let port: number;
+  const start = async (options: FixtureOptions = {}): Promise<void> => {
+    rest = await restFixture(options);
+    port = await rest.server.listen('127.0.0.1', 0);
+  };
+  afterEach(() => rest.close());
+
+  const path = '/meshes/default/meshservices/redis';
+  const put = (payload: string | Buffer, type = 'application/json'): ReturnType<RestFixture['server']['inject']> =>
+    rest.server.inject({ method: 'PUT', url: path, payload, headers: { 'content-type': type } });
+
+  it('a body larger than allowed is 413', async () => {
+    await start({ limits: { body: 1_000 } });
+    const answer = await put(JSON.stringify({ x: 'y'.repeat(1_000) }));
+    expect([answer.statusCode, answer.json().title]).toEqual([413, 'Body too large']);
+  });
+
+  it('a large body within the limit is taken', async () => {
+    await start();
+    const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`label-${i}`, 'x'.repeat(40)]));
+    const answer = await put(JSON.stringify({ type: 'MeshService', name: 'redis', labels, spec: {} }));
+    expect(answer.statusCode).toBe(201);
+  });
+
+  it('headers larger than allowed are 431', async () => {
+    await start();
+    const answer = parts(await raw(port, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'y'.repeat(20_000)}\r\n\r\n`));
+    expect([answer.status, answer.type, answer.body.status]).toEqual([
+      '431',
+      'application/problem+json; charset=utf-8',
+      431,
+    ]);
+  });
+
+  it('what is no HTTP is 400', async () => {
+    await start();
+    const answer = parts(await raw(port, 'HELLO\r\n\r\n'));
+    expect([answer.status, answer.body.title]).toEqual(['400', 'Bad request']);
+  });
+
+  it('a request that does not arrive in time is 408', async () => {
+    await start({ limits: { requestTimeout: 200 } });
+    const answer = parts(
+      await raw(
+        port,
+        `PUT ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\ncontent-type: application/json\r\n\r\n{`,
+      ),
+    );
+    expect([answer.status, answer.body.title]).toEqual(['408', 'Request timeout']);
+  }, 40_000);
+
+  it.each([
+    ['JSON nested deeply', 'application/json', '{"spec":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}', 422],
+    ['YAML nested deeply', 'application/yaml', '['.repeat(100_000), 400],
+    ['YAML nested deeply in blocks', 'application/yaml', '- '.repeat(100_000), 400],
+    ['YAML that is long', 'application/yaml', `a: [${'x, '.repeat(100_000)}]`, 413],
+    ['YAML of many nodes', 'application/yaml', `a: [${'x, '.repeat(80_000)}]`, 400],
+    ['an object of numbers no JSON has', 'application/yaml', 'a: .inf', 422],
+    ['text that is not UTF-8', 'application/json', Buffer.from([0x7b, 0xff, 0x7d]), 400],
+    [
+      'NUL in a value',
+      'application/json',
+      '{"type":"MeshService","name":"redis","labels":{"a":"\\u0000"},"spec":{}}',
+      422,
+    ],
+    [
+      'half a surrogate pair',
+      'application/json',
+      '{"type":"MeshService","name":"redis","labels":{"a":"\\ud800"},"spec":{}}',
+      422,
+    ],
+  ])('%s is refused', async (_case, type, body, status) => {
+    await start();
+    expect((await put(body, type)).statusCode).toBe(status);
+  });
+
+  it('YAML that unfolds without end is refused', async () => {
+    await start();
+    const lines = Array.from(
+      { length: 20 },
+      (_, i) => `a${i}: &a${i} [${Array.from({ length: 10 }, () => (i === 0 ? 'x' : `*a${i - 1}`)).join(', ')}]`,
+    );
+    expect((await put(lines.join('\n'), 'application/yaml')).statusCode).toBe(400);
+  });
+
+  it('a name of any length has an answer', async () => {
+    await start();
+    const name = 'x'.repeat(4_000);
+    const url = `/meshes/default/meshservices/${name}`;
+    expect((await rest.server.inject({ url })).statusCode).toBe(404);
+    const answer = await rest.server.inject({ method: 'PUT', url, payload: { type: 'MeshService', name, spec: {} } });
+    expect([answer.statusCode, answer.json().invalid_parameters[0].field]).toEqual([422, 'name']);
+  });
+
+  it('prototypes stay clean', async () => {
+    await start();
+    for (const key of ['__proto__', 'constructor', 'prototype']) {
+      await put(
+        `{"type":"MeshService","name":"redis","labels":{"${key}":"polluted"},"spec":{"${key}":{"polluted":true}}}`,
+      );
+      await rest.server.inject({
+        method: 'PATCH',
+        url: path,
+        payload: `{"${key}":{"polluted":true}}`,
+        headers: { 'content-type': 'application/merge-patch+json' },
+      });
+      expect(
+        (await rest.server.inject({ url: `/meshservices?filter[labels.${key}]=polluted&${key}=1` })).statusCode,
+      ).toBe(400);
+    }
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    expect((await rest.server.inject({ url: '/__proto__' })).statusCode).toBe(404);
+    expect((await rest.server.inject({ url: '/constructor' })).statusCode).toBe(404);
+  });
+
+  it('HEAD answers like GET without a body, OPTIONS says what is possible, a slash at the end does not matter', async () => {
+    await start();
+    const head = await rest.server.inject({ method: 'HEAD', url: '/meshes/default/' });
+    expect([head.statusCode, head.body, head.headers['etag']]).toEqual([200, '', expect.any(String)]);
+    const options = await rest.server.inject({ method: 'OPTIONS', url: path });
+    expect([options.statusCode, options.headers['allow']]).toEqual([204, 'DELETE, GET, HEAD, PATCH, PUT, OPTIONS']);
+    expect((await rest.server.inject({ method: 'OPTIONS', url: '/nothing' })).statusCode).toBe(404);
+    const wrong = await rest.server.inject({ method: 'DELETE', url: '/meshservices' });
+    expect([wrong.statusCode, wrong.headers['allow']]).toEqual([405, 'GET, HEAD']);
+  });
+});
