@@ -7,6 +7,9 @@ export { FakeClock, systemClock, type Clock, type Timer } from './clock';
 export { errorText, silentLogger, type Logger, type LogFields } from './logger';
 export { Backoff, type BackoffOptions } from './backoff';
 export { type LeaderElection, type LeaderStatus, type Term } from './leader-election';
+export { createElection, type ElectionOptions } from './election';
+export { type LeaderLock } from './leader-lock';
+export { within } from './within';
 export { type LeaderEpoch, type LeaderLease } from './leader-lease';
 export { aborted, orAborted } from './abort';
 export {

@@ -18,7 +18,7 @@ export interface LeaderLease {
    * epoch before that are under way. The new epoch, or undefined when the lease stands or somebody was faster.
    */
   takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined>;
-  /** Extends the lease to `leaseMs` from now; false when epoch and holder no longer stand. */
+  /** Extends the lease to `leaseMs` from now; false when epoch and holder no longer stand, or have released it. */
   renew(epoch: number, holder: string, leaseMs: number): Promise<boolean>;
   /** Ends the lease at once where epoch and holder stand; the epoch stays. */
   release(epoch: number, holder: string): Promise<void>;

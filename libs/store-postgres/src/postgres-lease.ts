@@ -11,7 +11,7 @@ const READ = `SELECT l.epoch, l.holder,
 const TAKE_OVER = 'SELECT causeway_take_over($1, $2, $3) AS epoch';
 
 const RENEW = `UPDATE leader_lease SET expires_at = clock_timestamp() + $3 * interval '1 ms'
-  WHERE epoch = $1 AND holder = $2 RETURNING epoch`;
+  WHERE epoch = $1 AND holder = $2 AND expires_at <> 'epoch' RETURNING epoch`;
 
 const RELEASE = `WITH released AS (UPDATE leader_lease SET expires_at = 'epoch' WHERE epoch = $1 AND holder = $2 RETURNING 1)
   SELECT pg_notify('${RELEASE_CHANNEL}', '') FROM released`;

@@ -26,6 +26,7 @@ export {
   type WriteResult,
 } from './resource-store';
 export { ResourceIndex, type IndexChange, type IndexEvent, type IndexListener } from './resource-index';
+export { caughtUp } from './caught-up';
 export { followStore, type FollowOptions } from './follow-store';
 export { RefusedWrite, type RefusedChange } from './refused-write';
 export { type StoreUpkeep } from './store-upkeep';

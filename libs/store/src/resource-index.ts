@@ -28,7 +28,7 @@ export class ResourceIndex {
   private readonly byKind = new Map<string, Map<string, Resource>>();
   private readonly stones = new Map<string, Tombstone>();
   private readonly listeners = new Set<IndexListener>();
-  private waiting: { readonly point: StorePoint; readonly resolve: () => void }[] = [];
+  private readonly waiting = new Set<{ readonly target: number | StorePoint; readonly resolve: () => void }>();
   private current: StorePoint | undefined;
 
   /** How far the index is; undefined before the first load. */
@@ -102,22 +102,26 @@ export class ResourceIndex {
   }
 
   /**
-   * Resolves when the index has taken in `revision` (of its incarnation then); rejects with the signal's reason when
-   * that aborts first.
+   * Resolves when the index has taken in a revision of its incarnation, or a point with the point's incarnation;
+   * rejects with the signal's reason when that aborts first.
    */
-  async reached(revision: number, signal?: AbortSignal): Promise<void> {
-    if (this.current && this.current.revision >= revision) return;
+  async reached(target: number | StorePoint, signal?: AbortSignal): Promise<void> {
+    if (isReached(target, this.current)) return;
     await new Promise<void>((resolve, reject) => {
-      const entry = { point: { incarnation: '', revision }, resolve };
-      this.waiting.push(entry);
-      signal?.addEventListener(
-        'abort',
-        () => {
-          this.waiting = this.waiting.filter((other) => other !== entry);
-          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+      const stop = (): void => {
+        this.waiting.delete(entry);
+        reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
+      };
+      const entry = {
+        target,
+        resolve: () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
         },
-        { once: true },
-      );
+      };
+      this.waiting.add(entry);
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
     });
   }
 
@@ -136,9 +140,16 @@ export class ResourceIndex {
   private moveTo(point: StorePoint, reloaded: boolean, changes: readonly IndexChange[]): void {
     this.current = point;
     for (const listener of this.listeners) listener({ point, reloaded, changes });
-    const ready = this.waiting.filter((entry) => entry.point.revision <= point.revision);
-    if (ready.length === 0) return;
-    this.waiting = this.waiting.filter((entry) => entry.point.revision > point.revision);
-    for (const entry of ready) entry.resolve();
+    for (const entry of this.waiting) {
+      if (!isReached(entry.target, point)) continue;
+      this.waiting.delete(entry);
+      entry.resolve();
+    }
   }
+}
+
+function isReached(target: number | StorePoint, current: StorePoint | undefined): boolean {
+  if (!current) return false;
+  if (typeof target === 'number') return current.revision >= target;
+  return current.incarnation === target.incarnation && current.revision >= target.revision;
 }

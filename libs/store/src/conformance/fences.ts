@@ -86,6 +86,8 @@ export function describeFences(world: () => StoreWorld): void {
       expect(await lease.renew(second, 'b', 30_000)).toBe(true);
       expect((await lease.readEpoch()).remaining).toBeLessThanOrEqual(30_000);
       await lease.release(second, 'b');
+      expect(await lease.renew(second, 'b', 60_000)).toBe(false); // a renewal that comes late revives nothing
+      expect((await lease.readEpoch()).remaining).toBe(0);
     });
 
     it('tells those who wait when it was released', async () => {

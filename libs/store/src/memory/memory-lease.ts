@@ -2,6 +2,8 @@ import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
 import type { MemoryDisk } from './memory-disk';
 import { promised } from './promised';
 
+const RELEASED = 0;
+
 /** The leader's epoch and lease on a memory disk. */
 export class MemoryLease implements LeaderLease {
   constructor(private readonly disk: MemoryDisk) {}
@@ -25,7 +27,7 @@ export class MemoryLease implements LeaderLease {
 
   renew(epoch: number, holder: string, leaseMs: number): Promise<boolean> {
     return promised(() => {
-      if (!this.stands(epoch, holder)) return false;
+      if (!this.stands(epoch, holder) || this.disk.leader.expiresAt === RELEASED) return false;
       this.disk.leader = { epoch, holder, expiresAt: this.disk.clock.now() + leaseMs };
       return true;
     });
@@ -34,7 +36,7 @@ export class MemoryLease implements LeaderLease {
   release(epoch: number, holder: string): Promise<void> {
     return promised(() => {
       if (!this.stands(epoch, holder)) return;
-      this.disk.leader = { epoch, holder, expiresAt: 0 };
+      this.disk.leader = { epoch, holder, expiresAt: RELEASED };
       for (const listener of this.disk.releaseListeners) listener();
     });
   }

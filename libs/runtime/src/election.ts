@@ -1,0 +1,160 @@
+import { Backoff } from './backoff';
+import type { Clock } from './clock';
+import { errorText, type Logger } from './logger';
+import { LeaderTerm } from './leader-term';
+import type { LeaderElection, LeaderStatus, Term } from './leader-election';
+import type { LeaderLease } from './leader-lease';
+import type { LeaderLock } from './leader-lock';
+import { within } from './within';
+
+/** What an election works with. */
+export interface ElectionOptions {
+  readonly lease: LeaderLease;
+  /** Who tries; without it every candidate does, and the lease alone decides. */
+  readonly lock?: LeaderLock;
+  /** This process; no other may have the same, so it holds something random. */
+  readonly holder: string;
+  /** How long a leader that says nothing keeps its place, ms; 200 is legal. */
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The election of design.md §3: a lock for who tries, an epoch in the store for who leads, a lease for how long. */
+export function createElection(options: ElectionOptions): LeaderElection {
+  return new Election(options);
+}
+
+class Election implements LeaderElection {
+  private readonly retry: Backoff;
+  /** Since when the lock has not answered; undefined while it does. */
+  private lockAwaySince: number | undefined;
+  private term: LeaderTerm | undefined;
+  private epoch = 0;
+  private transitions = 0;
+
+  constructor(private readonly options: ElectionOptions) {
+    this.retry = new Backoff({ base: options.leaseMs / 10, cap: options.leaseMs });
+  }
+
+  async run(lead: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const nap = new Nap(this.options, signal);
+      try {
+        await this.candidacy(lead, nap, signal);
+      } catch (error) {
+        this.options.logger.warn('an election failed, trying again', { error: errorText(error) });
+        await nap.sleep(this.retry.next());
+      } finally {
+        nap.end();
+      }
+    }
+  }
+
+  status(): LeaderStatus {
+    const { epoch, transitions } = this;
+    if (!this.term) return { leading: false, epoch, transitions };
+    return { leading: true, epoch, transitions, leaseAge: this.options.clock.now() - this.term.renewedAt };
+  }
+
+  /** One try: the epoch is read before the lock is asked for, so that who slept in between takes over nothing. */
+  private async candidacy(lead: (term: Term) => Promise<void>, nap: Nap, signal: AbortSignal): Promise<void> {
+    const { lease, clock, holder, leaseMs } = this.options;
+    const seen = await within(clock, leaseMs, lease.readEpoch());
+    if (seen.remaining > 0) return nap.sleep(Math.min(seen.remaining, leaseMs) + 1);
+    if (!(await this.mayTry())) return nap.sleep(this.shortly());
+    let epoch: number | undefined;
+    try {
+      if (!signal.aborted) epoch = await lease.takeOver(seen.epoch, holder, leaseMs);
+      if (epoch !== undefined) await this.lead(epoch, lead, signal);
+    } finally {
+      await this.letGo(epoch);
+    }
+    if (epoch === undefined) return nap.sleep(this.shortly());
+    await clock.sleep(this.retry.next(), signal); // a leader whose work fails at once lets others try first
+  }
+
+  /** Whether the lock is ours, or has been away for a lease. */
+  private async mayTry(): Promise<boolean> {
+    const { lock, clock, holder, leaseMs, logger } = this.options;
+    if (!lock) return true;
+    const asked = clock.now();
+    try {
+      const ours = await within(clock, leaseMs, lock.acquire(holder, leaseMs));
+      this.lockAwaySince = undefined;
+      return ours;
+    } catch (error) {
+      this.lockAwaySince ??= asked;
+      const away = Math.abs(clock.now() - this.lockAwaySince);
+      if (away >= leaseMs) logger.warn('the leader lock is away, going on with the lease', { error: errorText(error) });
+      return away >= leaseMs;
+    }
+  }
+
+  private async lead(epoch: number, lead: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, leaseMs } = this.options;
+    const term = new LeaderTerm({ ...this.options, epoch });
+    const began = clock.now();
+    if (await term.begin(signal)) await this.serve(term, lead);
+    if (clock.now() - began > leaseMs) this.retry.reset();
+  }
+
+  private async serve(term: LeaderTerm, lead: (term: Term) => Promise<void>): Promise<void> {
+    const { logger, holder } = this.options;
+    const { epoch } = term;
+    this.epoch = epoch;
+    this.transitions++;
+    this.term = term;
+    logger.info('leading', { epoch, holder });
+    try {
+      await lead({ epoch, holder, signal: term.signal });
+    } catch (error) {
+      // Work that was told to stop may end so; anything else is worth a line.
+      if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
+    } finally {
+      this.term = undefined;
+      await term.end();
+      logger.info('no longer leading', { epoch, reason: errorText(term.signal.reason) });
+    }
+  }
+
+  private async letGo(epoch: number | undefined): Promise<void> {
+    const { lease, lock, clock, holder, leaseMs, logger } = this.options;
+    const done = Promise.resolve();
+    const released = [epoch === undefined ? done : lease.release(epoch, holder), lock?.release(holder) ?? done];
+    try {
+      await within(clock, leaseMs, Promise.all(released));
+    } catch (error) {
+      logger.debug('letting go of leadership failed; it runs out by itself', { error: errorText(error) });
+    }
+  }
+
+  private shortly(): number {
+    return (this.options.leaseMs / 10) * (0.5 + Math.random());
+  }
+}
+
+/** A sleep that a release of the lease ends, also one that came before it. */
+class Nap {
+  private readonly over = new AbortController();
+  private readonly wake = (): void => this.over.abort();
+  private readonly unsubscribe: () => void;
+
+  constructor(
+    private readonly options: ElectionOptions,
+    private readonly signal: AbortSignal,
+  ) {
+    this.unsubscribe = options.lease.onRelease(this.wake);
+    signal.addEventListener('abort', this.wake, { once: true });
+    if (signal.aborted) this.wake();
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.options.clock.sleep(ms, this.over.signal);
+  }
+
+  end(): void {
+    this.unsubscribe();
+    this.signal.removeEventListener('abort', this.wake);
+  }
+}

@@ -1,0 +1,241 @@
+import {
+  createElection,
+  FakeClock,
+  silentLogger,
+  type LeaderElection,
+  type LeaderLock,
+  type Term,
+} from '@causeway/runtime';
+import { MemoryDisk } from './memory-disk';
+import { MemoryLease } from './memory-lease';
+
+const LEASE = 3_000;
+
+/** A lock server that tests can wipe and take away. */
+class TestLock implements LeaderLock {
+  holder: string | undefined;
+  until = 0;
+  away = false;
+
+  constructor(private readonly clock: FakeClock) {}
+
+  acquire(holder: string, leaseMs: number): Promise<boolean> {
+    if (this.away) return Promise.reject(new Error('away'));
+    if (this.holder !== undefined && this.holder !== holder && this.until > this.clock.now())
+      return Promise.resolve(false);
+    [this.holder, this.until] = [holder, this.clock.now() + leaseMs];
+    return Promise.resolve(true);
+  }
+
+  renew(holder: string, leaseMs: number): Promise<boolean> {
+    return this.acquire(holder, leaseMs);
+  }
+
+  release(holder: string): Promise<void> {
+    if (this.away) return Promise.reject(new Error('away'));
+    if (this.holder === holder) this.holder = undefined;
+    return Promise.resolve();
+  }
+}
+
+/** A lease whose store can be cut off. */
+class CutLease extends MemoryLease {
+  away = false;
+
+  override readEpoch(): ReturnType<MemoryLease['readEpoch']> {
+    return this.away ? Promise.reject(new Error('away')) : super.readEpoch();
+  }
+
+  override renew(epoch: number, holder: string, leaseMs: number): Promise<boolean> {
+    return this.away ? Promise.reject(new Error('away')) : super.renew(epoch, holder, leaseMs);
+  }
+
+  override release(epoch: number, holder: string): Promise<void> {
+    return this.away ? Promise.reject(new Error('away')) : super.release(epoch, holder);
+  }
+}
+
+/** A candidate that remembers its terms and works until each is over. */
+class Candidate {
+  readonly terms: Term[] = [];
+  readonly stop = new AbortController();
+  readonly election: LeaderElection;
+  readonly done: Promise<void>;
+
+  constructor(
+    parts: { holder: string; clock: FakeClock; lease: MemoryLease; lock?: LeaderLock },
+    work?: (term: Term) => Promise<void>,
+  ) {
+    this.election = createElection({ ...parts, leaseMs: LEASE, logger: silentLogger });
+    this.done = this.election.run((term) => {
+      this.terms.push(term);
+      return work ? work(term) : new Promise((resolve) => term.signal.addEventListener('abort', () => resolve()));
+    }, this.stop.signal);
+  }
+
+  get leading(): boolean {
+    return this.election.status().leading;
+  }
+}
+
+describe('an election', () => {
+  const clock = new FakeClock(1_000_000);
+  let disk: MemoryDisk;
+  let lock: TestLock;
+  let candidates: Candidate[];
+
+  beforeEach(() => {
+    disk = new MemoryDisk({ clock });
+    lock = new TestLock(clock);
+    candidates = [];
+  });
+  afterEach(async () => {
+    for (const one of candidates) one.stop.abort();
+    await pass(10 * LEASE);
+    await Promise.all(candidates.map((one) => one.done));
+  });
+
+  /** Moves time on in small steps, so that what falls due gets its turn. */
+  async function pass(ms: number): Promise<void> {
+    for (let t = 0; t <= ms; t += 50) {
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      if (t < ms) clock.advance(50);
+    }
+  }
+
+  function candidate(
+    holder: string,
+    more: { lock?: LeaderLock | undefined; lease?: MemoryLease; work?: (term: Term) => Promise<void> } = {},
+  ): Candidate {
+    const { lock: own = lock, lease = new MemoryLease(disk), work } = more;
+    const one = new Candidate({ holder, clock, lease, lock: own }, work);
+    candidates.push(one);
+    return one;
+  }
+
+  it('has one leader, in the next epoch, who renews lease and lock', async () => {
+    const [a, b] = [candidate('a'), candidate('b')];
+    await pass(10 * LEASE);
+    expect([a.leading, b.leading]).toEqual([true, false]);
+    expect(a.terms).toMatchObject([{ epoch: 1, holder: 'a' }]);
+    expect(a.election.status()).toMatchObject({ leading: true, epoch: 1, transitions: 1 });
+    expect(a.election.status().leaseAge).toBeLessThanOrEqual(LEASE / 3 + 50);
+    expect([disk.leader.holder, lock.holder]).toEqual(['a', 'a']);
+  });
+
+  it('hands over at once on a clean stop, after the work has ended', async () => {
+    const order: string[] = [];
+    const a = candidate('a', {
+      work: async (term) => {
+        await new Promise<void>((resolve) => term.signal.addEventListener('abort', () => resolve()));
+        order.push(`a ends while ${disk.leader.holder} has the epoch`);
+      },
+    });
+    await pass(100);
+    const b = candidate('b', { work: async (term) => void order.push(`b leads epoch ${term.epoch}`) });
+    await pass(100);
+    a.stop.abort();
+    await pass(LEASE / 5);
+    expect(order.slice(0, 2)).toEqual(['a ends while a has the epoch', 'b leads epoch 2']);
+    await a.done;
+    void b;
+  });
+
+  it('ends a term within a lease when the store cannot be reached, and starts over', async () => {
+    const lease = new CutLease(disk);
+    const a = candidate('a', { lease });
+    await pass(100);
+    lease.away = true;
+    await pass(LEASE - 100);
+    const [term] = a.terms;
+    await pass(LEASE / 3 + 100);
+    expect(term?.signal.aborted).toBe(true);
+    await pass(5 * LEASE);
+    expect(a.terms).toHaveLength(1);
+    lease.away = false;
+    await pass(2 * LEASE);
+    expect(a.terms.at(-1)?.epoch).toBe(2);
+    expect(a.leading).toBe(true);
+  });
+
+  it('aborts the work of a leader that another one has followed', async () => {
+    const a = candidate('a');
+    await pass(100);
+    disk.leader = { epoch: 7, holder: 'x', expiresAt: clock.now() + LEASE };
+    await pass(LEASE / 3);
+    expect(a.terms[0]?.signal.aborted).toBe(true);
+    await pass(2 * LEASE);
+    expect(a.terms.at(-1)?.epoch).toBe(8);
+  });
+
+  it('deposes nobody when the lock server is wiped', async () => {
+    const a = candidate('a');
+    await pass(100);
+    const b = candidate('b');
+    for (let n = 0; n < 5; n++) {
+      await pass(LEASE);
+      lock.holder = undefined;
+    }
+    await pass(LEASE);
+    expect([a.terms.length, b.terms.length]).toEqual([1, 0]);
+    expect(lock.holder).toBe('a');
+  });
+
+  it('goes on with the lease while the lock server is away, and after a lease candidates do, too', async () => {
+    const a = candidate('a');
+    await pass(100);
+    const b = candidate('b');
+    lock.away = true;
+    await pass(5 * LEASE);
+    expect([a.terms.length, b.terms.length]).toEqual([1, 0]);
+    a.stop.abort();
+    await pass(LEASE - 200);
+    expect(b.terms.length).toBe(0);
+    await pass(LEASE);
+    expect(b.terms).toMatchObject([{ epoch: 2 }]);
+  });
+
+  it('lets those who see the lock and those who do not depose each other never', async () => {
+    const blind = new TestLock(clock);
+    blind.away = true;
+    const all = ['a', 'b', 'c', 'd'].map((name, n) => candidate(name, n % 2 ? { lock: blind } : {}));
+    await pass(20 * LEASE);
+    expect(all.flatMap((one) => one.terms)).toHaveLength(1);
+    all.find((one) => one.leading)?.stop.abort();
+    await pass(20 * LEASE);
+    expect(all.flatMap((one) => one.terms)).toHaveLength(2);
+  });
+
+  it('gives nothing to a candidate that slept between lock and epoch', async () => {
+    let wake = (): void => undefined;
+    const sleepy = new TestLock(clock);
+    sleepy.acquire = () => new Promise((resolve) => (wake = () => resolve(true)));
+    const a = candidate('a', { lock: sleepy });
+    await pass(100);
+    const b = candidate('b');
+    await pass(100);
+    expect(b.terms).toMatchObject([{ epoch: 1 }]);
+    disk.leader = { ...disk.leader, expiresAt: 0 }; // even while the lease stands open
+    wake();
+    await pass(50);
+    expect(a.terms).toEqual([]);
+    expect(disk.leader.epoch).toBe(1);
+  });
+
+  it('ends the term of a leader whose lock another one keeps', async () => {
+    const a = candidate('a');
+    await pass(100);
+    [lock.holder, lock.until] = ['operator', Infinity];
+    await pass(LEASE);
+    expect(a.terms[0]?.signal.aborted).toBe(true);
+    await pass(5 * LEASE);
+    expect(a.terms).toHaveLength(1);
+  });
+
+  it('does not spin when the work fails at once', async () => {
+    const a = candidate('a', { work: () => Promise.reject(new Error('broken')) });
+    await pass(10 * LEASE);
+    expect(a.terms.length).toBeGreaterThan(3);
+    expect(a.terms.length).toBeLessThan(40);
+  });
+});
