@@ -24,6 +24,11 @@ export class StaleKeys {
     this.queue = [];
   }
 
+  /** Marks keys that stand in order already: many at once cost no comparison. */
+  addOrdered(keys: readonly string[]): void {
+    for (let i = keys.length - 1; i >= 0; i--) this.enqueueOne(keys[i]);
+  }
+
   /** Takes the next key away; undefined when none is stale. */
   take(): string | undefined {
     if (this.fresh.size > 0) this.enqueue();
@@ -36,8 +41,13 @@ export class StaleKeys {
   private enqueue(): void {
     const lot = [...this.fresh].sort((a, b) => this.compare(b, a));
     this.fresh.clear();
-    for (const key of lot) this.queued.add(key);
-    this.queue.push(...lot);
+    for (const key of lot) this.enqueueOne(key);
+  }
+
+  private enqueueOne(key: string | undefined): void {
+    if (key === undefined) return;
+    this.queued.add(key);
+    this.queue.push(key);
   }
 }
 

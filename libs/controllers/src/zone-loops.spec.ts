@@ -1,0 +1,122 @@
+import type { JsonObject, Resource } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+import { dataplane, EAST, idOf, LoopWorld, put, remove, tagged, type Replica } from '../../../test/support/loop-world';
+import type { LoopRunner } from './runner/loop-runner';
+import { createZoneLoops, poolFigures } from './zone-loops';
+
+const ranges = { MeshService: '241.0.0.0/8', MeshExternalService: '242.0.0.0/8', MeshMultiZoneService: '243.0.0.0/8' };
+const redis = idOf('MeshService', 'redis');
+const generator = put(
+  { kind: 'HostnameGenerator', mesh: '', zone: 'east', namespace: '', name: 'local' },
+  { selector: { meshService: {} }, template: '{{ .DisplayName }}.svc.mesh.local' },
+);
+const mesh: Change = {
+  type: 'put',
+  id: { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
+  expect: 'any',
+  labels: {},
+  spec: {},
+};
+
+describe('the loops of a zone', () => {
+  let world: LoopWorld;
+  let replica: Replica;
+  let runner: LoopRunner;
+  beforeEach(async () => {
+    world = new LoopWorld();
+    replica = world.replica();
+    runner = await replica.lead(createZoneLoops({ cp: EAST, ranges }));
+    await world.write(mesh, generator);
+    await replica.settle();
+  });
+  afterEach(() => world.stop());
+
+  const found = async (): Promise<Resource> => {
+    const service = await world.get(redis);
+    if (!service) throw new Error('redis does not exist');
+    return service;
+  };
+
+  it('make of a Dataplane a service with state, address and hostname, each loop seeing what the one before wrote', async () => {
+    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    await replica.settle();
+    const { spec, status, generation } = await found();
+    expect(spec).toMatchObject({ ports: [{ port: 6379 }], state: 'Available' });
+    expect(status).toMatchObject({
+      dataplaneProxies: { total: 1, healthy: 1 },
+      vip: { ip: '241.0.0.0', type: 'Kuma' },
+      addresses: [{ hostname: 'redis.svc.mesh.local', status: 'Available' }],
+    });
+    expect(generation).toBe(1);
+    const writes = Object.entries(runner.stats.loops).map(([name, { writes: count }]) => [name, count]);
+    expect(writes).toEqual([
+      ['services', 1],
+      ['availability', 1],
+      ['vip', 1],
+      ['hostname', 1],
+      ['multizone', 0],
+    ]);
+  });
+
+  it('an update of ports leaves address and hostname standing at every moment (unlike Kuma, kuma-2.14.md §2.8)', async () => {
+    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    await replica.settle();
+    await world.write(dataplane('redis-1', [tagged('redis', 6380)]));
+    const seen: JsonObject[] = [];
+    while (await runner.step()) seen.push((await found()).status ?? {});
+    expect((await found()).spec['ports']).toMatchObject([{ port: 6380 }]);
+    expect(seen.length).toBeGreaterThan(0);
+    for (const status of seen) {
+      expect(status).toMatchObject({
+        vip: { ip: '241.0.0.0' },
+        addresses: [{ hostname: 'redis.svc.mesh.local', status: 'Available' }],
+      });
+    }
+  });
+
+  it('2.14 §2.7 in its grace period a service is unavailable and keeps address and hostname', async () => {
+    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    await replica.settle();
+    await world.write(remove(idOf('Dataplane', 'redis-1')));
+    await replica.settle();
+    expect(await found()).toMatchObject({
+      spec: { state: 'Unavailable' },
+      status: {
+        dataplaneProxies: { total: 0, healthy: 0 },
+        vip: { ip: '241.0.0.0' },
+        addresses: [{ status: 'Available' }],
+      },
+    });
+    expect(runner.nextWake).toBe(world.clock.now() + 3_600_000);
+  });
+
+  it('T001-05 500 services at once, and a second leader in the middle: 500 addresses', async () => {
+    await world.write(...Array.from({ length: 500 }, (_, i) => dataplane(`dp-${i}`, [tagged(`s${i}`, 80)])));
+    await runner.step();
+    await runner.step();
+    const other = world.replica('b');
+    await other.lead(createZoneLoops({ cp: EAST, ranges }));
+    await expect(replica.settle()).rejects.toThrow('epoch');
+    await other.settle();
+    const ips = [...other.index.ofKind('MeshService')].map(({ status }) => (status?.['vip'] as JsonObject)['ip']);
+    expect(new Set(ips).size).toBe(500);
+  });
+
+  it('tell how full the ranges are', async () => {
+    const loops = createZoneLoops({ cp: EAST, ranges: { MeshService: '10.0.0.0/30' } });
+    const other = world.replica('b');
+    await other.lead(loops);
+    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    await other.settle();
+    expect(poolFigures(loops)).toEqual({ MeshService: { size: 4n, used: 1, resting: 0 } });
+    expect(poolFigures([])).toEqual({});
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['equal ranges', { MeshService: '10.0.0.0/8', MeshExternalService: '10.0.0.0/8' }, 'are the same range'],
+    ['public addresses', { MeshService: '8.0.0.0/8' }, 'neither private nor reserved'],
+    ['no range', { MeshService: 'ten' }, 'must be a range'],
+  ])('refuse to start with %s', (_, wrong, message) => {
+    expect(() => createZoneLoops({ cp: EAST, ranges: wrong })).toThrow(message);
+  });
+});
