@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { CommandContext } from './context';
-import { apply, type ApplyOptions } from './commands/apply';
+import type { ApplyOptions } from './commands/applied';
+import { apply } from './commands/apply';
 import { remove, type DeleteOptions } from './commands/delete';
 import { describe, type DescribeOptions } from './commands/describe';
 import { explain, type ExplainOptions } from './commands/explain';

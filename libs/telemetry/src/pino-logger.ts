@@ -29,7 +29,10 @@ function wrap(log: Pino): Logger {
 }
 
 function plain(fields: LogFields = {}): LogFields {
-  const entries: [string, unknown][] = Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? describe(value) : value]);
+  const entries: [string, unknown][] = Object.entries(fields).map(([key, value]) => [
+    key,
+    value instanceof Error ? describe(value) : value,
+  ]);
   return Object.fromEntries(entries);
 }
 

@@ -1,26 +1,10 @@
-import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { ApiError } from '../api-client';
 import { pathOf, UsageError, type CommandContext } from '../context';
 import { readDocuments, type SourceDocument } from '../documents';
 import { objectAt, textAt } from '../render';
+import type { Applied, ApplyOptions } from './applied';
 import { prune } from './prune';
-
-export interface ApplyOptions {
-  readonly filename: readonly string[];
-  readonly mesh: string;
-  readonly dryRun?: boolean;
-  /** With a label selector: what carries it and is not in the files is deleted. */
-  readonly prune?: boolean;
-  readonly selector?: string;
-}
-
-/** One document that was written, and where. */
-export interface Applied {
-  readonly kind: Kind;
-  readonly mesh: string;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /** `causeway apply`: every document is tried; the exit code tells whether all went in. */
 export async function apply(context: CommandContext, options: ApplyOptions): Promise<number> {

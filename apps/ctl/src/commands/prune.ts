@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import { ApiError } from '../api-client';
 import { pathOf, UsageError, type CommandContext } from '../context';
 import { textAt } from '../render';
-import type { Applied, ApplyOptions } from './apply';
+import type { Applied, ApplyOptions } from './applied';
 import { listAll } from './list-all';
 
 /**

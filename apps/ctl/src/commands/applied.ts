@@ -1,0 +1,19 @@
+import type { Kind } from '@causeway/resources';
+
+/** What `causeway apply` was told. */
+export interface ApplyOptions {
+  readonly filename: readonly string[];
+  readonly mesh: string;
+  readonly dryRun?: boolean;
+  /** With a label selector: what carries it and is not in the files is deleted. */
+  readonly prune?: boolean;
+  readonly selector?: string;
+}
+
+/** One document that was written, and where. */
+export interface Applied {
+  readonly kind: Kind;
+  readonly mesh: string;
+  readonly namespace: string;
+  readonly name: string;
+}
