@@ -26,6 +26,7 @@ import {
   createZoneSync,
   type GlobalSync,
   type GlobalSyncOptions,
+  type KindReport,
   type ZoneSync,
   type ZoneSyncOptions,
 } from '@causeway/sync-kds';
@@ -34,13 +35,16 @@ const DEFAULTS = { mesh: 'default', namespace: 'default' };
 
 /** A control plane of a test: a store in memory, its index, and what writes to it. */
 export class TestPlane {
-  readonly disk = new MemoryDisk();
-  readonly store = new MemoryStore(this.disk);
+  readonly store: MemoryStore;
   readonly index = new ResourceIndex();
   private readonly stop = new AbortController();
   private readonly following: Promise<void>;
 
-  constructor(readonly cp: ControlPlane) {
+  constructor(
+    readonly cp: ControlPlane,
+    readonly disk = new MemoryDisk(),
+  ) {
+    this.store = new MemoryStore(disk);
     this.following = followStore(this.store, this.index, {
       clock: systemClock,
       logger: silentLogger,
@@ -125,12 +129,35 @@ export class TestPlane {
 
 /** A global with its sync server. */
 export class TestGlobal extends TestPlane {
-  readonly sessions = new MemorySessions(this.disk);
-  private sync: GlobalSync | undefined;
+  readonly sessions: MemorySessions;
+  sync: GlobalSync | undefined;
   port = 0;
 
-  constructor(private readonly overrides: Partial<GlobalSyncOptions> = {}) {
-    super({ role: 'global' });
+  constructor(
+    private readonly overrides: Partial<GlobalSyncOptions> = {},
+    disk?: MemoryDisk,
+  ) {
+    super({ role: 'global' }, disk);
+    this.sessions = new MemorySessions(this.disk);
+  }
+
+  /** Resolves when no stream of the zone is open here. */
+  async left(zone: string): Promise<void> {
+    while (this.sync?.figures().has(zone)) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Waits until all that this global sends and a zone answers has been answered, then the report of one kind. */
+  async report(zone: string, kind: string, direction: 'down' | 'up' = 'down'): Promise<KindReport> {
+    const find = (): KindReport | undefined =>
+      this.sync
+        ?.figures()
+        .get(zone)
+        ?.find((report) => report.kind === kind && report.direction === direction);
+    for (;;) {
+      const report = find();
+      if (report && report.behindSince === undefined && (report.acked ?? report.appliedAt) !== 0) return report;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Listens; again on the same port after `cut`. */
@@ -145,6 +172,7 @@ export class TestGlobal extends TestPlane {
       instance: 'global-1',
       version: '0.0.0',
       auth: admitEverybody,
+      upkeep: this.store,
       ...this.overrides,
     });
     this.port = await this.sync.bind('127.0.0.1', this.port);
@@ -164,15 +192,17 @@ export class TestGlobal extends TestPlane {
 
 /** A zone; `join` starts its sync. */
 export class TestZone extends TestPlane {
-  private readonly lease = new MemoryLease(this.disk);
+  private readonly lease: MemoryLease;
   private session: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   sync: ZoneSync | undefined;
 
   constructor(
     readonly zone: string,
     private readonly overrides: Partial<ZoneSyncOptions> = {},
+    disk?: MemoryDisk,
   ) {
-    super({ role: 'zone', zone, federated: true });
+    super({ role: 'zone', zone, federated: true }, disk);
+    this.lease = new MemoryLease(this.disk);
   }
 
   async join(global: { readonly port: number }): Promise<void> {
@@ -192,6 +222,7 @@ export class TestZone extends TestPlane {
       credentials: ChannelCredentials.createInsecure(),
       term: { epoch: next, holder, signal: stop.signal },
       version: '0.0.0',
+      upkeep: this.store,
       backoff: { base: 5, cap: 50 },
       ...this.overrides,
     });

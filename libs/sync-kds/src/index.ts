@@ -48,3 +48,4 @@ export type { GlobalSyncOptions } from './global/options';
 export { admitEverybody, type Admission, type AuthPort, type ZoneCaller } from './global/auth';
 export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/options';
+export { healthOf, type Health, type KindReport } from './report';

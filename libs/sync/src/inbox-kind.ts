@@ -1,4 +1,5 @@
 import { describeIdentity, identityKey, parseIdentityKey, type Identity } from '@causeway/resources';
+import type { Rejection } from './rejection';
 
 /** What is held from the peer of a stream when the stream begins. */
 export interface Held {
@@ -11,12 +12,6 @@ export interface Arrival<C> {
   readonly wireKey: string;
   readonly id: Identity;
   readonly content: C;
-}
-
-/** A resource of a message that is not taken in, and why. */
-export interface Rejection {
-  readonly wireKey: string;
-  readonly reason: string;
 }
 
 /** One message of a peer, as far as it could be decoded. */

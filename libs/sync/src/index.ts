@@ -12,6 +12,7 @@ export { type MessageLimits, type Offer, type Sendable, type Told } from './offe
 export { Outbox } from './outbox';
 export { type KindFigures, type Message } from './outbox-kind';
 export { Inbox } from './inbox';
-export { type Arrival, type Held, type Intake, type Parcel, type Rejection } from './inbox-kind';
+export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind';
+export { Rejections, type Rejection } from './rejection';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
 export { confirmLife, judgeLife, NO_LIFE, type KnownLife, type LifeVerdict } from './peer-life';

@@ -22,6 +22,8 @@ export interface Offer<S extends Sendable> {
   keysSince(kind: string, revision: number): Iterable<string>;
   /** Revision of the index that all this is read from. */
   revision(): number;
+  /** ms since 1970. */
+  now(): number;
 }
 
 /** How messages of a stream may be cut. */

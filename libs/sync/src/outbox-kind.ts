@@ -1,4 +1,5 @@
 import type { MessageLimits, Offer, Sendable, Told } from './offer';
+import { Rejections, type Rejection } from './rejection';
 
 /** One response to the peer. */
 export interface Message<S extends Sendable> {
@@ -17,23 +18,28 @@ export interface Message<S extends Sendable> {
   readonly resumed: boolean;
 }
 
-/** How far one kind of one stream is. Revisions are of our store; 0 = nothing yet. */
+/** How far one kind of one stream is. Revisions are of our store; 0 = nothing yet. Times are ms since 1970. */
 export interface KindFigures {
   readonly offered: number;
   readonly acked: number;
-  /** Resources sent and rejected since the stream began. */
+  /** Resources sent since the stream began. */
   readonly sent: number;
+  /** Resources rejected since the stream began. */
   readonly rejected: number;
-  /** Keys that wait to be told, the message in flight included. */
+  /** What stands rejected, the first few. */
+  readonly rejections: readonly Rejection[];
+  /** Keys that wait to be told or to be answered. */
   readonly waiting: number;
-  /** Whether the peer has the whole state and nothing waits. */
-  readonly settled: boolean;
+  /** Since when there is something the peer has not taken in; undefined when there is nothing. */
+  readonly behindSince?: number;
+  /** When the peer last answered while it was behind, or since when it is. */
+  readonly movedAt?: number;
 }
 
 interface Flight {
   readonly nonce: string;
   readonly revision: number;
-  readonly count: number;
+  readonly wireKeys: readonly string[];
 }
 
 /** What a peer asked for. */
@@ -52,7 +58,9 @@ export class OutboxKind<S extends Sendable> {
   private offered = 0;
   private acked = 0;
   private sent = 0;
-  private rejected = 0;
+  private readonly rejections = new Rejections();
+  private behindSince: number | undefined;
+  private movedAt: number | undefined;
   private begun = false;
 
   private restless = false;
@@ -66,6 +74,7 @@ export class OutboxKind<S extends Sendable> {
   mark(key: string, was: Told | undefined): void {
     // Before the first state has begun nothing was told: it will carry the latest of everything.
     if (!this.begun || this.dirty.has(key)) return;
+    this.fallBehind();
     this.dirty.set(key, was && { wireKey: was.wireKey, version: was.version });
   }
 
@@ -73,11 +82,13 @@ export class OutboxKind<S extends Sendable> {
     this.restless = this.begun;
   }
 
-  answer(nonce: string, rejected: number): boolean {
+  answer(nonce: string, rejected: readonly Rejection[]): boolean {
     if (this.flight?.nonce !== nonce) return false;
     this.acked = this.flight.revision || this.acked;
-    this.rejected += rejected;
+    this.rejections.answered(this.flight.wireKeys, rejected);
     this.flight = undefined;
+    this.movedAt = this.offer.now();
+    this.catchUp();
     return true;
   }
 
@@ -85,31 +96,47 @@ export class OutboxKind<S extends Sendable> {
     if (this.flight) return undefined;
     if (!this.begun) this.begin();
     const message = this.first ? this.takeFirst(nonce, this.first) : this.takeChanges(nonce);
-    if (!message) return undefined;
+    if (!message) {
+      this.catchUp();
+      return undefined;
+    }
     this.offered = message.revision || this.offered;
     this.sent += message.put.length;
     this.restless = false;
-    const count = message.put.length + message.removed.length + message.gone.length;
-    this.flight = { nonce, revision: message.revision, count };
+    const { revision, put, removed, gone } = message;
+    this.flight = { nonce, revision, wireKeys: [...put.map((item) => item.wireKey), ...removed, ...gone] };
+    this.fallBehind();
     return message;
   }
 
   figures(): KindFigures {
-    const { offered, acked, sent, rejected } = this;
-    const waiting = this.dirty.size + (this.first?.length ?? 0) + (this.flight?.count ?? 0);
-    return {
+    const { offered, acked, sent, behindSince, movedAt } = this;
+    const waiting = this.dirty.size + (this.first?.length ?? 0) + (this.flight?.wireKeys.length ?? 0);
+    const figures = {
       offered,
       acked,
       sent,
-      rejected,
       waiting,
-      settled: this.begun && !this.first && !this.flight && waiting === 0,
+      rejected: this.rejections.total,
+      rejections: this.rejections.standing(),
     };
+    return behindSince === undefined ? figures : { ...figures, behindSince, movedAt: movedAt ?? behindSince };
+  }
+
+  private fallBehind(): void {
+    if (this.behindSince !== undefined) return;
+    this.behindSince = this.offer.now();
+    this.movedAt = undefined;
+  }
+
+  private catchUp(): void {
+    if (!this.flight && !this.first && this.dirty.size === 0) this.behindSince = undefined;
   }
 
   private begin(): void {
     const { kind, since } = this.asked;
     this.begun = true;
+    this.fallBehind();
     const keys = since === undefined ? this.offer.keys(kind) : this.offer.keysSince(kind, since);
     // Reversed, so that taking from the end keeps the order of the index.
     this.first = [...keys].reverse();

@@ -9,6 +9,7 @@ const KIND = 'MeshService';
 class Shelf {
   readonly items = new Map<string, Sendable>();
   at = 0;
+  time = 0;
 
   readonly offer = {
     keys: () => [...this.items.keys()],
@@ -16,6 +17,7 @@ class Shelf {
     keysSince: (_: string, revision: number) =>
       [...this.changedAt].filter(([, at]) => at > revision).map(([key]) => key),
     revision: () => this.at,
+    now: () => this.time,
   };
   private readonly changedAt = new Map<string, number>();
 
@@ -71,9 +73,9 @@ describe('Outbox', () => {
     outbox.take();
     for (const version of ['1', '2', '3']) change('a', version);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.answer(KIND, '7', 0)).toBe(false);
+    expect(outbox.answer(KIND, '7', [])).toBe(false);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.answer(KIND, '1', 0)).toBe(true);
+    expect(outbox.answer(KIND, '1', [])).toBe(true);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['a.3'], removed: [] });
   });
 
@@ -85,10 +87,10 @@ describe('Outbox', () => {
     shelf.set('a', '1');
     outbox.subscribe(KIND);
     outbox.take();
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     for (const version of versions) change('a', version);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.figures().get(KIND)).toMatchObject({ settled: true, waiting: 0 });
+    expect(outbox.figures().get(KIND)).toMatchObject({ waiting: 0 });
   });
 
   it('removes what the peer was told and may no longer hold', () => {
@@ -96,7 +98,7 @@ describe('Outbox', () => {
     shelf.set('a', '1');
     outbox.subscribe(KIND);
     outbox.take();
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     change('a', undefined);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: ['a.'] });
   });
@@ -105,14 +107,21 @@ describe('Outbox', () => {
     const { outbox, change } = make();
     outbox.subscribe(KIND);
     outbox.take();
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     change('a', '1');
     outbox.take();
-    outbox.answer(KIND, '2', 1);
+    outbox.answer(KIND, '2', [{ wireKey: 'a.', reason: 'bad' }]);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.figures().get(KIND)).toMatchObject({ rejected: 1, settled: true, acked: 1 });
+    expect(outbox.figures().get(KIND)).toMatchObject({
+      rejected: 1,
+      rejections: [{ wireKey: 'a.', reason: 'bad' }],
+      waiting: 0,
+      acked: 1,
+    });
     change('a', '2');
     expect(said(outbox.take())).toMatchObject({ put: ['a.2'] });
+    outbox.answer(KIND, '3', []);
+    expect(outbox.figures().get(KIND)).toMatchObject({ rejected: 1, rejections: [] });
   });
 
   it('cuts a first state into pieces that wait for their answers', () => {
@@ -123,12 +132,12 @@ describe('Outbox', () => {
     change('a', '2', 6);
     change('c', '2', 6);
     expect(outbox.take()).toBeUndefined();
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     expect(said(outbox.take())).toMatchObject({ part: 'piece', put: ['b.1'] });
-    outbox.answer(KIND, '2', 0);
+    outbox.answer(KIND, '2', []);
     expect(said(outbox.take())).toMatchObject({ part: 'whole', put: ['c.2'] });
-    expect(outbox.figures().get(KIND)).toMatchObject({ settled: false, waiting: 2 });
-    outbox.answer(KIND, '3', 0);
+    expect(outbox.figures().get(KIND)).toMatchObject({ waiting: 2 });
+    outbox.answer(KIND, '3', []);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['a.2'] });
   });
 
@@ -137,10 +146,10 @@ describe('Outbox', () => {
     for (const key of ['a', 'b', 'c']) shelf.set(key, '1', 6);
     outbox.subscribe(KIND);
     expect(said(outbox.take())).toMatchObject({ part: 'whole', put: ['a.1', 'b.1', 'c.1'] });
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     for (const key of ['a', 'b']) change(key, '2', 6);
     expect(said(outbox.take())).toMatchObject({ put: ['a.2'] });
-    outbox.answer(KIND, '2', 0);
+    outbox.answer(KIND, '2', []);
     expect(said(outbox.take())).toMatchObject({ put: ['b.2'] });
   });
 
@@ -148,8 +157,8 @@ describe('Outbox', () => {
     const { outbox, change } = make();
     for (const kind of [KIND, 'Mesh']) outbox.subscribe(kind);
     expect([outbox.take(), outbox.take()].map((message) => message?.kind)).toEqual([KIND, 'Mesh']);
-    outbox.answer('Mesh', '2', 0);
-    outbox.answer(KIND, '1', 0);
+    outbox.answer('Mesh', '2', []);
+    outbox.answer(KIND, '1', []);
     change('a', '1');
     expect(outbox.take()?.kind).toBe(KIND);
   });
@@ -161,9 +170,9 @@ describe('Outbox', () => {
     outbox.take();
     change('a', undefined);
     outbox.subscribe(KIND);
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     expect(said(outbox.take())).toMatchObject({ part: 'change', removed: ['a.'] });
-    outbox.answer(KIND, '2', 0);
+    outbox.answer(KIND, '2', []);
     outbox.subscribe(KIND);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: [] });
   });
@@ -179,11 +188,11 @@ describe('Outbox', () => {
     const first = outbox.take();
     expect(first).toMatchObject({ part: 'piece', resumed: true, gone: ['c'], removed: [] });
     change('b', '3', 6);
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     const second = outbox.take();
     expect(second).toMatchObject({ part: 'whole', resumed: true, gone: [] });
     expect([first, second].map((message) => said(message)?.put)).toEqual([['b.2'], ['d.2']]);
-    outbox.answer(KIND, '2', 0);
+    outbox.answer(KIND, '2', []);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['b.3'] });
   });
 
@@ -193,11 +202,11 @@ describe('Outbox', () => {
     outbox.subscribe(KIND);
     expect(outbox.take()).toMatchObject({ part: 'piece', revision: 0 });
     for (const key of ['a', 'c']) change(key, '2', 6);
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     expect(outbox.take()).toMatchObject({ part: 'whole', revision: 0 });
-    outbox.answer(KIND, '2', 0);
+    outbox.answer(KIND, '2', []);
     expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'a.' }], revision: 0 });
-    outbox.answer(KIND, '3', 0);
+    outbox.answer(KIND, '3', []);
     expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'c.' }], revision: shelf.at });
   });
 
@@ -207,10 +216,33 @@ describe('Outbox', () => {
     outbox.subscribe(KIND);
     outbox.touch(KIND);
     expect(outbox.take()).toMatchObject({ part: 'whole' });
-    outbox.answer(KIND, '1', 0);
+    outbox.answer(KIND, '1', []);
     expect(outbox.take()).toBeUndefined();
     outbox.touch(KIND);
     expect(outbox.take()).toMatchObject({ part: 'change', put: [], removed: [] });
+  });
+
+  it('knows since when the peer is behind and when it last moved', () => {
+    const { outbox, shelf, change } = make();
+    const figures = () => outbox.figures().get(KIND);
+    outbox.subscribe(KIND);
+    shelf.time = 10;
+    outbox.take();
+    expect(figures()).toMatchObject({ behindSince: 10, movedAt: 10 });
+    shelf.time = 20;
+    change('a', '1');
+    outbox.answer(KIND, '1', []);
+    expect(figures()).toMatchObject({ behindSince: 10, movedAt: 20 });
+    outbox.take();
+    shelf.time = 30;
+    outbox.answer(KIND, '2', []);
+    expect(figures()).not.toHaveProperty('behindSince');
+    shelf.time = 40;
+    change('a', '2');
+    change('a', '1');
+    expect(figures()).toMatchObject({ behindSince: 40, movedAt: 40 });
+    outbox.take();
+    expect(figures()).not.toHaveProperty('behindSince');
   });
 
   it('remembers of what waits no more than name and version', () => {
@@ -227,9 +259,7 @@ describe('Outbox', () => {
     const version = fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined });
     const op = fc.oneof(
       fc.record({ type: fc.constant('set' as const), key, version }),
-      fc
-        .constantFrom('subscribe', 'take', 'answer', 'cut')
-        .map((type) => ({ type: type as 'subscribe' | 'take' | 'answer' | 'cut' })),
+      fc.constantFrom('subscribe', 'take', 'answer', 'cut').map((type) => ({ type: type })),
     );
     fc.assert(
       fc.property(
@@ -280,7 +310,7 @@ class Peer {
   }
 
   answer(): void {
-    if (this.nonce !== undefined) this.outbox.answer(KIND, this.nonce, 0);
+    if (this.nonce !== undefined) this.outbox.answer(KIND, this.nonce, []);
     this.nonce = undefined;
   }
 

@@ -1,4 +1,5 @@
 import type { MessageLimits, Offer, Sendable, Told } from './offer';
+import type { Rejection } from './rejection';
 import { OutboxKind, type KindFigures, type Message } from './outbox-kind';
 
 /**
@@ -47,7 +48,7 @@ export class Outbox<S extends Sendable> {
   }
 
   /** The peer answered a message; what it rejected counts as handled. False when nothing with that nonce is in flight. */
-  answer(kind: string, nonce: string, rejected: number): boolean {
+  answer(kind: string, nonce: string, rejected: readonly Rejection[]): boolean {
     return this.kinds.get(kind)?.answer(nonce, rejected) ?? false;
   }
 

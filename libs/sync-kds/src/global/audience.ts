@@ -19,6 +19,7 @@ export interface AudienceSource {
   readonly index: ResourceIndex;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
+  readonly now: () => number;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Peer } from '@causeway/sync';
 import type { Point } from '../peer-book';
+import type { KindReport } from '../report';
 import { OfferStream, type Standing } from '../stream/offer-stream';
 import type { PeerStream } from '../stream/peer-stream';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
@@ -51,6 +52,10 @@ export class DownStream implements ZoneStream {
   open(floor: number): void {
     this.floor = floor;
     this.offering.open();
+  }
+
+  reports(): readonly KindReport[] {
+    return this.offering.reports();
   }
 
   ended(): void {

@@ -1,42 +1,65 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
+import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
+import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
 import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { kdsSyncService } from '../wire/services';
 import { Audience } from './audience';
+import { ZoneInsights } from './insights';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
-import { ZoneDoor } from './zone-door';
 import { unaryFor } from './unary';
+import { Upkeep } from './upkeep';
+import { ZoneDoor } from './zone-door';
 import { ZoneStreams, type BytesCall } from './zone-streams';
-
-/** What this version can; the handshake picks what the zone can as well. */
-const FEATURES: readonly string[] = Object.values(Extension);
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync {
   /** Listens and resolves with the port; plain text without credentials. */
   bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
+  /** How far each zone with a stream on this replica is, by zone and kind. */
+  figures(): ReadonlyMap<string, readonly KindReport[]>;
+  /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
+  insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
   close(): Promise<void>;
 }
 
 /** Builds the global's side of sync: any replica serves any zone (design.md §5). */
 export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
-  const { index, registry } = options;
+  const { index, registry, clock } = options;
   const encoder = new ResourceEncoder({ role: 'global' }, options.kuma);
-  const audience = new Audience({ index, registry, encoder });
-  const live = new LiveSessions();
-  const door = new ZoneDoor(options, live, options.features ?? FEATURES);
-  const streams = new ZoneStreams({ options, audience, live, door });
+  const audience = new Audience({ index, registry, encoder, now: () => clock.now() });
+  const live = new LiveSessions((zone) => void insights.write([zone]));
+  const insights = new ZoneInsights(options, live);
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension));
+  const upkeep = new Upkeep({ options, live, audience, insights });
   const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
     audience.observe(event);
   });
+  const server = serverFor(options, new ZoneStreams({ options, audience, live, door }), door);
+  upkeep.start();
+  return {
+    bind: (host, port, credentials = ServerCredentials.createInsecure()) =>
+      listen(server, `${host}:${port}`, credentials),
+    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    insightOf: (resource) => insights.of(resource),
+    close: async () => {
+      upkeep.stop();
+      unsubscribe();
+      live.closeAll('the global stops');
+      await shutDown(server);
+    },
+  };
+}
+
+function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {
   const server = new Server(kdsChannelOptions.server);
-  const unary = unaryFor(options.logger);
+  const unary = unaryFor(logger);
   server.addService(SyncServiceService, {
     handshake: unary((request: HandshakeRequest, headers) => door.handshake(request, headers)),
   });
@@ -48,15 +71,7 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
     { healthCheck: GlobalKDSServiceService.healthCheck },
     { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
   );
-  return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) =>
-      listen(server, `${host}:${port}`, credentials),
-    close: async () => {
-      unsubscribe();
-      live.closeAll('the global stops');
-      await shutDown(server);
-    },
-  };
+  return server;
 }
 
 function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {

@@ -1,7 +1,13 @@
-/** Something that lives as long as its session: a stream. */
+import type { KindReport } from '../report';
+
+/** One stream of a zone on this replica; it lives as long as its session. */
 export interface SessionMember {
   readonly session: number;
   readonly direction: 'up' | 'down';
+  readonly causeway: boolean;
+  /** ms since 1970. */
+  readonly openedAt: number;
+  reports(): readonly KindReport[];
   close(detail: string): void;
 }
 
@@ -11,6 +17,19 @@ export class LiveSessions {
   /** The last session of each zone and direction that was entered or replaced. */
   private readonly entered = new Map<string, number>();
 
+  /** `changed` is told when a zone's streams came or went. */
+  constructor(private readonly changed: (zone: string) => void) {}
+
+  /** Zones that have a stream here. */
+  names(): readonly string[] {
+    return [...this.zones.keys()];
+  }
+
+  /** The open streams of a zone. */
+  of(zone: string): readonly SessionMember[] {
+    return [...(this.zones.get(zone) ?? [])];
+  }
+
   /**
    * Adds a stream and closes those of older sessions. False when this session or a later one has had this stream
    * already: what the former stream still writes could not be told from what this one does.
@@ -18,17 +37,19 @@ export class LiveSessions {
   enter(zone: string, member: SessionMember): boolean {
     const key = keyOf(zone, member.direction);
     if (member.session <= (this.entered.get(key) ?? 0)) return false;
-    this.entered.set(key, member.session);
     this.closeOlder(zone, member.session, member.direction);
+    this.entered.set(key, member.session);
     const members = this.zones.get(zone) ?? new Set();
     this.zones.set(zone, members.add(member));
+    this.changed(zone);
     return true;
   }
 
   leave(zone: string, member: SessionMember): void {
     const members = this.zones.get(zone);
-    members?.delete(member);
-    if (members?.size === 0) this.zones.delete(zone);
+    if (!members?.delete(member)) return;
+    if (members.size === 0) this.zones.delete(zone);
+    this.changed(zone);
   }
 
   /** Closes what belongs to sessions before `session`; a plain Kuma zone has one a direction. */
@@ -37,7 +58,7 @@ export class LiveSessions {
     for (const key of directions.map((one) => keyOf(zone, one))) {
       this.entered.set(key, Math.max(this.entered.get(key) ?? 0, session - 1));
     }
-    for (const member of [...(this.zones.get(zone) ?? [])]) {
+    for (const member of this.of(zone)) {
       if (direction !== 'both' && member.direction !== direction) continue;
       if (member.session < session) member.close(`session ${member.session} was replaced by ${session}`);
     }
@@ -45,11 +66,11 @@ export class LiveSessions {
 
   /** Closes everything of a zone. */
   closeZone(zone: string, detail: string): void {
-    for (const member of [...(this.zones.get(zone) ?? [])]) member.close(detail);
+    for (const member of this.of(zone)) member.close(detail);
   }
 
   closeAll(detail: string): void {
-    for (const zone of [...this.zones.keys()]) this.closeZone(zone, detail);
+    for (const zone of this.names()) this.closeZone(zone, detail);
   }
 }
 

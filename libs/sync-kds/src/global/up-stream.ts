@@ -1,5 +1,6 @@
 import { goesUp } from '@causeway/sync';
 import { PeerBook } from '../peer-book';
+import type { KindReport } from '../report';
 import { IntakeStream } from '../stream/intake-stream';
 import { IntakeWriter } from '../stream/intake-writer';
 import type { PeerStream } from '../stream/peer-stream';
@@ -70,6 +71,10 @@ export class UpStream implements ZoneStream {
       if (!goesUp(kind, { zone, causeway })) continue;
       this.stream.write(encodeRequest({ type: 'subscribe', kind: kind.name, zone, metadata, held: {} }));
     }
+  }
+
+  reports(): readonly KindReport[] {
+    return this.intake.reports();
   }
 
   ended(): void {

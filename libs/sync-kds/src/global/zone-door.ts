@@ -62,7 +62,7 @@ export class ZoneDoor {
       revision: head.revision,
       instance: ours,
       version,
-      resumePoints: [],
+      resumePoints,
     };
   }
 

@@ -1,8 +1,11 @@
+import type { KindReport } from '../report';
+
 /** One direction of a zone's session on the global. */
 export interface ZoneStream {
   message(bytes: Buffer): void;
   drain(): void;
-  /** The index holds everything that was written before; asked for at the first state. */
+  /** The index holds everything that was written before; every deletion after `floor` is known. */
   open(floor: number): void;
+  reports(): readonly KindReport[];
   ended(): void;
 }

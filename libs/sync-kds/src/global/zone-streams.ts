@@ -41,7 +41,7 @@ export class ZoneStreams {
       const entrance = await this.parts.door.enter(headers, direction);
       call.sendMetadata(new Metadata());
       const served = await make(entrance, stream);
-      const gone = this.keep(entrance, direction, stream);
+      const gone = this.keep({ entrance, direction, served }, stream);
       const ended = new AbortController();
       held.release({
         message: (bytes) => served.message(bytes),
@@ -71,15 +71,30 @@ export class ZoneStreams {
   }
 
   /** Keeps the stream among those of its session; the returned function takes it out. */
-  private keep({ zone, session }: Entrance, direction: 'up' | 'down', stream: PeerStream): (reason: string) => void {
+  private keep({ entrance, direction, served }: Served, stream: PeerStream): (reason: string) => void {
     const { live, options } = this.parts;
-    const member: SessionMember = { session, direction, close: (detail) => stream.end('superseded', detail) };
+    const { zone, session, causeway } = entrance;
+    const member: SessionMember = {
+      session,
+      direction,
+      causeway,
+      openedAt: options.clock.now(),
+      reports: () => served.reports(),
+      close: (detail) => stream.end('superseded', detail),
+    };
     if (!live.enter(zone, member)) stream.end('superseded', `session ${session} has had this stream`);
     return (reason) => {
       live.leave(zone, member);
       options.logger.info('a stream of a zone ended', { zone, session, direction, reason });
     };
   }
+}
+
+/** A stream that has begun. */
+interface Served {
+  readonly entrance: Entrance;
+  readonly direction: 'up' | 'down';
+  readonly served: ZoneStream;
 }
 
 /** Keeps what arrives before the caller is known. */

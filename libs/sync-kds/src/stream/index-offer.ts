@@ -15,6 +15,7 @@ export interface OfferSource {
   readonly index: ResourceIndex;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
+  readonly now: () => number;
 }
 
 /** Who may know what. */
@@ -68,6 +69,10 @@ export class IndexOffer implements Offer<EncodedItem> {
     for (const { id, revision: at } of [...index.ofKind(kindName), ...index.tombstones()]) {
       if (at > revision && id.kind === kindName && this.rules.mayHold(kind, id)) yield identityKey(id);
     }
+  }
+
+  now(): number {
+    return this.source.now();
   }
 
   revision(): number {

@@ -1,7 +1,7 @@
 import { describeIdentity, type Identity, type Registry } from '@causeway/resources';
 import { Fenced, type ResourceIndex } from '@causeway/store';
 import { errorText, type Logger } from '@causeway/runtime';
-import { Inbox, isOwnedByStream, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import { Inbox, isOwnedByStream, Rejections, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import { wireKeyOf } from '../wire/outgoing';
 import { encodeRequest } from '../wire/request';
@@ -9,6 +9,7 @@ import { decodeResponse, type IncomingResponse } from '../wire/response';
 import type { AppliedResult } from '../wire/results';
 import { formatWireKey, parseWireKey } from '../wire/wire-resource';
 import type { Point } from '../peer-book';
+import type { KindReport } from '../report';
 import type { IntakeWriter } from './intake-writer';
 import { parcelOf, type CopyPut } from './parcel';
 import type { PeerStream } from './peer-stream';
@@ -32,6 +33,13 @@ export interface IntakeStreamOptions {
   readonly applied?: (kind: string, applied: Applied) => void;
 }
 
+/** How much of a kind was taken in. */
+interface Progress {
+  applied: number;
+  appliedAt: number;
+  readonly rejections: Rejections;
+}
+
 /** What became of one message. */
 export interface Applied {
   /** Of the peer's store; undefined from peers that do not say. */
@@ -49,6 +57,7 @@ export interface Applied {
 export class IntakeStream {
   private readonly inbox: Inbox<CopyPut>;
   private readonly queues = new Map<string, Promise<void>>();
+  private readonly progress = new Map<string, Progress>();
   private closed = false;
 
   constructor(private readonly options: IntakeStreamOptions) {
@@ -73,6 +82,19 @@ export class IntakeStream {
     return this.inbox.isComplete(kind);
   }
 
+  reports(): readonly KindReport[] {
+    return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
+      kind,
+      direction: this.options.receiver.role === 'global' ? 'up' : 'down',
+      applied,
+      appliedAt,
+      waiting: 0,
+      held: this.options.writer.heldOf(kind),
+      rejected: rejections.total,
+      rejections: rejections.standing(),
+    }));
+  }
+
   /** Takes in nothing more; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
@@ -86,6 +108,7 @@ export class IntakeStream {
     const intake = this.inbox.receive(parcel);
     const refused = await this.options.writer.apply(response.kind, intake, pointOf(response));
     const rejected = [...intake.rejected, ...refused];
+    this.advance(response, parcel, rejected);
     this.answer(response, parcel, rejected);
     this.options.applied?.(response.kind, {
       revision: response.position?.revision,
@@ -93,6 +116,14 @@ export class IntakeStream {
       rejected,
       committedAt: intake.puts.map(({ content }) => content.copy.origin.committedAt),
     });
+  }
+
+  private advance({ kind, position }: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {
+    const progress = this.progress.get(kind) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
+    this.progress.set(kind, progress);
+    progress.applied = position?.revision || progress.applied;
+    progress.appliedAt = this.options.now();
+    progress.rejections.answered([...parcel.arrivals.map(({ wireKey }) => wireKey), ...parcel.removed], rejected);
   }
 
   private answer(response: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {

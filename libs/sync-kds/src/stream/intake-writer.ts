@@ -98,7 +98,8 @@ export class IntakeWriter {
     const life = completed ? book.learn(verdict.known) : undefined;
     if (life) notes.push(life);
     // While something is held the next session must see the whole state again.
-    const due = completed || now - (this.noted.get(kind) ?? 0) >= POINT_PAUSE;
+    const moved = book.all().get(kind)?.view !== point.view;
+    const due = completed || moved || now - (this.noted.get(kind) ?? 0) >= POINT_PAUSE;
     if (!due || verdict.heldUntil !== undefined || point.revision === 0) return notes;
     this.noted.set(kind, now);
     return [...notes, book.reach(kind, point)];

@@ -1,9 +1,10 @@
-import { Outbox, type KindFigures, type Message, type MessageLimits, type Offer, type Told } from '@causeway/sync';
+import { Outbox, type Message, type MessageLimits, type Offer, type Rejection, type Told } from '@causeway/sync';
 import { parseIdentityKey } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
+import type { KindReport } from '../report';
 import { decodeRequest, type WireRequest } from '../wire/request';
 import { encodeResponse, type StatePosition } from '../wire/response';
-import { parseWireKey } from '../wire/wire-resource';
+import { formatWireKey, parseWireKey } from '../wire/wire-resource';
 import type { EncodedItem } from './index-offer';
 import type { PeerStream } from './peer-stream';
 
@@ -85,8 +86,9 @@ export class OfferStream {
     }
   }
 
-  figures(): ReadonlyMap<string, KindFigures> {
-    return this.outbox.figures();
+  reports(): readonly KindReport[] {
+    const direction = this.options.controlPlane === 'global' ? 'down' : 'up';
+    return [...this.outbox.figures()].map(([kind, figures]) => ({ ...figures, kind, direction, held: 0 }));
   }
 
   private subscribe(kind: string): void {
@@ -106,17 +108,12 @@ export class OfferStream {
   }
 
   private answered(request: Exclude<WireRequest, { type: 'subscribe' }>): void {
-    const { kind, nonce, results } = request;
-    const rejected = results.filter((result) => result.outcome === 'rejected');
+    const { kind, nonce } = request;
+    const rejected = rejectionsOf(request);
     if (request.type === 'nack') {
-      const fields = {
-        kind,
-        reason: request.message,
-        resources: rejected.map(({ name, reason }) => ({ name, reason })),
-      };
-      this.options.logger.warn('peer rejected resources', fields);
+      this.options.logger.warn('the peer rejected resources', { kind, reason: request.message, rejected });
     }
-    this.outbox.answer(kind, nonce, request.type === 'nack' ? Math.max(1, rejected.length) : 0);
+    this.outbox.answer(kind, nonce, rejected);
   }
 
   private encode(message: Message<EncodedItem>): Buffer {
@@ -145,4 +142,11 @@ export class OfferStream {
     };
     return { position };
   }
+}
+
+/** A peer without cw-result says in one text what it rejected. */
+function rejectionsOf(request: Exclude<WireRequest, { type: 'subscribe' }>): readonly Rejection[] {
+  const told = request.results.filter((result) => result.outcome === 'rejected');
+  if (told.length > 0) return told.map((result) => ({ wireKey: formatWireKey(result), reason: result.reason }));
+  return request.type === 'nack' ? [{ wireKey: '', reason: request.message }] : [];
 }

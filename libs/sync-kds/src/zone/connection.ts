@@ -2,10 +2,10 @@ import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import type { Registry, StorePoint } from '@causeway/resources';
 import { caughtUp } from '../caught-up';
 import { PeerBook } from '../peer-book';
-import type { IntakeStream } from '../stream/intake-stream';
+import type { KindReport } from '../report';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
-import { openDown } from './down-link';
+import { openDown, type DownLink } from './down-link';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneSession } from './session';
 import { openUp } from './up-link';
@@ -19,6 +19,7 @@ export interface Connection {
   /** Resolves with the reason when either stream ends. */
   readonly ended: Promise<string>;
   complete(): readonly string[];
+  reports(): readonly KindReport[];
   /** Resolves when nothing of this session can be written any more. */
   close(): Promise<void>;
 }
@@ -39,6 +40,7 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const head = await headFor(options, greeting);
     const floor = await options.store.floor();
     await caughtUp(options.index, head, signal);
+    signal.throwIfAborted();
     return open({ options, calls, greeting, book, floor, extensions: greeting?.features ?? [] }, stop);
   } catch (error) {
     stop();
@@ -84,24 +86,26 @@ function open(session: ZoneSession, stop: () => void): Connection {
   const { term, registry } = session.options;
   let finish: (reason: string) => void = () => undefined;
   const ended = new Promise<string>((resolve) => (finish = resolve));
-  const intake = openDown(session, finish);
-  const closeUp = openUp(session, finish);
+  const down = openDown(session, finish);
+  const up = openUp(session, finish);
   const abort = (): void => finish('the term ended');
   term.signal.addEventListener('abort', abort, { once: true });
   return {
     causeway: session.greeting !== undefined,
     session: session.greeting?.session,
     ended,
-    complete: () => complete(registry, intake),
+    complete: () => complete(registry, down),
+    reports: () => [...down.reports(), ...up.reports()],
     close: async () => {
       term.signal.removeEventListener('abort', abort);
-      closeUp();
+      up.close();
+      const closed = down.close();
       stop();
-      await intake.close();
+      await closed;
     },
   };
 }
 
-function complete(registry: Registry, intake: IntakeStream): readonly string[] {
-  return registry.kinds.map((kind) => kind.name).filter((kind) => intake.isComplete(kind));
+function complete(registry: Registry, down: DownLink): readonly string[] {
+  return registry.kinds.map((kind) => kind.name).filter((kind) => down.isComplete(kind));
 }

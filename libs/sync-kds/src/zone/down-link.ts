@@ -1,4 +1,5 @@
 import { goesDown } from '@causeway/sync';
+import type { KindReport } from '../report';
 import { IntakeStream } from '../stream/intake-stream';
 import { IntakeWriter } from '../stream/intake-writer';
 import { dialectOf, Extension } from '../wire/dialect';
@@ -7,8 +8,16 @@ import { encodeRequest } from '../wire/request';
 import { DEFAULT_HOLD } from './options';
 import { headersOf, peerOf, type ZoneSession } from './session';
 
+/** The open stream. */
+export interface DownLink {
+  isComplete(kind: string): boolean;
+  reports(): readonly KindReport[];
+  /** Resolves when nothing of this stream can be written any more. */
+  close(): Promise<void>;
+}
+
 /** GlobalToZoneSync: asks for every kind that comes down and takes it in. */
-export function openDown(session: ZoneSession, finish: (reason: string) => void): IntakeStream {
+export function openDown(session: ZoneSession, finish: (reason: string) => void): DownLink {
   const { options, calls, extensions, book } = session;
   const { zone, registry, index, store, clock, term, hold = DEFAULT_HOLD } = options;
   const logger = options.logger.child({ stream: 'down' });
@@ -42,5 +51,12 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   for (const kind of registry.kinds.filter((candidate) => goesDown(candidate, peerOf(session)))) {
     stream.write(encodeRequest({ type: 'subscribe', kind: kind.name, zone, metadata, held: {} }));
   }
-  return intake;
+  return {
+    isComplete: (kind) => intake.isComplete(kind),
+    reports: () => intake.reports(),
+    close: () => {
+      stream.end('shutdown', 'the session is over');
+      return intake.close();
+    },
+  };
 }

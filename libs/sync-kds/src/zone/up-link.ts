@@ -3,13 +3,20 @@ import type { IndexEvent } from '@causeway/store';
 import { isOfferedUp, mayHaveGoneUp, type Told } from '@causeway/sync';
 import { IndexOffer, itemOf, type OfferRules } from '../stream/index-offer';
 import { OfferStream, type Standing } from '../stream/offer-stream';
+import type { KindReport } from '../report';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
 import { dialectOf, Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { headersOf, peerOf, type ZoneSession } from './session';
 
-/** ZoneToGlobalSync: answers the global's requests with what was made here. Returns what ends it. */
-export function openUp(session: ZoneSession, finish: (reason: string) => void): () => void {
+/** The open stream. */
+export interface UpLink {
+  reports(): readonly KindReport[];
+  close(): void;
+}
+
+/** ZoneToGlobalSync: answers the global's requests with what was made here. */
+export function openUp(session: ZoneSession, finish: (reason: string) => void): UpLink {
   const { options, calls, extensions, greeting } = session;
   const { zone, index, registry } = options;
   const cp: ControlPlane = { role: 'zone', zone, federated: true };
@@ -20,7 +27,7 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
   const stream = calls.stream('up', headersOf(session));
   const offering = new OfferStream({
     stream,
-    offer: new IndexOffer({ index, registry, encoder }, dialect, rules),
+    offer: new IndexOffer({ index, registry, encoder, now: () => options.clock.now() }, dialect, rules),
     limits: { chunked, bytes: chunked ? CHUNK_BYTES : PLAIN_MESSAGE_BYTES },
     controlPlane: zone,
     zone,
@@ -45,7 +52,13 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
     },
   });
   offering.open();
-  return unsubscribe;
+  return {
+    reports: () => offering.reports(),
+    close: () => {
+      unsubscribe();
+      stream.end('shutdown', 'the session is over');
+    },
+  };
 }
 
 function rulesOf(session: ZoneSession, cp: ControlPlane): OfferRules {

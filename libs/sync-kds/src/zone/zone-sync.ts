@@ -1,4 +1,5 @@
 import { Backoff, errorText } from '@causeway/runtime';
+import type { KindReport } from '../report';
 import { connect, type Connection } from './connection';
 import type { ZoneSyncOptions } from './options';
 
@@ -12,6 +13,8 @@ export interface ZoneSyncStatus {
   readonly lastError?: string;
   /** Kinds whose whole state has been taken in from the global in this session. */
   readonly complete: readonly string[];
+  /** How far each kind is in this session, both ways. */
+  readonly kinds: readonly KindReport[];
 }
 
 /** A zone's side of sync. */
@@ -58,6 +61,7 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
       ...(connection ? { peer: connection.causeway ? 'causeway' : 'kuma' } : {}),
       ...(lastError === undefined ? {} : { lastError }),
       complete: connection?.complete() ?? [],
+      kinds: connection?.reports() ?? [],
     }),
   };
 }

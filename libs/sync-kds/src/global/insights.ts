@@ -1,0 +1,94 @@
+import type { JsonObject, Resource } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import type { Note } from '@causeway/store';
+import { healthOf, type Health, type KindReport } from '../report';
+import type { LiveSessions, SessionMember } from './live-sessions';
+import type { GlobalSyncOptions } from './options';
+
+/** Where insights of zones stand beside the log, by zone. */
+export const INSIGHTS = 'zone-insight';
+
+/** An insight that no replica has renewed for so long is of a replica that is gone, ms. */
+const STALE = 35_000;
+
+/** What is known of a zone's session beside the log: written by the replica that has it, readable on all. */
+export class ZoneInsights {
+  private readonly written = new Map<string, string>();
+
+  constructor(
+    private readonly options: GlobalSyncOptions,
+    private readonly live: LiveSessions,
+  ) {}
+
+  /** The insight of a Zone; undefined for other kinds and for zones that never had a session. */
+  async of(zone: Resource): Promise<JsonObject | undefined> {
+    if (zone.id.kind !== 'Zone') return undefined;
+    const { name } = zone.id;
+    if (this.live.of(name).length > 0) return this.describe(name);
+    const note = await this.options.store.note(INSIGHTS, name);
+    if (!note) return undefined;
+    const renewedAt = Number(note['renewedAt'] ?? 0);
+    const lost = note['health'] !== 'Offline' && this.options.clock.now() - renewedAt > STALE;
+    return lost ? { ...note, health: 'Offline' } : note;
+  }
+
+  /** Writes the insights of these zones, all in one write. */
+  async write(zones: readonly string[]): Promise<void> {
+    if (zones.length === 0) return;
+    const notes = zones.map((zone): Note => ({ area: INSIGHTS, key: zone, value: this.describe(zone) }));
+    try {
+      await this.options.store.write({ changes: [], onRefusal: 'skip', notes });
+    } catch (error) {
+      this.options.logger.warn('insights of zones could not be written', { error: errorText(error) });
+    }
+  }
+
+  /** Whether a zone's health is another than at the last call. */
+  hasTurned(zone: string): boolean {
+    const { health } = this.judge(zone);
+    const turned = this.written.get(zone) !== health;
+    this.written.set(zone, health);
+    return turned;
+  }
+
+  private judge(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
+    const members = this.live.of(zone);
+    const reports = members.flatMap((member) => member.reports());
+    return { health: healthOf(reports, members.length, this.options.clock.now()), reports };
+  }
+
+  private describe(zone: string): JsonObject {
+    const { instance, clock } = this.options;
+    const members = this.live.of(zone);
+    const { health, reports } = this.judge(zone);
+    const first = members[0];
+    return {
+      health,
+      globalInstanceId: instance,
+      renewedAt: clock.now(),
+      ...(first ? { peer: first.causeway ? 'causeway' : 'kuma' } : {}),
+      sessions: members.map(({ session, direction, openedAt }) => ({ session, direction, openedAt })),
+      kinds: reports.map((report) => ({
+        ...report,
+        rejections: report.rejections.map((rejection) => ({ ...rejection })),
+      })),
+      subscriptions: members
+        .filter((member) => member.direction === 'down')
+        .map((member) => subscription(member, instance)),
+    };
+  }
+}
+
+/** As Kuma says it, for its tools (rest.md §1.4). */
+function subscription(member: SessionMember, globalInstanceId: string): JsonObject {
+  const stat = Object.fromEntries(
+    member
+      .reports()
+      .map(({ kind, acked = 0, rejected }) => [
+        kind,
+        { responsesAcknowledged: String(acked), responsesRejected: String(rejected) },
+      ]),
+  );
+  const connectTime = new Date(member.openedAt).toISOString();
+  return { id: `session-${member.session}`, globalInstanceId, connectTime, status: { stat } };
+}
