@@ -24,7 +24,13 @@ export function startControlPlane({ plane, root, logDir, env }) {
   });
   const lastWords = collect(child.stderr, log);
   let stopping = false;
-  const exit = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+  // Not 'close': that never comes once the channel was disconnected from here.
+  const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  const silent = new Promise((resolve) => child.stderr.once('close', resolve));
+  const exit = exited.then(async (result) => {
+    await silent;
+    return result;
+  });
   const ended = exit.then(({ code, signal }) => {
     closeSync(log);
     if (!stopping)
@@ -41,6 +47,7 @@ export function startControlPlane({ plane, root, logDir, env }) {
     async stop() {
       stopping = true;
       child.kill('SIGTERM');
+      if (child.connected) child.disconnect(); // the channel would keep it alive
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
       await exit;
       clearTimeout(timer);

@@ -160,22 +160,18 @@ describe('npm start', () => {
   });
 
   it.each([
-    ['an unknown argument', ['--frsh'], {}, /^causeway: unknown argument --frsh.*\n$/],
+    ['an unknown argument', ['--frsh'], {}, /^causeway: unknown argument --frsh/],
     [
       'a folder it may not use',
       [],
       { CAUSEWAY_DATA_DIR: '/dev/null/x' },
-      /^causeway: the data folder \S+ cannot be used.*\n$/,
+      /^causeway: the data folder \S+ cannot be used/,
     ],
-    [
-      'a server that is not there',
-      [],
-      { DATABASE_URL: 'postgres://a@127.0.0.1:1/a' },
-      /^causeway: no connection to .*\n$/,
-    ],
+    ['a server that is not there', [], { DATABASE_URL: 'postgres://a@127.0.0.1:1/a' }, /^causeway: no connection to /],
   ])('says in one line what to do about %s', async (_, args, own, line) => {
     const run = start([...starter, ...args], { ...settings, ...own });
     expect(await run.exit).toBe(1);
     expect(run.output).toMatch(line);
+    expect(run.output.split('\n')).toHaveLength(2); // the line and its end
   });
 });
