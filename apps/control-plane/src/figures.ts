@@ -3,9 +3,9 @@ import type { Foundations } from './foundations';
 
 /** What every control plane tells of its store and its leader (issue: metrics of the leader). */
 export function foundationFigures(
-  foundations: Pick<Foundations, 'index' | 'registry' | 'election'>,
+  foundations: Pick<Foundations, 'index' | 'registry' | 'election' | 'leadership' | 'state'>,
 ): readonly Figure[] {
-  const { index, registry, election } = foundations;
+  const { index, registry, election, leadership, state } = foundations;
   const leader = (read: () => number | undefined) => (): FigureValue[] => {
     const value = read();
     return value === undefined ? [] : [{ value }];
@@ -24,6 +24,24 @@ export function foundationFigures(
       name: 'leader_transitions_total',
       help: 'Terms this replica has led',
       read: leader(() => election.status().transitions),
+    },
+    {
+      name: 'leader_redis_connected',
+      help: '1 while the Redis of the lock answers; absent where the lease in Postgres decides alone',
+      read: leader(() => {
+        const connected = leadership.redisConnected();
+        return connected === undefined ? undefined : Number(connected);
+      }),
+    },
+    {
+      name: 'postgres_listening',
+      help: '1 while changes of the store are heard of at once',
+      read: leader(() => Number(state.status().listening)),
+    },
+    {
+      name: 'postgres_connections_waiting',
+      help: 'Statements that wait for a connection',
+      read: leader(() => state.status().waiting),
     },
     {
       name: 'leader_lease_age_seconds',

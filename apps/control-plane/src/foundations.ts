@@ -7,7 +7,7 @@ import { createPostgresBackend, type PostgresBackend } from '@causeway/store-pos
 import { createLogger } from '@causeway/telemetry';
 import type { SettingValues } from '@causeway/runtime';
 import { orFail } from './configure';
-import { createLeaderElection } from './leadership';
+import { createLeadership, type Leadership } from './leadership';
 import { bindIdentity } from './own-identity';
 import { instanceId, VERSION } from './program-facts';
 import { programLife } from './program-life';
@@ -22,6 +22,7 @@ export interface Foundations {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly election: LeaderElection;
+  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Id of the store, minted at its first start. */
@@ -58,7 +59,7 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
   const { storeId } = await orFail(bindIdentity(state.store, cp));
   const index = new ResourceIndex();
   const following = followStore(state.store, index, { clock: systemClock, logger, signal: life.signal });
-  const redis = await createLeaderElection(settings, { state, logger, cp });
+  const leadership = createLeadership(settings, { state, logger, cp });
   const admission = new Admission({
     registry: coreKinds,
     store: state.store,
@@ -75,7 +76,8 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
     index,
     registry: coreKinds,
     admission,
-    election: redis.election,
+    election: leadership.election,
+    leadership,
     clock: systemClock,
     logger,
     storeId,
@@ -83,7 +85,7 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
     life,
     close: async () => {
       await following;
-      await redis.close();
+      leadership.close();
       await state.close();
     },
   };

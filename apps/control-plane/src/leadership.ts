@@ -1,33 +1,55 @@
+import { createRedisLock } from '@causeway/leader-redis';
 import { ownZone, type ControlPlane } from '@causeway/resources';
-import type { LeaderElection, Logger, SettingValues, Term } from '@causeway/runtime';
+import { createElection, systemClock, type LeaderElection, type Logger, type SettingValues } from '@causeway/runtime';
 import type { PostgresBackend } from '@causeway/store-postgres';
+import { fail } from './configure';
 import { instanceId } from './program-facts';
 import type { sharedSettings } from './settings';
 
-/** TEMPORARY until the election of libs/runtime lands: the lease only. */
-export async function createLeaderElection(
+/** Who leads among the replicas, and the connection that it takes. */
+export interface Leadership {
+  readonly election: LeaderElection;
+  /** Whether Redis answers; undefined where the lease in Postgres decides alone. */
+  redisConnected(): boolean | undefined;
+  close(): void;
+}
+
+/** What an election of a control plane needs. */
+export interface LeadershipParts {
+  readonly state: PostgresBackend;
+  readonly logger: Logger;
+  readonly cp: ControlPlane;
+}
+
+/**
+ * The election of design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
+ * in Postgres with and without it. The key in Redis holds the control plane's name, so that all may share one server.
+ */
+export function createLeadership(
   settings: SettingValues<typeof sharedSettings>,
-  parts: { readonly state: PostgresBackend; readonly logger: Logger; readonly cp: ControlPlane },
-): Promise<{ election: LeaderElection; close(): Promise<void> }> {
-  const { lease } = parts.state;
-  const ms = settings.CAUSEWAY_LEADER_LEASE;
-  const status = { leading: false, epoch: 0, transitions: 0 };
-  const run = async (lead: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> => {
-    void ownZone(parts.cp);
-    while (!signal.aborted) {
-      const seen = await lease.readEpoch();
-      const epoch = await lease.takeOver(seen.epoch, instanceId, ms);
-      if (epoch === undefined) {
-        await new Promise((r) => setTimeout(r, 200));
-        continue;
-      }
-      Object.assign(status, { leading: true, epoch, transitions: status.transitions + 1 });
-      const end = new AbortController();
-      const timer = setInterval(() => void lease.renew(epoch, instanceId, ms).then((ok) => ok || end.abort()), ms / 3);
-      await lead({ epoch, holder: instanceId, signal: AbortSignal.any([signal, end.signal]) });
-      clearInterval(timer);
-      await lease.release(epoch, instanceId);
-    }
+  { state, logger, cp }: LeadershipParts,
+): Leadership {
+  const url = settings.REDIS_URL;
+  const backend = settings.CAUSEWAY_LEADER_BACKEND ?? (url === undefined ? 'postgres' : 'redis');
+  const facts = {
+    lease: state.lease,
+    holder: instanceId,
+    leaseMs: settings.CAUSEWAY_LEADER_LEASE,
+    clock: systemClock,
+    logger,
   };
-  return { election: { run, status: () => status }, close: async () => undefined };
+  if (backend === 'postgres') {
+    return { election: createElection(facts), redisConnected: () => undefined, close: () => undefined };
+  }
+  if (url === undefined) return fail(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
+  const lock = createRedisLock({ url, key: lockKey(cp), logger });
+  return {
+    election: createElection({ ...facts, lock }),
+    redisConnected: () => lock.connected(),
+    close: () => lock.close(),
+  };
+}
+
+function lockKey(cp: ControlPlane): string {
+  return cp.role === 'global' ? 'causeway:leader:global' : `causeway:leader:zone:${ownZone(cp)}`;
 }
