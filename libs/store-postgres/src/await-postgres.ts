@@ -26,7 +26,7 @@ export async function awaitPostgres(options: AwaitOptions): Promise<void> {
   const backoff = new Backoff({ base: 100, cap: 1_000 });
   for (let tries = 0; ; tries++) {
     const failure = await tryOnce(options.url);
-    if (!failure) return;
+    if (failure === undefined) return;
     const line = `Postgres at ${where}: ${reasonOf(failure)}`;
     if (failure instanceof DatabaseError && HOPELESS.test(failure.code ?? ''))
       throw new Unavailable(line, { cause: failure });
@@ -44,7 +44,8 @@ export function placeOf(url: string): string {
   return `${hostname}:${port || '5432'}${pathname}`;
 }
 
-async function tryOnce(url: string): Promise<Error | undefined> {
+/** What went wrong, undefined when nothing did. */
+async function tryOnce(url: string): Promise<unknown> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
   client.on('error', () => undefined);
   try {
@@ -52,7 +53,7 @@ async function tryOnce(url: string): Promise<Error | undefined> {
     await client.query('SELECT 1');
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return error;
   } finally {
     await client.end().catch(() => undefined);
   }

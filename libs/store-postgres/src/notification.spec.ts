@@ -1,0 +1,126 @@
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
+import { freshId, put, Watching, write } from '../../store/src/conformance';
+import { createPostgresBackend, type PostgresBackend } from './create-postgres-backend';
+
+const NEVER = 3_600_000;
+
+describe('a watch and its connections (design.md §2.3)', () => {
+  let database: TestDatabase;
+  let admin: Client;
+  const open: PostgresBackend[] = [];
+
+  async function backend(pollEvery: number): Promise<PostgresBackend> {
+    const one = await createPostgresBackend({ url: database.url, pollEvery });
+    open.push(one);
+    return one;
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = new Client({ connectionString: database.url });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await Promise.all(open.map((one) => one.close()));
+    await admin.end();
+    await database.drop();
+  });
+
+  /** Ends the backends behind an application name, as a failing server or network would. */
+  async function terminate(application: string): Promise<number> {
+    const { rowCount } = await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
+      [application],
+    );
+    return rowCount ?? 0;
+  }
+
+  it('is woken by a notification of another process, without a poll', async () => {
+    const [near, far] = [await backend(NEVER), await backend(NEVER)];
+    await until(() => near.status().listening);
+    const watching = new Watching(near.store, await near.store.head());
+    const id = freshId();
+    await write(far.store, put(id));
+    await watching.next();
+    expect(watching.names()).toEqual([id.name]);
+    await watching.close();
+  });
+
+  it('loses nothing while its listening connection is ended in the middle, again and again', async () => {
+    const [near, far] = [await backend(NEVER), await backend(NEVER)];
+    const watching = new Watching(near.store, await near.store.head());
+    const ids = Array.from({ length: 20 }, () => freshId());
+    for (const [n, id] of ids.entries()) {
+      if (n % 5 === 2) await terminate('causeway listener');
+      await write(far.store, put(id));
+    }
+    await watching.reach((await far.store.head()).revision);
+    expect(watching.names().sort()).toEqual(ids.map((id) => id.name).sort());
+    await until(() => near.status().listening && near.status().listenerConnections > 1);
+    await watching.close();
+  });
+
+  it('loses nothing when its reading connections are ended', async () => {
+    const near = await backend(NEVER);
+    const watching = new Watching(near.store, await near.store.head());
+    const ids = Array.from({ length: 10 }, () => freshId());
+    for (const id of ids) {
+      await terminate('causeway');
+      await until(
+        async () =>
+          (await near.store.write({ changes: [put(id)], onRefusal: 'abort' }).catch(() => undefined)) !== undefined,
+      );
+    }
+    await watching.reach((await near.store.head()).revision);
+    expect(watching.names().sort()).toEqual(ids.map((id) => id.name).sort());
+    await watching.close();
+  });
+
+  it('sees what nobody notified of, by polling', async () => {
+    const near = await backend(20);
+    const far = await backend(NEVER);
+    const id = freshId();
+    const watching = new Watching(near.store, await near.store.head());
+    // A notification is sent with the commit of its transaction; this one commits without.
+    await write(far.store, put(id));
+    await watching.next();
+    const since = await near.store.head();
+    const quiet = watching.next();
+    await admin.query('BEGIN');
+    await admin.query(
+      `INSERT INTO resources SELECT kind, mesh, zone, namespace, 'unheard', 'u', labels, spec, status, generation,
+      creation_order, created_at, modified_at, $1, origin_incarnation, $1, origin_committed_at, NULL, freed, NULL, NULL
+      FROM resources WHERE name = $2`,
+      [since.revision + 1, id.name],
+    );
+    await admin.query('UPDATE store_head SET revision = revision + 1');
+    await admin.query('COMMIT');
+    await quiet;
+    expect(watching.names()).toEqual([id.name, 'unheard']);
+    await watching.close();
+  });
+
+  it('reads on in pages when much was missed', async () => {
+    const near = await backend(NEVER);
+    const since = await near.store.head();
+    const ids = Array.from({ length: 12_000 }, () => freshId('Page'));
+    await near.store.write({ changes: ids.map((id) => put(id)), onRefusal: 'skip' });
+    const watching = new Watching(near.store, since);
+    await watching.reach((await near.store.head()).revision);
+    expect(watching.batches.length).toBeGreaterThan(2);
+    expect(new Set(watching.names())).toEqual(new Set(ids.map((id) => id.name)));
+    await watching.close();
+  }, 60_000);
+
+  it('keeps to its number of connections', async () => {
+    const near = await createPostgresBackend({ url: database.url, poolSize: 3 });
+    open.push(near);
+    await Promise.all(Array.from({ length: 40 }, () => write(near.store, put(freshId()))));
+    expect(near.status().open).toBe(3);
+  });
+});
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,141 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Unavailable } from '@causeway/resources';
+import { silentLogger, systemClock, type Logger } from '@causeway/runtime';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
+import { freshId, put, write } from '../../store/src/conformance';
+import { createPostgresBackend } from './create-postgres-backend';
+
+describe('the start of a store', () => {
+  let database: TestDatabase;
+  beforeEach(async () => void (database = await createTestDatabase()));
+  afterEach(() => database.drop());
+
+  async function query(statement: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query<Record<string, unknown>>(statement);
+    await client.end();
+    return rows;
+  }
+
+  it('migrates once when several replicas start together, and not again later', async () => {
+    const lines: string[] = [];
+    const logger: Logger = { ...silentLogger, info: (message) => void lines.push(message) };
+    const replicas = await Promise.all(
+      Array.from({ length: 4 }, () => createPostgresBackend({ url: database.url, logger })),
+    );
+    expect(lines).toEqual(['database migrated']);
+    await Promise.all(replicas.map((one, n) => write(one.store, put(freshId(), { n }))));
+    await Promise.all(replicas.map((one) => one.close()));
+    const later = await createPostgresBackend({ url: database.url, logger });
+    expect(lines).toHaveLength(1);
+    await later.close();
+  });
+
+  it('refuses a database that a later version has migrated, or goes on with it as told', async () => {
+    await (await createPostgresBackend({ url: database.url })).close();
+    await query(`INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Future9999999999999')`);
+    const refused: unknown = await createPostgresBackend({ url: database.url }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Unavailable);
+    expect(String(refused)).toContain('later version of this program (Future9999999999999)');
+    const tolerant = await createPostgresBackend({ url: database.url, tolerateNewer: true });
+    await write(tolerant.store, put(freshId()));
+    await tolerant.close();
+  });
+
+  it('waits for a database that is not there yet, and says where and why', async () => {
+    const door = new Door(database.url);
+    const port = await door.knownPort();
+    const lines: string[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      warn: (message) => {
+        lines.push(message);
+        void door.open();
+      },
+    };
+    const url = new URL(database.url);
+    url.port = String(port);
+    const backend = await createPostgresBackend({ url: url.href, logger });
+    expect(lines[0]).toBe(
+      `waiting for Postgres at 127.0.0.1:${port}${url.pathname}: connect ECONNREFUSED 127.0.0.1:${port}`,
+    );
+    expect(lines[0]).not.toContain(url.password + '@');
+    await write(backend.store, put(freshId()));
+    await backend.close();
+    await door.close();
+  });
+
+  it('gives up with one line when the time is over, it is told to stop, or waiting cannot help', async () => {
+    const nowhere = new URL(database.url);
+    nowhere.port = '1';
+    await expect(createPostgresBackend({ url: nowhere.href, startTimeout: 1 })).rejects.toThrow(
+      'gave up waiting for Postgres at 127.0.0.1:1',
+    );
+    await expect(createPostgresBackend({ url: nowhere.href, signal: AbortSignal.abort() })).rejects.toThrow(
+      Unavailable,
+    );
+    const missing = new URL(database.url);
+    missing.pathname = '/no_such_database';
+    await expect(createPostgresBackend({ url: missing.href })).rejects.toThrow(
+      'database "no_such_database" does not exist',
+    );
+    const stranger = new URL(database.url);
+    stranger.password = 'wrong';
+    await expect(createPostgresBackend({ url: stranger.href })).rejects.toThrow('password authentication failed');
+  });
+
+  it('works without the rights of a superuser', async () => {
+    await query(`CREATE ROLE plain_${process.pid} LOGIN PASSWORD 'plain'`);
+    await query(`GRANT ALL ON SCHEMA public TO plain_${process.pid}`);
+    const url = new URL(database.url);
+    [url.username, url.password] = [`plain_${process.pid}`, 'plain'];
+    const backend = await createPostgresBackend({ url: url.href, clock: systemClock });
+    await write(backend.store, put(freshId()));
+    expect(await query('SELECT server FROM store_head')).toEqual([
+      { server: expect.stringMatching(/^(\d+|\?)\/[0-9A-F]{8}\/\d+$/) },
+    ]);
+    await backend.close();
+    await query(`DROP OWNED BY plain_${process.pid}`);
+    await query(`DROP ROLE plain_${process.pid}`);
+  });
+});
+
+/** A port that leads to the database once it is opened. */
+class Door {
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private port = 0;
+  private opened: Promise<void> | undefined;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.server = createServer((socket) => {
+      const far = connect(Number(port), hostname);
+      for (const one of [socket, far]) {
+        this.sockets.add(one);
+        one.on('error', () => undefined);
+      }
+      socket.pipe(far).pipe(socket);
+    });
+  }
+
+  /** A port on which nothing listens yet. */
+  async knownPort(): Promise<number> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.port = (this.server.address() as AddressInfo).port;
+    await new Promise((resolve) => this.server.close(resolve));
+    return this.port;
+  }
+
+  open(): Promise<void> {
+    this.opened ??= new Promise((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+    return this.opened;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
