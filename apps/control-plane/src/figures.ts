@@ -1,15 +1,14 @@
 import type { Figure, FigureValue } from '@causeway/telemetry';
 import type { Foundations } from './foundations';
 
-/** What every control plane tells of its store and its leader (issue: metrics of the leader). */
-export function foundationFigures(
-  foundations: Pick<Foundations, 'index' | 'registry' | 'election' | 'leadership' | 'state'>,
-): readonly Figure[] {
-  const { index, registry, election, leadership, state } = foundations;
-  const leader = (read: () => number | undefined) => (): FigureValue[] => {
-    const value = read();
-    return value === undefined ? [] : [{ value }];
-  };
+type Sources = Pick<Foundations, 'index' | 'registry' | 'election' | 'leadership' | 'state'>;
+
+/** What every control plane tells of its store and its leader (design.md §3 metrics). */
+export function foundationFigures(sources: Sources): readonly Figure[] {
+  return [...storeFigures(sources), ...leaderFigures(sources)];
+}
+
+function storeFigures({ index, registry, state }: Sources): readonly Figure[] {
   return [
     {
       name: 'resources',
@@ -17,39 +16,34 @@ export function foundationFigures(
       labels: ['kind'],
       read: () => registry.kinds.map((kind) => ({ labels: { kind: kind.name }, value: index.countOf(kind.name) })),
     },
-    { name: 'store_revision', help: 'Revision this replica has taken in', read: leader(() => index.point?.revision) },
-    { name: 'leader', help: '1 while this replica leads', read: leader(() => Number(election.status().leading)) },
-    { name: 'leader_epoch', help: 'The epoch this replica led last', read: leader(() => election.status().epoch) },
-    {
-      name: 'leader_transitions_total',
-      help: 'Terms this replica has led',
-      read: leader(() => election.status().transitions),
-    },
-    {
-      name: 'leader_redis_connected',
-      help: '1 while the Redis of the lock answers; absent where the lease in Postgres decides alone',
-      read: leader(() => {
-        const connected = leadership.redisConnected();
-        return connected === undefined ? undefined : Number(connected);
-      }),
-    },
-    {
-      name: 'postgres_listening',
-      help: '1 while changes of the store are heard of at once',
-      read: leader(() => Number(state.status().listening)),
-    },
-    {
-      name: 'postgres_connections_waiting',
-      help: 'Statements that wait for a connection',
-      read: leader(() => state.status().waiting),
-    },
-    {
-      name: 'leader_lease_age_seconds',
-      help: 'Since the lease was last renewed',
-      read: leader(() => {
-        const age = election.status().leaseAge;
-        return age === undefined ? undefined : age / 1_000;
-      }),
-    },
+    single('store_revision', 'Revision this replica has taken in', () => index.point?.revision),
+    single('postgres_listening', '1 while changes of the store are heard of at once', () =>
+      Number(state.status().listening),
+    ),
+    single('postgres_connections_waiting', 'Statements that wait for a connection', () => state.status().waiting),
   ];
+}
+
+function leaderFigures({ election, leadership }: Sources): readonly Figure[] {
+  const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
+  const reached = (connected: boolean | undefined): number | undefined =>
+    connected === undefined ? undefined : Number(connected);
+  return [
+    single('leader', '1 while this replica leads', () => Number(election.status().leading)),
+    single('leader_epoch', 'The epoch this replica led last', () => election.status().epoch),
+    single('leader_transitions_total', 'Terms this replica has led', () => election.status().transitions),
+    single('leader_lease_age_seconds', 'Since the lease was last renewed', () => seconds(election.status().leaseAge)),
+    single('leader_redis_connected', '1 while the Redis of the lock answers', () =>
+      reached(leadership.redisConnected()),
+    ),
+  ];
+}
+
+/** A figure without labels; absent while its value is undefined. */
+function single(name: string, help: string, value: () => number | undefined): Figure {
+  const read = (): FigureValue[] => {
+    const now = value();
+    return now === undefined ? [] : [{ value: now }];
+  };
+  return { name, help, read };
 }
