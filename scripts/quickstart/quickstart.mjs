@@ -65,7 +65,7 @@ async function show({ settings, running, postgres, signal, say }) {
   zoneApis.forEach(({ name }, index) => say(`\nWhat zone ${name} sees\n${serviceTable(lists[index])}`));
   if (waitingFor.length > 0) say(`\nNot there yet: ${waitingFor.join(', ')}`);
   say(
-    `\n${await thingsToTry(settings.controlPlanes, lists[0])}\n\nRunning. Ctrl-C ends it; the next \`npm start\` finds its data.`,
+    `\n${await thingsToTry(settings.controlPlanes, lists[1])}\n\nRunning. Ctrl-C ends it; the next \`npm start\` finds its data.`,
   );
 }
 

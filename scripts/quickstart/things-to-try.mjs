@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 
 /** The addresses of what runs and three things to try, as text. */
-export async function thingsToTry(planes, services) {
+export async function thingsToTry(planes, servicesInWest) {
   const [global, east, west] = planes;
   const urls = planes.map(
     ({ name, restUrl, diagnosticsUrl }) => `  ${name.padEnd(7)} ${restUrl}   ${diagnosticsUrl}/metrics`,
@@ -17,7 +17,7 @@ export async function thingsToTry(planes, services) {
     '  Register an instance in east, then find its service in west:',
     `    ${putCommand(east)}`,
     `    curl -s '${west.restUrl}/meshes/default/meshservices/cache?zone=east'`,
-    ...(await lookUp(west, services)),
+    ...(await lookUp(west, servicesInWest)),
   ].join('\n');
 }
 
@@ -33,9 +33,9 @@ function putCommand(east) {
 }
 
 async function lookUp(zone, services) {
-  const hostname = services
-    .flatMap(({ addresses }) => addresses)
-    .find(({ status }) => status === 'Available')?.hostname;
+  const fromElsewhere = services.filter((service) => service.zone !== zone.name);
+  const addresses = fromElsewhere.flatMap((service) => service.addresses);
+  const hostname = addresses.find(({ status }) => status === 'Available')?.hostname;
   if (hostname && (await answers(zone.ports.dns, hostname))) {
     return [
       `  Resolve a hostname as a client in ${zone.name} does:`,
@@ -49,7 +49,7 @@ async function lookUp(zone, services) {
 }
 
 async function answers(port, hostname) {
-  const resolver = new Resolver({ timeout: 500, tries: 1 });
+  const resolver = new Resolver({ timeout: 1_000, tries: 2 });
   resolver.setServers([`127.0.0.1:${port}`]);
   return resolver.resolve4(hostname).then(
     (addresses) => addresses.length > 0,
