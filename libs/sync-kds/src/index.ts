@@ -48,4 +48,7 @@ export type { GlobalSyncOptions } from './global/options';
 export { admitEverybody, type Admission, type AuthPort, type ZoneCaller } from './global/auth';
 export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/options';
+export type { ZoneTransport } from './zone/zone-calls';
+export type { ArrivedStream } from './global/zone-streams';
+export type { EndReason, ListenedStream, PeerStream, StreamListener } from './stream/peer-stream';
 export { healthOf, type Health, type KindReport } from './report';

@@ -1,11 +1,17 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
+import {
+  GlobalKDSServiceService,
+  SyncServiceService,
+  type HandshakeRequest,
+  type HandshakeResponse,
+} from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
 import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
+import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
 import { Audience } from './audience';
 import { ZoneInsights } from './insights';
@@ -14,12 +20,16 @@ import type { GlobalSyncOptions } from './options';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { ZoneDoor } from './zone-door';
-import { ZoneStreams, type BytesCall } from './zone-streams';
+import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync {
   /** Listens and resolves with the port; plain text without credentials. */
   bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
+  /** A handshake that has arrived by another transport than gRPC. Throws Forbidden, Unavailable. */
+  handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse>;
+  /** A stream that has arrived by another transport than gRPC; serves it until it ends. */
+  accept(arrived: ArrivedStream): void;
   /** How far each zone with a stream on this replica is, by zone and kind. */
   figures(): ReadonlyMap<string, readonly KindReport[]>;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
@@ -41,18 +51,23 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
     audience.observe(event);
   });
-  const server = serverFor(options, new ZoneStreams({ options, audience, live, door }), door);
+  const streams = new ZoneStreams({ options, audience, live, door });
+  let server: Server | undefined;
   upkeep.start();
   return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) =>
-      listen(server, `${host}:${port}`, credentials),
+    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
+      server ??= serverFor(options, streams, door);
+      return listen(server, `${host}:${port}`, credentials);
+    },
+    handshake: (request, headers) => door.handshake(request, headers),
+    accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
     insightOf: (resource) => insights.of(resource),
     close: async () => {
       upkeep.stop();
       unsubscribe();
       live.closeAll('the global stops');
-      await shutDown(server);
+      if (server) await shutDown(server);
     },
   };
 }

@@ -3,8 +3,8 @@ import { DomainError } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { caughtUp } from '../caught-up';
 import { ServerStream } from '../stream/grpc-streams';
-import type { PeerStream, StreamListener } from '../stream/peer-stream';
-import { decodeZoneHeaders } from '../wire/headers';
+import type { ListenedStream, PeerStream, StreamListener } from '../stream/peer-stream';
+import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { DownStream } from './down-stream';
 import type { SessionMember } from './live-sessions';
 import type { GlobalParts } from './parts';
@@ -15,32 +15,35 @@ import type { ZoneStream } from './zone-stream';
 /** A stream of a zone as gRPC gives it; messages are bytes. */
 export type BytesCall = ServerDuplexStream<Buffer, Buffer>;
 
+/** A stream of a zone, by gRPC or in memory. */
+export interface ArrivedStream {
+  readonly stream: ListenedStream;
+  readonly direction: 'up' | 'down';
+  readonly headers: ZoneHeaders;
+}
+
 /** Serves the two streams of each zone. */
 export class ZoneStreams {
   constructor(private readonly parts: GlobalParts) {}
 
   /** GlobalToZoneSync: what the zone may know. */
   async down(call: BytesCall): Promise<void> {
-    await this.serve(call, 'down', (entrance, stream) => Promise.resolve(new DownStream(this.parts, entrance, stream)));
+    await this.serveCall(call, 'down');
   }
 
   /** ZoneToGlobalSync: what the zone has. */
   async up(call: BytesCall): Promise<void> {
-    await this.serve(call, 'up', (entrance, stream) => UpStream.begin(this.parts, entrance, stream));
+    await this.serveCall(call, 'up');
   }
 
-  private async serve(
-    call: BytesCall,
-    direction: 'up' | 'down',
-    make: (entrance: Entrance, stream: PeerStream) => Promise<ZoneStream>,
-  ): Promise<void> {
-    const stream = new ServerStream(call);
+  /** Serves a stream that has arrived by any transport; `admitted` is called once its caller is let in. */
+  async serve(arrived: ArrivedStream, admitted: () => void = () => undefined): Promise<void> {
+    const { stream, direction, headers } = arrived;
     const held = hold(stream);
-    const headers = decodeZoneHeaders(call.metadata);
     try {
       const entrance = await this.parts.door.enter(headers, direction);
-      call.sendMetadata(new Metadata());
-      const served = await make(entrance, stream);
+      admitted();
+      const served = await this.begin(entrance, arrived);
       const gone = this.keep({ entrance, direction, served }, stream);
       const ended = new AbortController();
       held.release({
@@ -59,6 +62,16 @@ export class ZoneStreams {
     } catch (error) {
       this.refuse({ zone: headers.zone, direction, error }, stream);
     }
+  }
+
+  private async serveCall(call: BytesCall, direction: 'up' | 'down'): Promise<void> {
+    const arrived = { stream: new ServerStream(call), direction, headers: decodeZoneHeaders(call.metadata) };
+    await this.serve(arrived, () => call.sendMetadata(new Metadata()));
+  }
+
+  private async begin(entrance: Entrance, { stream, direction }: ArrivedStream): Promise<ZoneStream> {
+    if (direction === 'up') return UpStream.begin(this.parts, entrance, stream);
+    return new DownStream(this.parts, entrance, stream);
   }
 
   private refuse(
@@ -98,7 +111,7 @@ interface Served {
 }
 
 /** Keeps what arrives before the caller is known. */
-function hold(stream: ServerStream): { release(listener: StreamListener): void } {
+function hold(stream: ListenedStream): { release(listener: StreamListener): void } {
   const early: Buffer[] = [];
   let listener: StreamListener | undefined;
   let over: string | undefined;

@@ -1,5 +1,5 @@
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
-import type { EndReason, PeerStream, StreamListener } from './peer-stream';
+import type { EndReason, ListenedStream, StreamListener } from './peer-stream';
 
 /** Never OK: a Kuma zone whose stream ends with OK does not come back (kds.md §1.4). */
 const CODES: Readonly<Record<EndReason, status>> = {
@@ -11,7 +11,7 @@ const CODES: Readonly<Record<EndReason, status>> = {
 };
 
 /** The global's end of a stream. */
-export class ServerStream implements PeerStream {
+export class ServerStream implements ListenedStream {
   private over = false;
 
   constructor(private readonly call: ServerDuplexStream<Buffer, Buffer>) {}
@@ -46,7 +46,7 @@ export class ServerStream implements PeerStream {
 }
 
 /** A zone's end of a stream. */
-export class ClientStream implements PeerStream {
+export class ClientStream implements ListenedStream {
   private over = false;
   private listener: StreamListener | undefined;
 

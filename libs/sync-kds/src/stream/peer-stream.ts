@@ -26,3 +26,8 @@ export interface PeerStream {
   /** Ends it for both sides; nothing after the first call has an effect. */
   end(reason: EndReason, detail: string): void;
 }
+
+/** A stream that delivers what the peer sends once somebody listens. */
+export interface ListenedStream extends PeerStream {
+  listen(listener: StreamListener): void;
+}

@@ -9,7 +9,7 @@ import { openDown, type DownLink } from './down-link';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneSession } from './session';
 import { openUp } from './up-link';
-import { ZoneCalls } from './zone-calls';
+import { ZoneCalls, type ZoneTransport } from './zone-calls';
 
 /** One session with the global: both streams. */
 export interface Connection {
@@ -26,7 +26,7 @@ export interface Connection {
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<Connection> {
-  const calls = new ZoneCalls(options.address, options.credentials);
+  const calls = options.dial?.() ?? new ZoneCalls(options.address, options.credentials);
   const stopped = new AbortController();
   const stop = (): void => {
     stopped.abort();
@@ -49,7 +49,7 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
 }
 
 async function shakeHands(
-  calls: ZoneCalls,
+  calls: ZoneTransport,
   options: ZoneSyncOptions,
   book: PeerBook,
 ): Promise<HandshakeResponse | undefined> {

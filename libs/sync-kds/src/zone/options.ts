@@ -1,7 +1,8 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import type { Clock, Logger, Term } from '@causeway/runtime';
+import type { BackoffOptions, Clock, Logger, Term } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
 import type { ResourceIndex, ResourceStore, StoreUpkeep } from '@causeway/store';
+import type { ZoneTransport } from './zone-calls';
 
 /** What a zone's side of sync is made of. */
 export interface ZoneSyncOptions {
@@ -17,6 +18,8 @@ export interface ZoneSyncOptions {
   /** `host:port` of the global. */
   readonly address: string;
   readonly credentials: ChannelCredentials;
+  /** Opens another connection than one by gRPC to `address`. */
+  readonly dial?: () => ZoneTransport;
   /** This leadership: writes carry its epoch, and the session ends with it. */
   readonly term: Term;
   /** Version of the program. */
@@ -30,7 +33,7 @@ export interface ZoneSyncOptions {
   /** How long absences of a new life of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** Between connections, ms. */
-  readonly backoff?: { readonly base: number; readonly cap: number };
+  readonly backoff?: BackoffOptions;
 }
 
 /** 5 minutes (design.md §5). */

@@ -4,12 +4,12 @@ import type { Peer } from '@causeway/sync';
 import type { PeerBook } from '../peer-book';
 import { encodeZoneHeaders } from '../wire/headers';
 import type { ZoneSyncOptions } from './options';
-import type { ZoneCalls } from './zone-calls';
+import type { ZoneTransport } from './zone-calls';
 
 /** What both streams of a zone's session share. */
 export interface ZoneSession {
   readonly options: ZoneSyncOptions;
-  readonly calls: ZoneCalls;
+  readonly calls: ZoneTransport;
   /** Undefined with a plain Kuma global. */
   readonly greeting: HandshakeResponse | undefined;
   readonly extensions: readonly string[];

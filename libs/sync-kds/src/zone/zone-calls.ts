@@ -1,14 +1,24 @@
 import { Client, status, type ChannelCredentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { SyncServiceClient, type HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import { ClientStream } from '../stream/grpc-streams';
+import type { ListenedStream } from '../stream/peer-stream';
 import { kdsChannelOptions } from '../wire/channel-options';
 import { kdsSyncService } from '../wire/services';
 
 /** How long a handshake may take, connecting included, ms. */
 const HANDSHAKE_DEADLINE = 10_000;
 
-/** One connection to the global: the calls a zone makes on it. */
-export class ZoneCalls {
+/** One connection to the global: the calls a zone makes on it, by gRPC or in memory. */
+export interface ZoneTransport {
+  /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
+  handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
+  stream(direction: 'down' | 'up', metadata: Metadata): ListenedStream;
+  /** Ends its streams as well. */
+  close(): void;
+}
+
+/** A connection by gRPC. */
+export class ZoneCalls implements ZoneTransport {
   private readonly client: Client;
   private readonly handshakes: SyncServiceClient;
 
