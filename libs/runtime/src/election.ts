@@ -18,6 +18,8 @@ export interface ElectionOptions {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
+  readonly random?: () => number;
 }
 
 /** The election of design.md §3: a lock for who tries, an epoch in the store for who leads, a lease for how long. */
@@ -34,7 +36,8 @@ class Election implements LeaderElection {
   private transitions = 0;
 
   constructor(private readonly options: ElectionOptions) {
-    this.retry = new Backoff({ base: options.leaseMs / 10, cap: options.leaseMs });
+    const { leaseMs, random } = options;
+    this.retry = new Backoff({ base: leaseMs / 10, cap: leaseMs, ...(random ? { random } : {}) });
   }
 
   async run(lead: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -130,7 +133,8 @@ class Election implements LeaderElection {
   }
 
   private shortly(): number {
-    return (this.options.leaseMs / 10) * (0.5 + Math.random());
+    const { leaseMs, random = Math.random } = this.options;
+    return (leaseMs / 10) * (0.5 + random());
   }
 }
 

@@ -7,6 +7,8 @@ export interface FollowOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
+  readonly random?: () => number;
 }
 
 /**
@@ -14,7 +16,8 @@ export interface FollowOptions {
  * cannot go on. A store that is away is tried again with backoff; the index keeps its last state meanwhile.
  */
 export async function followStore(store: ResourceStore, index: ResourceIndex, options: FollowOptions): Promise<void> {
-  const backoff = new Backoff({ base: 50, cap: 5_000 });
+  const { random } = options;
+  const backoff = new Backoff({ base: 50, cap: 5_000, ...(random ? { random } : {}) });
   while (!options.signal.aborted) {
     try {
       if (!index.point) index.load(await store.snapshot());
