@@ -8,7 +8,7 @@ import { createZoneLoops, poolFigures } from './zone-loops';
 const REST = 60_000;
 const GRACE = 5_000;
 /** Small ranges, so that they run out. */
-const ranges = { MeshService: '10.0.0.0/29', MeshExternalService: '10.0.1.0/30' };
+const ranges = { MeshService: '10.0.0.0/30', MeshExternalService: '10.0.1.0/30' };
 
 type Step =
   | {
@@ -65,7 +65,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     { weight: 1, arbitrary: fc.constant<Step>({ type: 'lead' }) },
     { weight: 1, arbitrary: fc.constant<Step>({ type: 'away' }) },
   ),
-  { maxLength: 60 },
+  { maxLength: 80, size: 'max' },
 );
 
 /** A zone whose leader changes, watched for what must never happen. */
@@ -165,8 +165,9 @@ class Watched {
     const held = new Map<string, string>();
     for (const [key, row] of this.world.disk.rows) {
       if (row.vip === undefined) continue;
-      expect(held.get(row.vip)).toBeUndefined();
-      expect(row.status?.['vip']).toEqual({ ip: row.vip, type: 'Kuma' });
+      if (held.has(row.vip)) throw new Error(`${row.vip} is held by ${held.get(row.vip)} and ${key}`);
+      if (!jsonEqual(row.status?.['vip'], { ip: row.vip, type: 'Kuma' }))
+        throw new Error(`${key} does not show ${row.vip}`);
       held.set(row.vip, key);
       this.mustHaveRested(key, row.modifiedAt, row.vip);
     }
@@ -180,8 +181,8 @@ class Watched {
   private mustHaveRested(key: string, takenAt: number, ip: string): void {
     const last = this.history.get(ip);
     if (!last || last.key === key) return;
-    expect(last.freedAt).toBeDefined();
-    expect(takenAt - (last.freedAt ?? 0)).toBeGreaterThanOrEqual(REST);
+    const rested = last.freedAt === undefined ? 0 : takenAt - last.freedAt;
+    if (rested < REST) throw new Error(`${ip} of ${last.key} went to ${key} after ${rested} ms`);
   }
 }
 
@@ -193,15 +194,16 @@ describe('the loops of a zone under any history', () => {
         try {
           await zone.lead();
           for (const step of history) await zone.take(step);
-          zone.world.clock.advance(GRACE + 1);
           await zone.settle();
-          zone.world.clock.advance(REST + 1);
-          await zone.settle();
+          for (const ms of [GRACE, REST]) {
+            zone.world.clock.advance(ms);
+            await zone.settle();
+          }
           const { revision } = zone.world;
           const before = zone.rows.map(({ id, spec, status }) => ({ id, spec, status }));
           const held = zone.rows.filter(({ status }) => status?.['vip'] !== undefined).length;
           expect(zone.used()).toBe(held);
-          expect(held).toBe(Math.min(8, zone.rows.length));
+          expect(held).toBe(Math.min(4, zone.rows.length));
           await zone.lead();
           await zone.settle();
           expect(zone.world.revision).toBe(revision);
@@ -215,7 +217,7 @@ describe('the loops of a zone under any history', () => {
           await zone.world.stop();
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   }, 60_000);
 });

@@ -23,7 +23,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 15 }).map((ms): Step => ({ type: 'wait', ms })) },
     { weight: 1, arbitrary: fc.constant<Step>({ type: 'restart' }) },
   ),
-  { maxLength: 120 },
+  { maxLength: 120, size: 'max' },
 );
 
 /** What a store would hold: who has which address, and what was freed when. */
@@ -111,7 +111,7 @@ describe('AddressPool under any history', () => {
           expect(world.pool.figures.used).toBe(world.held.size);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -122,7 +122,7 @@ describe('AddressPool under any history', () => {
         for (const step of history) [a, b].forEach((world) => world.take(step));
         expect([...a.held]).toEqual([...b.held]);
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });

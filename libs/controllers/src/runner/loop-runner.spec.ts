@@ -119,6 +119,26 @@ describe('LoopRunner', () => {
     expect(loop.told).toEqual(['reset', 'reset']);
   });
 
+  it('starts in a new life of the store that began while it started', async () => {
+    const loop = new Scripted('loop');
+    const replica = world.replica();
+    await replica.lead([loop]);
+    await replica.settle();
+    const backup = world.disk.save();
+    const head = replica.store.head.bind(replica.store);
+    replica.store.head = async () => {
+      const old = await head();
+      replica.store.head = head;
+      world.disk.restore(backup);
+      return old;
+    };
+    replica.index.load(await replica.store.snapshot());
+    loop.plans.push({ changes: [mesh('a')] });
+    await replica.settle();
+    expect(replica.index.point?.incarnation).toBe(world.disk.incarnation);
+    expect(replica.index.countOf('Mesh')).toBe(1);
+  });
+
   it('sets a loop that throws aside, and the others go on', async () => {
     const [bad, good] = [new Scripted('bad'), new Scripted('good')];
     bad.plans.push(() => {

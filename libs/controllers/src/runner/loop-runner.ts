@@ -2,7 +2,8 @@ import { Backoff, errorText, orAborted, type Clock, type Logger, type Term } fro
 import { Unavailable } from '@causeway/resources';
 import { Fenced, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
-import { countResults, newLoopStats, type LoopStats, type RunnerStats } from './loop-stats';
+import { countResults, type RunnerStats } from './loop-stats';
+import { Seat } from './seat';
 
 /** What a runner works with, for one term. */
 export interface RunnerOptions {
@@ -15,15 +16,6 @@ export interface RunnerOptions {
   readonly resyncEvery?: number;
   /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
   readonly random?: () => number;
-}
-
-interface Seat {
-  readonly loop: ControlLoop;
-  readonly stats: LoopStats;
-  readonly backoff: Backoff;
-  wakeAt: number | undefined;
-  asideUntil: number;
-  fruitless: number;
 }
 
 /**
@@ -39,6 +31,7 @@ export class LoopRunner {
   private started = false;
   private turn = 0;
   private events = 0;
+  private reloads = 0;
   private seenEvents = 0;
   private checkedEvents = -1;
   private nextResync = 0;
@@ -47,14 +40,15 @@ export class LoopRunner {
     loops: readonly ControlLoop[],
     private readonly options: RunnerOptions,
   ) {
-    this.seats = loops.map((loop) => this.seat(loop));
+    this.seats = loops.map((loop) => new Seat(loop, this.newBackoff()));
+    for (const { loop, stats } of this.seats) this.stats.loops[loop.name] = stats;
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
 
   /** When time alone makes work next (ms since 1970); undefined = only an event does. */
   get nextWake(): number | undefined {
     const now = this.options.clock.now();
-    const times = this.seats.flatMap((seat) => (seat.asideUntil > now ? [seat.asideUntil] : (seat.wakeAt ?? [])));
+    const times = this.seats.flatMap((seat) => seat.nextTurn(now) ?? []);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
@@ -101,8 +95,14 @@ export class LoopRunner {
   }
 
   private async start(): Promise<void> {
+    const { reloads } = this;
     const head = await this.guarded(this.options.store.head());
-    await this.until(({ point }) => point?.incarnation === head.incarnation && point.revision >= head.revision);
+    // An index that was loaded meanwhile may be of a newer life than this head: it is read anew.
+    await this.until(
+      ({ point }) =>
+        this.reloads !== reloads || (point?.incarnation === head.incarnation && point.revision >= head.revision),
+    );
+    if (this.reloads !== reloads) return;
     for (const { loop } of this.seats) {
       if (loop.noteArea !== undefined) loop.restore?.(await this.guarded(this.options.store.notes(loop.noteArea)));
     }
@@ -145,7 +145,7 @@ export class LoopRunner {
   }
 
   private async giveTurn(seat: Seat): Promise<boolean> {
-    if (seat.asideUntil > this.options.clock.now()) return false;
+    if (seat.isAside(this.options.clock.now())) return false;
     try {
       const plan = this.ask(seat);
       if (!plan) return false;
@@ -176,22 +176,11 @@ export class LoopRunner {
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
     seat.loop.settled(changes, result);
-    this.restWhenFruitless(seat, changes.length === 0 || written > 0);
-  }
-
-  /** A loop whose writes change nothing twice in a row waits: it must not spin. */
-  private restWhenFruitless(seat: Seat, fruitful: boolean): void {
-    if (fruitful) {
-      seat.fruitless = 0;
-      seat.backoff.reset();
-    } else if (++seat.fruitless > 1) {
-      seat.asideUntil = this.options.clock.now() + seat.backoff.next();
-    }
+    seat.wrote(changes.length === 0 || written > 0, this.options.clock.now());
   }
 
   private setAside(seat: Seat, error: unknown): void {
-    seat.stats.errors += 1;
-    seat.asideUntil = this.options.clock.now() + seat.backoff.next();
+    seat.failed(this.options.clock.now());
     const stack = error instanceof Error ? error.stack : undefined;
     this.options.logger.error('a control loop failed, trying again', {
       loop: seat.loop.name,
@@ -219,8 +208,10 @@ export class LoopRunner {
 
   private observe(event: IndexEvent): void {
     this.events += 1;
-    if (event.reloaded) this.started = false;
-    else if (this.started) for (const { loop } of this.seats) loop.observe(event);
+    if (event.reloaded) {
+      this.reloads += 1;
+      this.started = false;
+    } else if (this.started) for (const { loop } of this.seats) loop.observe(event);
     for (const wake of [...this.waiting]) wake();
   }
 
@@ -251,12 +242,6 @@ export class LoopRunner {
 
   private guarded<T>(work: Promise<T>): Promise<T> {
     return orAborted(work, this.options.term.signal);
-  }
-
-  private seat(loop: ControlLoop): Seat {
-    const stats = newLoopStats();
-    this.stats.loops[loop.name] = stats;
-    return { loop, stats, backoff: this.newBackoff(), wakeAt: undefined, asideUntil: 0, fruitless: 0 };
   }
 
   private newBackoff(): Backoff {

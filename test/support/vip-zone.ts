@@ -1,0 +1,97 @@
+import { createZoneLoops, poolFigures, type ControlLoop, type LoopRunner } from '@causeway/controllers';
+import type { Identity, JsonObject } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+import { EAST, idOf, LoopWorld, put, type Replica } from './loop-world';
+
+/** How long freed addresses rest here, ms. */
+export const REST = 60_000;
+
+/** The ranges of the product. */
+export const DEFAULT_RANGES = {
+  MeshService: '241.0.0.0/8',
+  MeshExternalService: '242.0.0.0/8',
+  MeshMultiZoneService: '243.0.0.0/8',
+};
+
+/** A zone in which only the vip loop runs. */
+export class VipZone {
+  readonly world = new LoopWorld();
+  private process: { readonly replica: Replica; readonly loop: ControlLoop; readonly runner: LoopRunner } | undefined;
+
+  /** A new process of the zone's control plane, with these ranges, that takes the lead and settles. */
+  async start(ranges: Readonly<Record<string, string>> = DEFAULT_RANGES): Promise<void> {
+    const loop = createZoneLoops({ cp: EAST, ranges, rest: REST }).find(({ name }) => name === 'vip');
+    if (!loop) throw new Error('a zone has no vip loop');
+    const replica = this.world.replica();
+    this.process = { replica, loop, runner: await replica.lead([loop]) };
+    await replica.settle();
+  }
+
+  get replica(): Replica {
+    return this.started.replica;
+  }
+
+  get runner(): LoopRunner {
+    return this.started.runner;
+  }
+
+  get loop(): ControlLoop {
+    return this.started.loop;
+  }
+
+  /** Of the range of MeshServices. */
+  figures(): unknown {
+    return poolFigures([this.loop])['MeshService'];
+  }
+
+  /** Writes as users do and lets the loop settle. */
+  async apply(...changes: readonly Change[]): Promise<void> {
+    await this.world.write(...changes);
+    await this.replica.settle();
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.world.clock.advance(ms);
+    await this.replica.settle();
+  }
+
+  async status(name: string): Promise<JsonObject | undefined> {
+    return (await this.world.get(service(name)))?.status;
+  }
+
+  /** The address of a service, all of `status.vip` where it is not ours, undefined where there is none. */
+  async vip(id: Identity | string): Promise<unknown> {
+    const row = await this.world.get(typeof id === 'string' ? service(id) : id);
+    const held = row?.status?.['vip'] as JsonObject | undefined;
+    return held?.['type'] === 'Kuma' ? held['ip'] : held;
+  }
+
+  vips(...names: readonly string[]): Promise<unknown[]> {
+    return Promise.all(names.map((name) => this.vip(name)));
+  }
+
+  private get started(): { readonly replica: Replica; readonly loop: ControlLoop; readonly runner: LoopRunner } {
+    if (!this.process) throw new Error('start the zone first');
+    return this.process;
+  }
+}
+
+/** A MeshService of zone east. */
+export function service(name: string, rest: Partial<Identity> = {}): Identity {
+  return idOf('MeshService', name, rest);
+}
+
+/** A MeshExternalService of zone east. */
+export function external(name: string): Identity {
+  return { kind: 'MeshExternalService', mesh: 'default', zone: 'east', namespace: '', name };
+}
+
+/** Puts of services. */
+export function made(...ids: readonly Identity[]): Change[] {
+  return ids.map((id) => put(id, { ports: [{ port: 80 }] }));
+}
+
+/** Puts of MeshServices of zone east. */
+export function names(...all: readonly string[]): Change[] {
+  return made(...all.map((name) => service(name)));
+}
