@@ -107,17 +107,22 @@ describe('lists', () => {
     expect((await get('/meshes?namespace=x')).status).toBe(400);
   });
 
-  it('wait for a revision, and say when it does not come', async () => {
-    const impatient = await restFixture({ limits: { revisionWait: 20 } });
+  it('wait for a revision that this replica has not seen', async () => {
+    const behind = await restFixture();
     try {
-      const revision = impatient.index.point?.revision ?? 0;
-      const coming = impatient.server.inject({ url: `/meshservices?minRevision=${revision + 1}` });
-      await impatient.seed({ id: serviceId('late') });
-      expect((await coming).json()).toMatchObject({ total: 1 });
-      const never = await impatient.server.inject({ url: `/meshservices?minRevision=${revision + 100}` });
-      expect([never.statusCode, never.json().title]).toEqual([503, 'Unavailable']);
+      const write = await behind.store.write({
+        changes: [{ type: 'put', id: serviceId('late'), expect: 'any', labels: {}, spec: {} }],
+        onRefusal: 'abort',
+      });
+      const list = await behind.server.inject({ url: `/meshservices?minRevision=${write.revision}` });
+      expect(list.json()).toMatchObject({ total: 1 });
+      const never = await behind.server.inject({ url: `/meshservices?minRevision=${write.revision + 1}` });
+      expect([never.statusCode, never.json().detail]).toEqual([
+        400,
+        `There is no revision ${write.revision + 1} yet; the newest is ${write.revision}.`,
+      ]);
     } finally {
-      await impatient.close();
+      await behind.close();
     }
   });
 });

@@ -19,6 +19,8 @@ export interface RestLimits {
   readonly heartbeat: number;
   /** How long a watch may refuse to take what is sent before it is closed. */
   readonly stall: number;
+  /** Longest life of a watch: readers come back, perhaps to another replica. */
+  readonly watchTime: number;
   /** Changes kept for a watch that does not read; more and it has to list again. */
   readonly backlog: number;
 }
@@ -31,6 +33,7 @@ export const DEFAULT_LIMITS: RestLimits = {
   watches: 1_000,
   heartbeat: 15_000,
   stall: 30_000,
+  watchTime: 3_600_000,
   backlog: 10_000,
 };
 

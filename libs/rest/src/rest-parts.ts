@@ -33,10 +33,10 @@ export interface RestParts {
 
 /** Builds everything behind the endpoints; it follows the index until `close`. */
 export function assembleRest(deps: RestDependencies): RestParts {
-  const { registry, cp, index, admission, clock, logger, program } = deps;
+  const { registry, cp, index, store, admission, clock, logger, program } = deps;
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const access = new Access(deps.access);
-  const freshness = new Freshness(index, clock, limits.revisionWait);
+  const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
   const orders = new OrderedKinds(index);
   const parts = {
     registry,
@@ -49,7 +49,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     limits,
   };
   const reads = new ResourceReads(parts);
-  const watches = new Watches({ ...parts, store: deps.store, clock, limits });
+  const watches = new Watches({ ...parts, store, clock, limits });
   const stops = [() => watches.close(), freshness.follow(), orders.follow()];
   return {
     limits,

@@ -5,7 +5,7 @@ import { writeParameters } from '../write/write-parameters';
 import { ETAG_HEADER, IF_MATCH, LAST_EVENT_ID, MESH, NAME, queryParameters, REVISION_HEADER } from './parameters';
 import { failures } from './problems';
 import { exampleDocument, inputSchema, listedSchema } from './resource-schemas';
-import { answer, page, schema, text, type Part } from './schema-parts';
+import { answer, page, schema, type Part } from './schema-parts';
 
 /** The paths of one kind: its lists and its single resources. */
 export function kindPaths(kind: Kind): Part {
@@ -39,9 +39,7 @@ function listOperation(kind: Kind, path: readonly Part[], suffix: string): Part 
         ...body,
         content: {
           ...contentOf(body),
-          'text/event-stream': {
-            schema: { ...text, description: 'With watch=true: events put, delete, bookmark, relist.' },
-          },
+          'text/event-stream': { schema: schema('WatchEvent') },
         },
       },
       ...failures(400, 403, 404, 410),

@@ -78,6 +78,14 @@ export const SHARED_SCHEMAS: Part = {
       additionalProperties: false,
     },
   ),
+  WatchEvent: object(
+    { event: { enum: ['put', 'delete', 'bookmark', 'relist'] }, id: text, data: text },
+    ['event', 'data'],
+    {
+      description:
+        'With watch=true. put: a resource as it is now; delete: the identity of one that went; bookmark: the revision told so far; relist: list again. Only a bookmark has an id, for Last-Event-ID.',
+    },
+  ),
   Root: object(
     {
       product: text,

@@ -1,6 +1,13 @@
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import { HttpFailure } from '../http/http-failure';
+
+/** How long a read may wait, ms. */
+export interface Patience {
+  readonly clock: Clock;
+  readonly longest: number;
+}
 
 /**
  * Lets a read wait until the index has seen what it must: a revision the user names, and what was written through
@@ -11,9 +18,8 @@ export class Freshness {
 
   constructor(
     private readonly index: ResourceIndex,
-    private readonly clock: Clock,
-    /** Longest wait, ms. */
-    private readonly longest: number,
+    private readonly store: Pick<ResourceStore, 'head'>,
+    private readonly patience: Patience,
   ) {}
 
   /** Forgets what a store of another incarnation had written, until the returned function is called. */
@@ -35,19 +41,29 @@ export class Freshness {
     return point.revision;
   }
 
-  /** Waits until reads show `minRevision` and this server's own writes; throws Unavailable when that takes too long. */
+  /**
+   * Waits until reads show `minRevision` and this server's own writes; throws Unavailable when that takes too long, and
+   * 400 for a revision that nobody has written.
+   */
   async wait(minRevision = 0): Promise<void> {
     const wanted = Math.max(minRevision, this.ownWrites);
     if (this.revision() >= wanted) return;
+    await this.checkExists(minRevision);
     const stop = new AbortController();
-    const timer = this.clock.after(this.longest, () => stop.abort());
+    const timer = this.patience.clock.after(this.patience.longest, () => stop.abort());
     try {
       await this.index.reached(wanted, stop.signal);
-    } catch (cause) {
+    } catch {
       const seen = this.index.point?.revision ?? 0;
-      throw new Unavailable(`This replica has seen revision ${seen}, not yet ${wanted}; try again.`, { cause });
+      throw new Unavailable(`This replica has seen revision ${seen}, not yet ${wanted}; try again.`);
     } finally {
       timer.cancel();
     }
+  }
+
+  private async checkExists(revision: number): Promise<void> {
+    if (this.revision() >= revision) return;
+    const newest = (await this.store.head()).revision;
+    if (newest < revision) throw new HttpFailure(400, `There is no revision ${revision} yet; the newest is ${newest}.`);
   }
 }

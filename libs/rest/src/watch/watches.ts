@@ -60,6 +60,7 @@ export class Watches {
     const pending = new PendingChanges((resource) => fits(resource, wanted));
     const watch = new Watch(sink, pending, wanted.kind, this.parts);
     this.open.add(watch);
+    const timer = this.parts.clock.after(this.parts.limits.watchTime, () => watch.end('closed'));
     const unsubscribe = this.parts.index.subscribe((event) => watch.note(event));
     try {
       const beginning = await this.beginning(wanted, sink.gone);
@@ -67,6 +68,7 @@ export class Watches {
       if (call.method === 'HEAD') return sink.end(false);
       await watch.run(beginning);
     } finally {
+      timer.cancel();
       unsubscribe();
       this.open.delete(watch);
     }
@@ -87,9 +89,17 @@ export class Watches {
     if (text && !since) query.refuse('since', `must be a revision or the id of an event; got "${text}"`);
     const minRevision = query.integer('minRevision', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) ?? 0;
     query.check();
-    await this.parts.freshness.wait(Math.max(minRevision, since?.revision ?? 0));
+    await this.parts.freshness.wait(minRevision);
+    if (since) await this.waitFor(since.revision);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     return { kind: kind.name, mesh, selection, since };
+  }
+
+  /** A point that no store of this life has reached is of another one. */
+  private async waitFor(revision: number): Promise<void> {
+    if (revision <= this.parts.freshness.revision()) return;
+    if ((await this.parts.store.head()).revision < revision) throw tooOld('the store never was at that revision');
+    await this.parts.freshness.wait(revision);
   }
 
   private async beginning(wanted: Wanted, stop: AbortSignal): Promise<Beginning> {
