@@ -16,6 +16,8 @@ export interface Admission {
 export interface AuthPort {
   /** Throws Forbidden with what is wrong. */
   admit(caller: ZoneCaller): Promise<Admission>;
+  /** Calls `listener` when somebody who was admitted may no longer be, until the returned function is called. */
+  onChange?(listener: () => void): () => void;
 }
 
 /** Admits everybody as whoever they say, for closed networks (`CAUSEWAY_KDS_AUTH=none`). */

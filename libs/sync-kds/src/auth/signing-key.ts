@@ -1,0 +1,56 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Resource } from '@causeway/resources';
+import { secretText } from './secret-text';
+
+/** Where the signing keys of zone tokens stand, as in Kuma: this name and `-<serial>` (kds.md §7, rest.md §5.5). */
+const NAME = 'zone-token-signing-key';
+const BITS = 2048;
+
+/** A key that zone tokens are verified with and, where its private half is known, signed with. */
+export interface SigningKey {
+  readonly serial: number;
+  readonly publicKey: KeyObject;
+  readonly privateKey?: KeyObject;
+}
+
+/** A secret read as a signing key, or why it is none. The reason never repeats the value. */
+export type SigningKeyReading =
+  { readonly ok: true; readonly key: SigningKey } | { readonly ok: false; readonly reason: string };
+
+/** The name of the GlobalSecret of a serial. */
+export function signingKeyName(serial: number): string {
+  return `${NAME}-${serial}`;
+}
+
+/** The serial in a GlobalSecret's name, 0 where it has none (Kuma's oldest keys); undefined for other secrets. */
+export function signingKeySerial(name: string): number | undefined {
+  if (name === NAME) return 0;
+  const digits = /^zone-token-signing-key-(\d{1,15})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Reads an RSA key in PEM: a private one (PKCS#1 or PKCS#8), or a public one that only verifies. */
+export function readSigningKey(serial: number, secret: Resource): SigningKeyReading {
+  const pem = secretText(secret);
+  const [privateKey, publicKey] = [parse(pem, createPrivateKey), parse(pem, createPublicKey)];
+  if (!publicKey) return { ok: false, reason: 'it holds no key in PEM' };
+  if (publicKey.asymmetricKeyType !== 'rsa') return { ok: false, reason: 'its key is not an RSA key' };
+  const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < BITS) return { ok: false, reason: `its key has ${bits} bits, fewer than ${BITS}` };
+  return { ok: true, key: { serial, publicKey, ...(privateKey ? { privateKey } : {}) } };
+}
+
+/** A new key as PEM `RSA PRIVATE KEY`, the form that Kuma writes. */
+export async function makeSigningKey(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: BITS });
+  return privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+}
+
+function parse(pem: string, read: (pem: string) => KeyObject): KeyObject | undefined {
+  try {
+    return read(pem);
+  } catch {
+    return undefined;
+  }
+}

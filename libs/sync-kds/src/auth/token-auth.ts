@@ -1,0 +1,36 @@
+import { Forbidden } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { Admission, AuthPort, ZoneCaller } from '../global/auth';
+import type { TokenTrust } from './token-trust';
+import { Unauthenticated } from './unauthenticated';
+import { CP_SCOPE } from './zone-claims';
+import { verifyZoneToken } from './zone-token';
+
+/** Admits zones by their token (design.md §5 Zone tokens): the caller is the zone that the token was issued for. */
+export class TokenAuth implements AuthPort {
+  constructor(
+    private readonly trust: TokenTrust,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /** Throws Unauthenticated where no valid token is shown, Forbidden where it is another zone's or for another use. */
+  async admit({ zone, token }: ZoneCaller): Promise<Admission> {
+    if (this.trust.isExempt(zone)) return {};
+    if (token === undefined) {
+      throw new Unauthenticated(
+        `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone} --valid-for 720h`,
+      );
+    }
+    const claims = await verifyZoneToken(token, this.trust.rules, this.clock.now());
+    if (claims.zone !== zone)
+      throw new Forbidden(`the zone token is of zone "${claims.zone}", the caller is "${zone}"`);
+    if (!claims.scope.includes(CP_SCOPE)) {
+      throw new Forbidden(`the zone token has not the scope "${CP_SCOPE}", only ${JSON.stringify(claims.scope)}`);
+    }
+    return { until: claims.expiresAt };
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.trust.onChange(listener);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Resource } from '@causeway/resources';
+import type { Logger } from '@causeway/runtime';
+import type { IndexChange, IndexEvent, ResourceIndex } from '@causeway/store';
+import { readRevocations, REVOCATIONS } from './revocations';
+import { globalSecretId, isOwnGlobalSecret, secretText } from './secret-text';
+import { readSigningKey, signingKeySerial, type SigningKey } from './signing-key';
+import type { TokenRules } from './zone-token';
+
+/** What this replica trusts now: keys, revocations and zones that need no token, as the index has them. */
+export class TokenTrust {
+  private current: TokenRules = { keys: new Map(), revoked: new Set() };
+  private readonly listeners = new Set<() => void>();
+  private readonly unsubscribe: () => void;
+
+  constructor(
+    private readonly index: ResourceIndex,
+    private readonly logger: Logger,
+  ) {
+    this.read();
+    this.unsubscribe = index.subscribe((event) => this.observe(event));
+  }
+
+  /** Keys and revocations; replaced as a whole when they change. */
+  get rules(): TokenRules {
+    return this.current;
+  }
+
+  /** The key that new tokens are signed with: the highest serial whose private half is known. */
+  get signer(): (SigningKey & { readonly privateKey: NonNullable<SigningKey['privateKey']> }) | undefined {
+    const serials = [...this.current.keys.keys()].sort((a, b) => b - a);
+    for (const serial of serials) {
+      const { publicKey, privateKey } = this.current.keys.get(serial) ?? {};
+      if (publicKey && privateKey) return { serial, publicKey, privateKey };
+    }
+    return undefined;
+  }
+
+  /** Whether the operator said that this zone comes without a token (`Zone.spec.auth`; design.md §5). */
+  isExempt(zone: string): boolean {
+    return authOf(this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone })) === 'none';
+  }
+
+  /** Calls `listener` after anything that was trusted may no longer be, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.unsubscribe();
+  }
+
+  private observe({ reloaded, changes }: IndexEvent): void {
+    const secrets = reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && isTrustSecret(id.name));
+    if (secrets) this.read();
+    if (secrets || changes.some(turnsAuth)) for (const listener of this.listeners) listener();
+  }
+
+  private read(): void {
+    const keys = new Map<number, SigningKey>();
+    for (const secret of this.index.ofKind(globalSecretId('').kind)) {
+      const serial = isOwnGlobalSecret(secret.id) ? signingKeySerial(secret.id.name) : undefined;
+      if (serial === undefined) continue;
+      const reading = readSigningKey(serial, secret);
+      if (reading.ok) keys.set(serial, reading.key);
+      else this.logger.error('a signing key cannot be used', { secret: secret.id.name, reason: reading.reason });
+    }
+    const list = this.index.get(globalSecretId(REVOCATIONS));
+    this.current = { keys, revoked: readRevocations(list ? secretText(list) : '') };
+  }
+}
+
+function isTrustSecret(name: string): boolean {
+  return name === REVOCATIONS || signingKeySerial(name) !== undefined;
+}
+
+function turnsAuth({ id, before, after }: IndexChange): boolean {
+  return id.kind === 'Zone' && authOf(before) !== authOf(after);
+}
+
+function authOf(zone: Resource | undefined): unknown {
+  return zone?.spec['auth'];
+}

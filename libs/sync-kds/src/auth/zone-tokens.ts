@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { checkName, FieldPath, Invalid, Unavailable, type Registry, type Violation } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { Expectation, ResourceIndex, ResourceStore } from '@causeway/store';
+import { isTokenId, readRevocations, REVOCATIONS, withRevocation } from './revocations';
+import { globalSecretId, isOwnGlobalSecret, putSecret, secretText } from './secret-text';
+import { makeSigningKey, signingKeyName, signingKeySerial } from './signing-key';
+import type { TokenTrust } from './token-trust';
+import { readValidity } from './validity';
+import { CP_SCOPE, SCOPES } from './zone-claims';
+import { signZoneToken } from './zone-token';
+
+/** What a token is asked for. */
+export interface ZoneTokenRequest {
+  readonly zone: string;
+  /** A duration such as `720h`. */
+  readonly validFor: string;
+  /** `cp` by default: the token of a control plane. */
+  readonly scope?: readonly string[];
+}
+
+/** A token that was just made; it is shown once and stored nowhere. */
+export interface IssuedZoneToken {
+  readonly token: string;
+  /** What a revocation names. */
+  readonly id: string;
+  readonly zone: string;
+  readonly scope: readonly string[];
+  /** RFC 3339. */
+  readonly expiresAt: string;
+}
+
+/** What issuing works with. */
+export interface ZoneTokenParts {
+  readonly store: ResourceStore;
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How often a write that others came before is tried anew. */
+const TRIES = 10;
+
+/** Issues zone tokens, revokes them and rotates their keys, on any replica of the global (design.md §5 Zone tokens). */
+export class ZoneTokens {
+  constructor(
+    private readonly parts: ZoneTokenParts,
+    private readonly trust: TokenTrust,
+  ) {}
+
+  /** A token signed with the newest key. Throws Invalid, and Unavailable while there is no key to sign with. */
+  async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
+    const { zone, scope = [CP_SCOPE] } = request;
+    const validity = readValidity(request.validFor);
+    const violations = [
+      ...zoneViolations(zone),
+      ...scopeViolations(scope),
+      ...(validity.ok ? [] : [FieldPath.at('validFor').violation(validity.reason)]),
+    ];
+    if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
+    const { signer } = this.trust;
+    if (!signer) throw new Unavailable('there is no signing key of zone tokens; make one: causeway tokens rotate');
+    const now = this.parts.clock.now();
+    // Whole seconds, as the token says it.
+    const claims = { id: randomUUID(), zone, scope, expiresAt: Math.ceil((now + validity.ms) / 1_000) * 1_000 };
+    const token = await signZoneToken(claims, signer, now);
+    this.parts.logger.info('a zone token was issued', { zone, id: claims.id, scope, kid: signer.serial });
+    return { token, id: claims.id, zone, scope, expiresAt: new Date(claims.expiresAt).toISOString() };
+  }
+
+  /** Takes a token's validity, on every replica within moments; its zone's streams end. Throws Invalid, Unavailable. */
+  async revoke(id: string): Promise<void> {
+    if (!isTokenId(id)) throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a zone token')]);
+    await this.untilWritten(async () => {
+      const held = await this.parts.store.get(globalSecretId(REVOCATIONS));
+      const list = held ? secretText(held) : '';
+      if (readRevocations(list).has(id)) return undefined;
+      return { name: REVOCATIONS, text: withRevocation(list, id), expect: held?.revision ?? 'absent' };
+    });
+    this.parts.logger.info('a zone token was revoked', { id });
+  }
+
+  /** Makes a signing key that is newer than all others; tokens of the others stay valid. Resolves with its serial. */
+  async rotate(): Promise<number> {
+    const text = await makeSigningKey();
+    let serial = this.newestSerial();
+    await this.untilWritten(() => Promise.resolve({ name: signingKeyName(++serial), text, expect: 'absent' as const }));
+    this.parts.logger.info('a signing key of zone tokens was made', { serial });
+    return serial;
+  }
+
+  /** Makes the first signing key where there is none. Replicas that start together agree on one. */
+  async ensureKey(): Promise<void> {
+    if (this.trust.signer) return;
+    const name = signingKeyName(this.newestSerial() + 1);
+    const revision = await this.write({ name, text: await makeSigningKey(), expect: 'absent' });
+    if (revision !== undefined)
+      this.parts.logger.info('the first signing key of zone tokens was made', { secret: name });
+    await this.parts.index.reached(await this.parts.store.head());
+  }
+
+  /** Serials of deleted keys are not used again as long as anybody knows of them: their tokens would be misjudged. */
+  private newestSerial(): number {
+    const { index } = this.parts;
+    const living = [...index.ofKind(globalSecretId('').kind)].map(({ id }) => id);
+    const gone = [...index.tombstones()].map(({ id }) => id);
+    const ids = [...living, ...gone].filter(isOwnGlobalSecret);
+    return Math.max(0, ...ids.map(({ name }) => signingKeySerial(name) ?? 0));
+  }
+
+  /** Writes what `next` decides from the stored state; anew when somebody else came first. Undefined: nothing to do. */
+  private async untilWritten(next: () => Promise<SecretWrite | undefined>): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const write = await next();
+      const revision = write && (await this.write(write));
+      if (write && revision === undefined) continue;
+      if (revision !== undefined) await this.parts.index.reached(revision);
+      return;
+    }
+    throw new Unavailable('others keep writing the same secret; try again');
+  }
+
+  private async write({ name, text, expect }: SecretWrite): Promise<number | undefined> {
+    const change = putSecret(this.parts.registry, name, text, expect);
+    const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip' });
+    return results[0]?.type === 'refused' ? undefined : revision;
+  }
+}
+
+interface SecretWrite {
+  readonly name: string;
+  readonly text: string;
+  readonly expect: Expectation;
+}
+
+function zoneViolations(zone: string): Violation[] {
+  const at = FieldPath.at('zone');
+  if (zone.length > 63) return [at.violation(`must not be longer than 63 characters, has ${zone.length}`)];
+  return [...checkName(zone, at)];
+}
+
+function scopeViolations(scope: readonly string[]): Violation[] {
+  const at = FieldPath.at('scope');
+  if (scope.length === 0) return [at.violation(`must name at least one of ${SCOPES.join(', ')}`)];
+  return scope.flatMap((word, i) =>
+    SCOPES.some((known) => known === word)
+      ? []
+      : [at.index(i).violation(`must be one of ${SCOPES.join(', ')}; got "${word}"`)],
+  );
+}
