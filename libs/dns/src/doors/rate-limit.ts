@@ -24,6 +24,11 @@ export class RateLimit {
     return true;
   }
 
+  /** Askers counted in this second. */
+  get size(): number {
+    return this.counts.size;
+  }
+
   close(): void {
     this.timer?.cancel();
   }

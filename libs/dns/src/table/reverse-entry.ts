@@ -1,3 +1,4 @@
+import { compareIdentities } from '@causeway/resources';
 import type { FinishedAnswer } from '../answer/finished-answer';
 import type { WireName } from '../wire/wire-name';
 import type { Apex } from './apex';
@@ -17,7 +18,8 @@ export class ReverseEntry implements OwnName {
   ) {}
 
   add(named: NamedService): void {
-    this.named = [...this.named.filter(({ service }) => !sameService(service, named.service)), named];
+    const others = this.named.filter(({ service }) => !sameService(service, named.service));
+    this.named = [...others, named].sort((a, b) => compareIdentities(a.service.id, b.service.id));
     this.ptr = undefined;
   }
 

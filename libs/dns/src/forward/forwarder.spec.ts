@@ -1,0 +1,275 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ask, question, read, sendUdp } from '../../../../test/dns/ask';
+import { DnsZone, generator, service } from '../../../../test/dns/dns-zone';
+import { a, answerTo, FakeUpstream } from '../../../../test/dns/fake-upstream';
+import { until } from '../../../../test/support/until';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { DEFAULT_DNS_CONFIG, type ForwardConfig } from '../dns-config';
+import { Forwarder } from './forwarder';
+import { Upstreams } from './upstreams';
+
+const TRUNCATED = 0x0200;
+const SERVFAIL = 2;
+const NXDOMAIN = 3;
+const name = 'www.example.com';
+
+let first: FakeUpstream;
+let second: FakeUpstream;
+let zone: DnsZone;
+
+beforeEach(async () => {
+  first = await new FakeUpstream().start();
+  second = await new FakeUpstream().start();
+});
+
+afterEach(async () => {
+  await zone.close();
+  await first.close();
+  await second.close();
+});
+
+async function zoneWith(forward: Partial<ForwardConfig> = {}): Promise<void> {
+  const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.svc.mesh.local'] });
+  zone = await new DnsZone(redis, generator('local', '{{ name }}.svc.mesh.local')).start({
+    forward: { upstreams: [first.address, second.address], timeout: 150, ...forward },
+  });
+}
+
+describe('what is not ours', () => {
+  test('is asked of the first upstream, and its answer given in the spelling of the asker', async () => {
+    await zoneWith();
+    first.behaviour = (heard) => {
+      const lowered = { ...heard, question: { ...heard.question, name: heard.question.name.toLowerCase() } };
+      return [answerTo(lowered, [a(lowered)])];
+    };
+    const reply = await ask(zone.port, { name: 'WWW.Example.com' });
+    expect([reply.rcode, reply.answers, reply.packet.flag_ra, reply.packet.id]).toEqual([
+      'NOERROR',
+      ['A 192.0.2.1'],
+      true,
+      4711,
+    ]);
+    expect(reply.packet.questions?.[0]?.name).toBe('WWW.Example.com');
+    expect([first.heard.length, second.heard.length]).toEqual([1, 0]);
+    expect(zone.figure('dns_forwarded_total', { result: 'answered' })).toBe(1);
+  });
+
+  test('never is what is ours', async () => {
+    await zoneWith();
+    for (const each of ['redis.svc.mesh.local', 'nobody.svc.mesh.local', 'mesh.local'])
+      await ask(zone.port, { name: each });
+    expect(first.heard).toEqual([]);
+  });
+
+  test('goes out under ids and from ports that nobody can tell', async () => {
+    await zoneWith();
+    for (let i = 0; i < 40; i++) await ask(zone.port, { name: `n${i}.example.com` });
+    expect(new Set(first.heard.map(({ id }) => id)).size).toBeGreaterThan(35);
+    expect(new Set(first.heard.map(({ port }) => port)).size).toBeGreaterThan(35);
+  });
+
+  test('is asked with the wishes of the asker and nothing else of it', async () => {
+    await zoneWith();
+    await ask(zone.port, { name, edns: 4096, dnssec: true });
+    const packet = read(first.heard[0]?.packet ?? Buffer.alloc(0)).packet;
+    expect(packet.additionals).toEqual([
+      expect.objectContaining({ type: 'OPT', udpPayloadSize: 1232, flag_do: true, options: [] }),
+    ]);
+    expect(packet.flag_rd).toBe(true);
+  });
+
+  test('is not asked for an asker who does not want recursion', async () => {
+    await zoneWith();
+    expect((await ask(zone.port, { name, recursion: false })).rcode).toBe('REFUSED');
+    expect(first.heard).toEqual([]);
+  });
+
+  test('is one question when many ask it at once', async () => {
+    await zoneWith();
+    first.behaviour = () => [];
+    const asked = Array.from({ length: 20 }, () => ask(zone.port, { name }));
+    await until('the question under way', () => first.heard.length === 1);
+    first.behaviour = (heard) => [answerTo(heard, [a(heard)])];
+    const replies = await Promise.all(asked);
+    expect(replies.map(({ answers }) => answers)).toEqual(Array(20).fill(['A 192.0.2.1']));
+    expect(first.heard.length + second.heard.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('answers that are none', () => {
+  test.each([
+    ['another id', (heard) => answerTo({ ...heard, id: heard.id ^ 1 }, [a(heard, '192.0.2.66')])],
+    [
+      'another name',
+      (heard) => answerTo({ ...heard, question: { type: 'A', name: 'evil.example' } }, [a(heard, '192.0.2.66')]),
+    ],
+    ['another type', (heard) => answerTo({ ...heard, question: { type: 'TXT', name } }, [a(heard, '192.0.2.66')])],
+    ['a question', (heard) => Buffer.from(heard.packet)],
+    ['a stump', () => Buffer.from([1, 2, 3])],
+  ] as [string, (heard: Parameters<FakeUpstream['behaviour']>[0]) => Buffer][])(
+    'with %s are passed over, the real one is heard',
+    async (_what, forged) => {
+      await zoneWith();
+      first.behaviour = (heard) => [forged(heard), answerTo(heard, [a(heard)])];
+      expect((await ask(zone.port, { name })).answers).toEqual(['A 192.0.2.1']);
+      expect(second.heard).toEqual([]);
+    },
+  );
+});
+
+describe('truncation', () => {
+  const many = (count: number) => (heard: Parameters<FakeUpstream['behaviour']>[0]) =>
+    Array.from({ length: count }, (_, i) => a(heard, `192.0.2.${i + 1}`));
+
+  test('by the upstream is asked again over TCP', async () => {
+    await zoneWith();
+    first.behaviour = (heard) => [heard.tcp ? answerTo(heard, many(5)(heard)) : answerTo(heard, [], TRUNCATED)];
+    const reply = await ask(zone.port, { name });
+    expect([reply.packet.flag_tc, reply.answers.length]).toEqual([false, 5]);
+    expect(first.heard.map(({ tcp }) => tcp)).toEqual([false, true]);
+  });
+
+  test('is ours where the answer is too long for the asker', async () => {
+    await zoneWith();
+    first.behaviour = (heard) => [heard.tcp ? answerTo(heard, many(100)(heard)) : answerTo(heard, [], TRUNCATED)];
+    const cut = await ask(zone.port, { name, edns: 4096 });
+    expect([cut.packet.flag_tc, cut.answers, cut.packet.additionals?.length]).toEqual([true, [], 1]);
+    expect((await ask(zone.port, { name, tcp: true })).answers.length).toBe(100);
+  });
+});
+
+describe('upstreams', () => {
+  test('are asked in turn: a silent one, one that refuses, one that fails', async () => {
+    await zoneWith();
+    for (const behaviour of [
+      () => [],
+      (heard) => [answerTo(heard, [], SERVFAIL)],
+      (heard) => [answerTo(heard, [], 5)],
+    ] as FakeUpstream['behaviour'][]) {
+      first.behaviour = behaviour;
+      expect((await ask(zone.port, { name })).answers).toEqual(['A 192.0.2.1']);
+    }
+  });
+
+  test('say that a name does not exist, and are believed', async () => {
+    await zoneWith();
+    first.behaviour = (heard) => [answerTo(heard, [], NXDOMAIN)];
+    expect((await ask(zone.port, { name })).rcode).toBe('NXDOMAIN');
+    expect(second.heard).toEqual([]);
+  });
+
+  test('that do not answer rest, and are asked again when they may be well', async () => {
+    await zoneWith({ timeout: 50 });
+    const health = (): number => zone.figure('dns_upstream_healthy', { upstream: first.address });
+    first.behaviour = () => [];
+    for (let i = 0; i < 2; i++) await ask(zone.port, { name: `a${i}.example.com` });
+    expect(health()).toBe(0);
+    first.heard.length = 0;
+    await ask(zone.port, { name: 'b.example.com' });
+    expect(first.heard).toEqual([]);
+    first.behaviour = (heard) => [answerTo(heard, [a(heard)])];
+    await until('the first upstream is asked again', async () => {
+      await ask(zone.port, { name: 'c.example.com' });
+      return health() === 1;
+    });
+  });
+
+  test('all silent: SERVFAIL; nobody listening: SERVFAIL at once', async () => {
+    await zoneWith({ timeout: 50 });
+    first.behaviour = second.behaviour = () => [];
+    expect((await ask(zone.port, { name })).rcode).toBe('SERVFAIL');
+    await zone.close();
+    const closed = await new FakeUpstream().start();
+    await closed.close();
+    await zoneWith({ upstreams: [closed.address], timeout: 60_000 });
+    expect((await ask(zone.port, { name })).rcode).toBe('SERVFAIL');
+  });
+
+  test('come from the resolver configuration where none are given', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'causeway-dns-'));
+    const resolverFile = join(folder, 'resolv.conf');
+    writeFileSync(
+      resolverFile,
+      '# two\nsearch example.com\nnameserver 192.0.2.53\n nameserver 2001:db8::53 \nnameserver 192.0.2.53\n',
+    );
+    await zoneWith({ upstreams: [], resolverFile });
+    expect(zone.dns.lookup(name)).toMatchObject({
+      result: 'FORWARDED',
+      upstreams: ['192.0.2.53:53', '[2001:db8::53]:53'],
+    });
+    rmSync(folder, { recursive: true });
+  });
+
+  test('are never ourselves', async () => {
+    await zoneWith();
+    const { port } = zone;
+    await zone.close();
+    zone = await new DnsZone().start({ forward: { upstreams: [`127.0.0.1:${port}`, first.address] } });
+    expect(zone.dns.lookup(name)).toMatchObject({ upstreams: [`127.0.0.1:${port}`, first.address] });
+    await zone.dns.bind('127.0.0.1', port);
+    expect(zone.dns.lookup(name)).toMatchObject({ upstreams: [first.address] });
+  });
+
+  test('that ask us in turn end in SERVFAIL, not in a storm', async () => {
+    await zoneWith({ upstreams: [first.address], timeout: 100, tries: 2 });
+    // An upstream that knows no better than to ask us.
+    first.behaviour = (heard) => {
+      void sendUdp(zone.port, question({ name: heard.question.name })).catch(() => undefined);
+      return [];
+    };
+    expect((await ask(zone.port, { name })).rcode).toBe('SERVFAIL');
+    expect(first.heard.length).toBe(2);
+  });
+});
+
+describe('nothing is asked of others', () => {
+  test('where forwarding is off', async () => {
+    await zoneWith({ enabled: false });
+    const reply = await ask(zone.port, { name });
+    expect([reply.rcode, reply.packet.flag_ra]).toEqual(['REFUSED', false]);
+    expect(zone.dns.lookup(name)).toMatchObject({ result: 'REFUSED' });
+    expect(first.heard).toEqual([]);
+  });
+
+  test('where there are no upstreams', async () => {
+    await zoneWith({ upstreams: [] });
+    expect((await ask(zone.port, { name })).rcode).toBe('REFUSED');
+  });
+
+  test('for askers of public addresses, unless configured', async () => {
+    await zoneWith();
+    const upstreams = new Upstreams({
+      config: { ...DEFAULT_DNS_CONFIG.forward, upstreams: [first.address] },
+      clock: systemClock,
+      logger: silentLogger,
+      leadsHere: () => false,
+    });
+    await upstreams.load();
+    const offered = (address: string, publicAskers: boolean): boolean => {
+      const config = { ...DEFAULT_DNS_CONFIG.forward, publicAskers };
+      const parts = { config, upstreams, clock: systemClock, settled: () => undefined };
+      return new Forwarder(parts).offered({ udp: true, address });
+    };
+    expect([offered('8.8.8.8', false), offered('10.0.0.8', false), offered('8.8.8.8', true)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  test('above the limits: SERVFAIL', async () => {
+    await zoneWith({ pending: 2, timeout: 100, tries: 1 });
+    first.behaviour = () => [];
+    const replies = await Promise.all(['a', 'b', 'c'].map((each) => ask(zone.port, { name: `${each}.example.com` })));
+    expect(replies.map(({ rcode }) => rcode)).toEqual(['SERVFAIL', 'SERVFAIL', 'SERVFAIL']);
+    expect(first.heard.length).toBe(2);
+    expect(zone.figure('dns_forwarded_total', { result: 'limit' })).toBe(1);
+    expect(zone.figure('dns_forward_pending')).toBe(0);
+    await zone.close();
+    await zoneWith({ pendingPerAsker: 1, timeout: 100, tries: 1 });
+    await Promise.all(['a', 'b'].map((each) => ask(zone.port, { name: `${each}.example.com` })));
+    expect(zone.figure('dns_forwarded_total', { result: 'limit' })).toBe(1);
+  });
+});
