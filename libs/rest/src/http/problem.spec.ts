@@ -1,0 +1,39 @@
+import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
+import { Conflict, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
+import { HttpFailure } from './http-failure';
+import { problemOf } from './problem';
+
+describe('problemOf', () => {
+  it.each([
+    [new NotFound('x'), 404, 'x'],
+    [new Forbidden('x'), 403, 'x'],
+    [new Conflict('x'), 409, 'x'],
+    [new InUse('x'), 409, 'x'],
+    [new PreconditionFailed('x'), 412, 'x'],
+    [new Unavailable('x'), 503, 'x'],
+    [new Unparsable('broken', { line: 1, column: 2 }), 400, 'The body cannot be read: line 1, column 2: broken.'],
+    [new Invalid([{ field: 'a', reason: 'b' }]), 422, '1 field breaks a rule; nothing was written'],
+    [new HttpFailure(415, 'x'), 415, 'x'],
+    [Object.assign(new Error('too large'), { statusCode: 413 }), 413, 'too large'],
+    [new TypeError('password is hunter2'), 500, 'Something went wrong here; the log has it under this instance.'],
+    [
+      Object.assign(new Error('x'), { statusCode: 500 }),
+      500,
+      'Something went wrong here; the log has it under this instance.',
+    ],
+    ['a string', 500, 'Something went wrong here; the log has it under this instance.'],
+    [undefined, 500, 'Something went wrong here; the log has it under this instance.'],
+  ])('%s → %i', (error, status, detail) => {
+    const { problem } = problemOf(error, 'urn:x');
+    expect(problem).toMatchObject({ type: '/std-errors', status, detail, instance: 'urn:x' });
+    expect(problem.title).not.toBe('Error');
+  });
+
+  it('lists every violation', () => {
+    const violations = [
+      { field: 'a', reason: 'b' },
+      { field: 'c', reason: 'd' },
+    ];
+    expect(problemOf(new Invalid(violations), 'urn:x').problem.invalid_parameters).toEqual(violations);
+  });
+});
