@@ -27,7 +27,7 @@ const technology = (name, users, pattern) =>
   rule(
     `${name}-only-in-its-adapters`,
     `Each adapter has one technology: ${name} belongs to ${users}.`,
-    { path: '^(libs|apps)/', pathNot: `^libs/(${users})/src/|${TESTS}` },
+    { path: '^libs/', pathNot: `^libs/(${users})/src/|${TESTS}` },
     { path: packages(pattern) },
   );
 
