@@ -1,0 +1,34 @@
+import { execFile, spawnSync } from 'node:child_process';
+
+/** What a program printed and how it ended. */
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end, with `input` on its standard input; never rejects because of its exit code. */
+export function run(program: string, args: readonly string[], input = ''): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(program, [...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+      if (error && error.code === 'ENOENT') return reject(error);
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
+    });
+    child.stdin?.end(input);
+  });
+}
+
+/** True when the command ends well here; with the arguments it needs to show that it is there. */
+export function works(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
+
+/**
+ * `describe` where `there`; else nothing runs, and a line says what to install. CI installs everything, so there
+ * nothing is ever left out.
+ */
+export function describeWith(what: string, there: boolean, from: string): jest.Describe {
+  if (there || process.env['CI'] === 'true') return describe;
+  process.stderr.write(`left out: tests with ${what}; to run them: ${from}\n`);
+  return describe.skip;
+}
