@@ -1,9 +1,16 @@
+import type { ZoneHeaders } from '../wire/headers';
+
 /** Who asks for a session or a stream. */
 export interface ZoneCaller {
   /** The zone it says it is. */
   readonly zone: string;
   /** Zone token, without the scheme. */
   readonly token?: string;
+}
+
+/** Who speaks, by the headers of a call. */
+export function callerOf({ zone, token }: ZoneHeaders): ZoneCaller {
+  return token === undefined ? { zone } : { zone, token };
 }
 
 /** A caller that was let in. */

@@ -7,6 +7,7 @@ import {
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
+import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
 import { Extension } from '../wire/dialect';
@@ -51,7 +52,8 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
     audience.observe(event);
   });
-  const streams = new ZoneStreams({ options, audience, live, door });
+  const admissions = new LiveAdmissions(options.auth, clock, options.logger);
+  const streams = new ZoneStreams({ options, audience, live, door, admissions });
   let server: Server | undefined;
   upkeep.start();
   return {
@@ -66,6 +68,7 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
     close: async () => {
       upkeep.stop();
       unsubscribe();
+      admissions.close();
       live.closeAll('the global stops');
       if (server) await shutDown(server);
     },

@@ -1,3 +1,4 @@
+import type { LiveAdmissions } from '../auth/live-admissions';
 import type { Audience } from './audience';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
@@ -9,4 +10,5 @@ export interface GlobalParts {
   readonly audience: Audience;
   readonly live: LiveSessions;
   readonly door: ZoneDoor;
+  readonly admissions: LiveAdmissions;
 }

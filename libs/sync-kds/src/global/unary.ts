@@ -1,11 +1,13 @@
 import { status, type handleUnaryCall } from '@grpc/grpc-js';
 import { DomainError } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
+import { Unauthenticated } from '../auth/unauthenticated';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 
 /** The status of a failure towards a zone. */
 export function statusOf(error: unknown): status {
   if (!(error instanceof DomainError)) return status.INTERNAL;
+  if (error instanceof Unauthenticated) return status.UNAUTHENTICATED;
   const codes = {
     NotFound: status.NOT_FOUND,
     Conflict: status.ABORTED,

@@ -4,6 +4,7 @@ import type { SessionOpening } from '@causeway/store';
 import { PeerBook, type Point } from '../peer-book';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
+import { callerOf } from './auth';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { ensureZone } from './zone-rows';
@@ -103,8 +104,8 @@ export class ZoneDoor {
     return { zone, session, extensions: [], causeway: false, points: NO_POINTS };
   }
 
-  private async admit({ zone, token }: ZoneHeaders): Promise<void> {
-    await this.options.auth.admit(token === undefined ? { zone } : { zone, token });
+  private async admit(headers: ZoneHeaders): Promise<void> {
+    await this.options.auth.admit(callerOf(headers));
   }
 }
 

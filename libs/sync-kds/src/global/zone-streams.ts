@@ -1,10 +1,12 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { DomainError } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
+import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
 import { ServerStream } from '../stream/grpc-streams';
-import type { ListenedStream, PeerStream, StreamListener } from '../stream/peer-stream';
+import type { EndReason, ListenedStream, PeerStream, StreamListener } from '../stream/peer-stream';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
+import { callerOf } from './auth';
 import { DownStream } from './down-stream';
 import type { SessionMember } from './live-sessions';
 import type { GlobalParts } from './parts';
@@ -44,7 +46,7 @@ export class ZoneStreams {
       const entrance = await this.parts.door.enter(headers, direction);
       admitted();
       const served = await this.begin(entrance, arrived);
-      const gone = this.keep({ entrance, direction, served }, stream);
+      const gone = this.keep({ entrance, served }, arrived);
       const ended = new AbortController();
       held.release({
         message: (bytes) => served.message(bytes),
@@ -78,14 +80,13 @@ export class ZoneStreams {
     { zone, direction, error }: { readonly zone: string; readonly direction: string; readonly error: unknown },
     stream: PeerStream,
   ): void {
-    const forbidden = error instanceof DomainError && error.type === 'Forbidden';
     this.parts.options.logger.warn('a stream of a zone could not begin', { zone, direction, error: errorText(error) });
-    stream.end(forbidden ? 'refused' : 'unavailable', errorText(error));
+    stream.end(endReasonOf(error), errorText(error));
   }
 
   /** Keeps the stream among those of its session; the returned function takes it out. */
-  private keep({ entrance, direction, served }: Served, stream: PeerStream): (reason: string) => void {
-    const { live, options } = this.parts;
+  private keep({ entrance, served }: Served, { stream, direction, headers }: ArrivedStream): (reason: string) => void {
+    const { live, options, admissions } = this.parts;
     const { zone, session, causeway } = entrance;
     const member: SessionMember = {
       session,
@@ -96,7 +97,9 @@ export class ZoneStreams {
       close: (detail) => stream.end('superseded', detail),
     };
     if (!live.enter(zone, member)) stream.end('superseded', `session ${session} has had this stream`);
+    const unwatch = admissions.watch(callerOf(headers), (error) => stream.end(endReasonOf(error), errorText(error)));
     return (reason) => {
+      unwatch();
       live.leave(zone, member);
       options.logger.info('a stream of a zone ended', { zone, session, direction, reason });
     };
@@ -106,8 +109,12 @@ export class ZoneStreams {
 /** A stream that has begun. */
 interface Served {
   readonly entrance: Entrance;
-  readonly direction: 'up' | 'down';
   readonly served: ZoneStream;
+}
+
+function endReasonOf(error: unknown): EndReason {
+  if (error instanceof Unauthenticated) return 'unauthenticated';
+  return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';
 }
 
 /** Keeps what arrives before the caller is known. */

@@ -7,6 +7,7 @@ const CODES: Readonly<Record<EndReason, status>> = {
   shutdown: status.UNAVAILABLE,
   malformed: status.INVALID_ARGUMENT,
   refused: status.PERMISSION_DENIED,
+  unauthenticated: status.UNAUTHENTICATED,
   unavailable: status.UNAVAILABLE,
 };
 
@@ -68,6 +69,7 @@ export class ClientStream implements ListenedStream {
   }
 
   end(_reason: EndReason, detail: string): void {
+    if (this.over) return;
     this.call.cancel();
     this.finish(detail);
   }

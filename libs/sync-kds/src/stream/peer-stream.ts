@@ -6,7 +6,10 @@ export type EndReason =
   | 'shutdown'
   /** What was read makes no sense. */
   | 'malformed'
+  /** The caller is known and not allowed. */
   | 'refused'
+  /** The caller did not prove who it is, or no longer does. */
+  | 'unauthenticated'
   /** The store is away or the index is loaded anew: come again. */
   | 'unavailable';
 
