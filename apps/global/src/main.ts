@@ -1,6 +1,7 @@
 import { awaitDefaults, layFoundations, upkeep, orFail, serve, VERSION } from '@causeway/control-plane';
 import { admitEverybody, createGlobalSync } from '@causeway/sync-kds';
 import { globalConfig } from './config';
+import { syncFigures } from './figures';
 
 /** Runs a global control plane until it is told to end. */
 async function main(): Promise<void> {
@@ -12,6 +13,8 @@ async function main(): Promise<void> {
     sessions: foundations.state.sessions,
     version: VERSION,
     auth: admitEverybody,
+    hold: settings.CAUSEWAY_ABSENCE_HOLD,
+    upkeep: foundations.state.store,
   });
   const kdsHost =
     settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (settings.CAUSEWAY_KDS_AUTH === 'token' ? '0.0.0.0' : '127.0.0.1');
@@ -19,8 +22,8 @@ async function main(): Promise<void> {
   const served = await serve(foundations, {
     settings,
     shown,
-    insights: {},
-    figures: [],
+    insights: { insightOf: (resource) => sync.insightOf(resource) },
+    figures: syncFigures(sync, foundations.clock),
     notReady: awaitDefaults(foundations),
   });
   logger.info('serving zones', { kds: `${kdsHost}:${kdsPort}` });

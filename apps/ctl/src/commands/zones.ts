@@ -1,6 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
 import { objectAt, structured, table, textAt, type Output } from '../render';
+import { listAt } from './get';
 import { listAll } from './list-all';
 
 export interface ZonesOptions {
@@ -17,23 +18,27 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
   if (items.length === 0) context.complain('no zones');
   else
     context.print(
-      table(['NAME', 'ENABLED', 'STATUS', 'SESSION', 'INSTANCE', 'VERSION', 'LAG', 'REJECTED'], items.map(row)),
+      table(
+        ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'SESSION', 'LAG', 'REJECTED'],
+        items.map((item) => row(item, context.now())),
+      ),
     );
   return 0;
 }
 
-function row(item: JsonObject): string[] {
-  const zone = { ...item, ...objectAt(item, 'zone') };
+function row(item: JsonObject, now: number): string[] {
   const insight = objectAt(item, 'zoneInsight');
-  const fact = (key: string): string => textAt(insight, key);
+  const kinds = listAt(insight, 'kinds');
+  const sessions = listAt(insight, 'sessions').map((session) => textAt(session, 'session'));
+  const behind = kinds.flatMap((kind) => (typeof kind['behindSince'] === 'number' ? [now - kind['behindSince']] : []));
+  const rejected = kinds.flatMap((kind) => listAt(kind, 'rejections'));
   return [
-    textAt(zone, 'name'),
-    textAt(zone, 'spec', 'enabled') || 'true',
-    fact('status'),
-    fact('session'),
-    fact('instance'),
-    fact('version'),
-    fact('lag'),
-    fact('rejected'),
+    textAt(item, 'name'),
+    textAt(item, 'zone', 'enabled') || 'true',
+    textAt(insight, 'health') || 'never joined',
+    textAt(insight, 'peer'),
+    [...new Set(sessions)].join(','),
+    behind.length === 0 ? '0s' : `${Math.round(Math.max(...behind) / 1_000)}s`,
+    String(rejected.length),
   ];
 }
