@@ -3,7 +3,7 @@ import { build, isBuilt } from '../lib/build.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { install, isInstalled } from '../lib/install.mjs';
 import { requireFreePorts } from './check-ports.mjs';
-import { requireDataFolder } from './data-folder.mjs';
+import { requireWritableFolder } from './writable-folder.mjs';
 import { startControlPlane } from './control-plane.mjs';
 import { hasSample, markSample, prepareDatabases } from './databases.mjs';
 import { startOptions } from './plane-options.mjs';
@@ -42,7 +42,7 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
 }
 
 async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
-  requireDataFolder(dataDir);
+  requireWritableFolder(dataDir);
   await requireFreePorts(controlPlanes, signal);
   if (!isInstalled(root)) {
     say('installing packages (npm ci, half a minute the first time)');

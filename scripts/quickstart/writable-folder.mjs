@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { Failure } from '../lib/failure.mjs';
 
 /** Makes the data folder where there is none; a Failure when we may not write there. */
-export function requireDataFolder(dataDir) {
+export function requireWritableFolder(dataDir) {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o755 });
     accessSync(dataDir, constants.W_OK | constants.X_OK);
