@@ -29,6 +29,6 @@ function providersOf(parts: RestParts): Provider[] {
     { provide: FACTS, useFactory: () => parts.facts },
     { provide: INSPECTIONS, useFactory: () => parts.inspections },
     { provide: OPENAPI, useFactory: () => parts.openApi },
-    { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.routes, parts.logger) },
+    { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.logger) },
   ];
 }

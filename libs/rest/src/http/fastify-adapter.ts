@@ -1,6 +1,7 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import type { RestParts } from '../rest-parts';
+import { send } from './answer';
 import { problemAnswer } from './problem.filter';
 import { HttpFailure } from './http-failure';
 
@@ -30,8 +31,7 @@ export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => {
       const failure = new HttpFailure(400, 'The path of this request cannot be decoded.', { cause: error });
-      const { status, headers, body } = problemAnswer(failure, logger);
-      void reply.code(status).headers(headers).send(body);
+      send(reply, problemAnswer(failure, logger));
     },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(rawProblem(error, logger));
@@ -39,6 +39,15 @@ export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
   });
   const fastify = adapter.getInstance();
   fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
+  // Before a body is read that nobody wants.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    send(
+      reply,
+      routes.unmatched(request.method, request.url) ??
+        problemAnswer(routes.failure(request.method, request.url), logger),
+    );
+  });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   return adapter;

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Catch, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@causeway/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Answer } from './answer';
+import type { FastifyReply } from 'fastify';
+import { send, type Answer } from './answer';
 import { problemOf } from './problem';
-import type { RouteTable } from './route-table';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -27,20 +26,10 @@ export function problemAnswer(error: unknown, logger: Logger): Answer {
 /** The one place where anything thrown becomes an answer (style guide §7). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(
-    private readonly routes: RouteTable,
-    private readonly logger: Logger,
-  ) {}
+  constructor(private readonly logger: Logger) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
-    if (reply.sent || reply.raw.headersSent) return;
-    const unmatched = error instanceof NotFoundException;
-    const answer = unmatched && request.method === 'OPTIONS' ? this.routes.options(request.url) : undefined;
-    const cause = unmatched ? this.routes.failure(request.method, request.url) : error;
-    const { status, headers, body } = answer ?? problemAnswer(cause, this.logger);
-    void reply.code(status).headers(headers).send(body);
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (!reply.sent && !reply.raw.headersSent) send(reply, problemAnswer(error, this.logger));
   }
 }

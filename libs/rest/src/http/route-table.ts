@@ -33,8 +33,9 @@ export class RouteTable {
     return new HttpFailure(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
-  /** 204 with Allow for OPTIONS on a path that exists, else undefined. */
-  options(url: string): Answer | undefined {
+  /** 204 with Allow for OPTIONS on a path that exists; anything else is a failure. */
+  unmatched(method: string, url: string): Answer | undefined {
+    if (method !== 'OPTIONS') return undefined;
     const allowed = this.allowed(pathOf(url));
     if (allowed.length === 0) return undefined;
     return { status: 204, headers: { allow: [...allowed, 'OPTIONS'].join(', ') }, body: '' };

@@ -11,13 +11,14 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The body is neither JSON nor YAML.',
   422: 'Every rule that the document breaks.',
+  431: 'The headers, the path among them, are too large.',
   503: 'The database or the wanted revision is away for now; the same request may work later.',
 };
 
 /** References to the failures of an operation, by status. */
 export function failures(...statuses: readonly number[]): Part {
   return Object.fromEntries(
-    [...statuses, 503].map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
+    [...statuses, 431, 503].map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
   );
 }
 

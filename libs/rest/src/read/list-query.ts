@@ -81,7 +81,7 @@ export const PAGE_PARAMETERS: readonly QueryParameter[] = [
     name: 'cursor',
     description:
       'Where the page begins, from `next` of the page before; empty begins. Unlike `offset` it stays right while resources come and go.',
-    schema: { type: 'string', maxLength: 2048 },
+    schema: { type: 'string', maxLength: 2048, pattern: '^[A-Za-z0-9_-]*$' },
   },
 ];
 
