@@ -1,0 +1,70 @@
+import { createInterface } from 'node:readline';
+import { createZoneLoops, runLoops } from '@causeway/controllers';
+import { createRedisLock } from '@causeway/leader-redis';
+import { createElection, silentLogger, systemClock, type Term } from '@causeway/runtime';
+import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
+import { createPostgresBackend } from '@causeway/store-postgres';
+import { CP, RANGE, REST, traceOf } from './world';
+
+/**
+ * One candidate as a process: leads with the vip loop of a zone, and leaves a trace of its epoch every few ms. Says on
+ * stdout what happens to it, a JSON line each; steps down when told to on stdin, and ends with it.
+ */
+async function main(): Promise<void> {
+  const [database = '', redis = '', lease = '', holder = ''] = process.argv.slice(2);
+  const backend = await createPostgresBackend({ url: database, poolSize: 4 });
+  const lock = redis === '' ? undefined : createRedisLock({ url: redis, key: 'leader', logger: silentLogger });
+  const [index, stopped] = [new ResourceIndex(), new AbortController()];
+  const parts = { clock: systemClock, logger: silentLogger };
+  const following = followStore(backend.store, index, { ...parts, signal: stopped.signal });
+  let stepDown = (): void => undefined;
+  const input = createInterface({ input: process.stdin });
+  input.on('line', () => stepDown());
+  input.on('close', () => stopped.abort());
+
+  const election = createElection({
+    ...parts,
+    lease: backend.lease,
+    ...(lock ? { lock } : {}),
+    holder,
+    leaseMs: Number(lease),
+  });
+  say('ready', 0);
+  await election.run(async (term) => {
+    say('lead', term.epoch);
+    const over = new AbortController();
+    stepDown = () => over.abort(new Error('told to step down'));
+    const mine: Term = { ...term, signal: AbortSignal.any([term.signal, over.signal]) };
+    const loops = createZoneLoops({ cp: CP, ranges: { MeshService: RANGE }, rest: REST }).filter(
+      ({ name }) => name === 'vip',
+    );
+    await Promise.all([
+      runLoops(loops, { ...parts, store: backend.store, index, term: mine }),
+      leaveTraces(backend.store, mine),
+    ]);
+    say('end', term.epoch);
+  }, stopped.signal);
+  await following;
+  lock?.close();
+  await backend.close();
+}
+
+/** Writes as a leader does until it is fenced; not even its signal keeps it from trying. */
+async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Term): Promise<void> {
+  for (let n = 0; !signal.aborted; n++) {
+    const changes = [traceOf({ epoch, holder, n })];
+    await store.write({ changes, onRefusal: 'abort', fence: { epoch, holder } }).catch(() => undefined);
+    await systemClock.sleep(5, signal);
+  }
+  const last = { changes: [traceOf({ epoch, holder, n: -1 })], onRefusal: 'abort', fence: { epoch, holder } } as const;
+  await store.write(last).catch(() => undefined);
+}
+
+function say(event: string, epoch: number): void {
+  process.stdout.write(`${JSON.stringify({ event, epoch })}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});
