@@ -17,7 +17,7 @@ describeWithRedis('leaders that are driven out under load', () => {
     });
     // Nothing above means anything unless there was work.
     expect(report.acknowledgedWrites).toBeGreaterThan(0);
-    expect(report.addressesGiven).toBeGreaterThan(0);
+    expect(report.handedOn).toBeGreaterThan(0);
     expect(report.traces).toBeGreaterThan(0);
   });
 });

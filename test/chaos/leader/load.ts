@@ -3,8 +3,8 @@ import type { Change, ResourceStore } from '@causeway/store';
 import { counterId, serviceId } from './world';
 
 const COUNTERS = 4;
-const SERVICES = 90;
-const STANDING = 40;
+const SERVICES = 60;
+const STANDING = 24;
 
 /** What clients were told, against which the end is held. */
 interface Told {
@@ -64,7 +64,7 @@ export class Load {
     }
   }
 
-  /** About forty services stand at any time, out of ninety names: more than addresses that rest would allow. */
+  /** Two dozen services stand at any time, out of sixty names: more names than addresses, so these are handed on. */
   private async churn(): Promise<void> {
     const { services } = this.told;
     for (let turn = 0; this.running; turn++) {

@@ -4,7 +4,7 @@ import type { PutChange } from '@causeway/store';
 /** The zone whose leader is driven out again and again. */
 export const CP = { role: 'zone', zone: 'east', federated: true } as const;
 /** Few addresses for many services that come and go, so that addresses are handed on all the time. */
-export const RANGE = '241.0.0.0/26';
+export const RANGE = '241.0.0.0/27';
 /** How long a freed address rests, ms. */
 export const REST = 1_500;
 
