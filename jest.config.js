@@ -1,6 +1,7 @@
 /** Tests run as CommonJS; every ES module, those of node_modules included, is compiled by tools/jest-swc-transformer.js. */
 module.exports = {
   testEnvironment: 'node',
+  testTimeout: 30_000, // a busy machine is no failure; a wait that never ends is
   globalSetup: '<rootDir>/tools/jest-global-setup.js',
   globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { globalSettings } from '../../apps/global/src/config';
+import { zoneSettings } from '../../apps/zone/src/config';
 
 const REPO = resolve(__dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(REPO, file), 'utf8');
@@ -82,6 +84,13 @@ describe('docker-compose.yml', () => {
     const used = controlPlanes.map(([, { environment }]) => String(environment?.['DATABASE_URL']).split('/').at(-1));
     expect(used).toEqual(created);
     expect(new Set(used).size).toBe(controlPlanes.length);
+  });
+
+  it('sets only what the programs know: an unknown variable would stop them', () => {
+    for (const [name, { environment = {} }] of controlPlanes) {
+      const known = Object.keys(name === 'global' ? globalSettings : zoneSettings);
+      expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
+    }
   });
 
   it('names each zone after its service', () => {
