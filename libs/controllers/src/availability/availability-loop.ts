@@ -1,16 +1,17 @@
-import { compareText, identityKey, jsonEqual } from '@causeway/resources';
+import { compareText, identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import { Dataplane, MeshService } from '@causeway/kinds';
-import type { Change, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import { AttributeIndex } from '../matching/attribute-index';
 import {
-  pairsOfDataplane,
+  dataplaneValues,
   selectorOf,
   type DataplaneResource,
   type DataplaneSelector,
   type ServiceResource,
 } from '../matching/dataplane-match';
-import { PairIndex } from '../matching/pair-index';
+import { SelectorIndex } from '../matching/selector-index';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { countProxies } from './count-proxies';
 
 /** Changes in one plan. */
@@ -24,10 +25,8 @@ const BATCH = 500;
 export class AvailabilityLoop implements ControlLoop {
   readonly name = 'availability';
   private readonly stale = new StaleKeys(compareText);
-  /** Dataplanes by everything they carry. */
-  private readonly dataplanes = new PairIndex();
-  /** Services by one pair of their selector. */
-  private readonly services = new PairIndex();
+  private readonly dataplanes = new AttributeIndex(dataplaneValues);
+  private readonly services = new SelectorIndex();
   private index: ResourceIndex | undefined;
 
   constructor(private readonly zone: string) {}
@@ -37,26 +36,19 @@ export class AvailabilityLoop implements ControlLoop {
     this.stale.clear();
     this.dataplanes.clear();
     this.services.clear();
-    for (const { id } of index.ofKind('Dataplane')) if (id.zone === this.zone) this.observeDataplane(identityKey(id));
     for (const { id } of index.ofKind('MeshService')) if (id.zone === this.zone) this.observeService(identityKey(id));
   }
 
   observe(event: IndexEvent): void {
-    for (const { id, key } of event.changes) {
-      if (id.zone !== this.zone) continue;
-      if (id.kind === 'Dataplane') this.observeDataplane(key);
-      else if (id.kind === 'MeshService') this.observeService(key);
+    for (const change of event.changes) {
+      if (change.id.zone !== this.zone) continue;
+      if (change.id.kind === 'Dataplane') this.observeDataplane(change);
+      else if (change.id.kind === 'MeshService') this.observeService(change.key);
     }
   }
 
   plan(): LoopPlan | undefined {
-    const changes: Change[] = [];
-    for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
-      const change = this.decide(key);
-      if (change) changes.push(change);
-      if (changes.length === BATCH) break;
-    }
-    return { changes };
+    return decideStale(this.stale, BATCH, (key) => this.decide(key));
   }
 
   settled(changes: readonly Change[], result: WriteResult): void {
@@ -81,41 +73,44 @@ export class AvailabilityLoop implements ControlLoop {
     };
   }
 
-  private *matchesOf({ pairs, matches }: DataplaneSelector): Iterable<DataplaneResource> {
-    const rarest = this.dataplanes.rarest(pairs);
-    if (rarest === undefined) return;
-    for (const key of this.dataplanes.carriersOf(rarest)) {
-      const dataplane = this.dataplaneOf(key);
+  private *matchesOf({ terms, matches }: DataplaneSelector): Iterable<DataplaneResource> {
+    for (const key of this.dataplanes.candidates(terms)) {
+      const dataplane = asDataplane(this.index?.byIdentityKey(key));
       if (dataplane && matches(dataplane)) yield dataplane;
     }
   }
 
-  private observeDataplane(key: string): void {
-    const before = this.dataplanes.of(key);
-    const dataplane = this.dataplaneOf(key);
-    const after = dataplane ? pairsOfDataplane(dataplane) : [];
-    this.dataplanes.put(key, after);
-    for (const pair of [...before, ...after]) {
-      for (const service of this.services.carriersOf(pair)) this.stale.add(service);
+  private observeDataplane({ key, ...change }: IndexChange): void {
+    const [before, after] = [asDataplane(change.before), asDataplane(change.after)];
+    this.dataplanes.replace(key, before, after);
+    for (const dataplane of [before, after]) {
+      for (const term of dataplane ? this.dataplanes.termsOf(dataplane) : []) {
+        for (const service of this.services.idsFor(term)) this.stale.add(service);
+      }
     }
   }
 
   private observeService(key: string): void {
     const service = this.serviceOf(key);
-    const selector = service && selectorOf(service);
-    // The pair that fewest services look for: a change of a Dataplane then wakes few in vain.
-    const pair = selector && this.services.rarest(selector.pairs);
-    this.services.put(key, pair === undefined ? [] : [pair]);
+    const terms = (service && selectorOf(service)?.terms) ?? [];
+    this.dataplanes.want(terms, () => this.allDataplanes());
+    this.services.put(key, terms);
     this.stale.add(key);
+  }
+
+  private *allDataplanes(): Iterable<readonly [string, DataplaneResource]> {
+    for (const resource of this.index?.ofKind('Dataplane') ?? []) {
+      const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
+      if (dataplane) yield [identityKey(dataplane.id), dataplane];
+    }
   }
 
   private serviceOf(key: string): ServiceResource | undefined {
     const resource = this.index?.byIdentityKey(key);
     return resource && MeshService.is(resource) ? resource : undefined;
   }
+}
 
-  private dataplaneOf(key: string): DataplaneResource | undefined {
-    const resource = this.index?.byIdentityKey(key);
-    return resource && Dataplane.is(resource) ? resource : undefined;
-  }
+function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
+  return resource && Dataplane.is(resource) ? resource : undefined;
 }

@@ -1,20 +1,20 @@
-import { effectiveLabels, type Labels, type Resource, type SpecOf } from '@causeway/resources';
+import { effectiveLabels, labelsMatch, type Labels, type Resource, type SpecOf } from '@causeway/resources';
 import type { Dataplane, MeshService } from '@causeway/kinds';
-import { labelsMatch } from '@causeway/resources';
-import { pairsOf, type Pair } from './pair-index';
+import type { Term } from './attribute-index';
 
 /** A Dataplane as its kind describes it. */
 export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 /** A MeshService as its kind describes it. */
 export type ServiceResource = Resource<SpecOf<typeof MeshService>>;
 
-/** A selector read once: what a Dataplane must carry, and where it must be. */
+/** A selector read once. */
 export interface DataplaneSelector {
-  readonly scope: string;
-  /** All of them are carried by whoever matches; any of them finds all candidates. */
-  readonly pairs: readonly Pair[];
+  /** Whoever matches has all of them. */
+  readonly terms: readonly Term[];
   readonly matches: (dataplane: DataplaneResource) => boolean;
 }
+
+const [ANY, NAME, LABEL, TAG] = ['any', 'name', 'label ', 'tag '] as const;
 
 /**
  * What of a MeshService selects Dataplanes; undefined where nothing can match (kuma-2.14.md §1 Matching): all of
@@ -24,41 +24,50 @@ export interface DataplaneSelector {
 export function selectorOf(service: ServiceResource): DataplaneSelector | undefined {
   const { dataplaneTags: tags, dataplaneLabels: labels, dataplaneRef: ref } = service.spec.selector ?? {};
   const scope = scopeOf(service);
-  if (ref) return { scope, pairs: namePair(scope, ref.name), matches: (dataplane) => dataplane.id.name === ref.name };
+  if (ref)
+    return { terms: [{ attribute: NAME, value: `${scope}${ref.name}` }], matches: (d) => d.id.name === ref.name };
   if (labels) return byLabels(scope, labels.matchLabels ?? {});
   return tags && Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
 }
 
-/** Everything by which selectors may look for this Dataplane; nothing for one that none can match. */
-export function pairsOfDataplane(dataplane: DataplaneResource): readonly Pair[] {
-  const scope = scopeOf(dataplane);
+/** The values of an attribute that a Dataplane has; none of one without inbound, which no selector matches. */
+export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
   const inbounds = dataplane.spec.networking.inbound ?? [];
   if (inbounds.length === 0) return [];
-  const tags = inbounds.flatMap((inbound) => pairsOf(`${scope}/tag`, inbound.tags ?? {}));
-  const labels = pairsOf(`${scope}/label`, effectiveLabels(dataplane));
-  return [...new Set([...anyPair(scope), ...namePair(scope, dataplane.id.name), ...labels, ...tags])];
+  const found = foundValues(dataplane, attribute, inbounds);
+  const scope = scopeOf(dataplane);
+  return [...new Set(found)].map((value) => `${scope}${value}`);
+}
+
+function foundValues(
+  dataplane: DataplaneResource,
+  attribute: string,
+  inbounds: readonly { readonly tags?: Labels }[],
+): readonly string[] {
+  if (attribute === ANY) return [''];
+  if (attribute === NAME) return [dataplane.id.name];
+  if (attribute.startsWith(LABEL)) {
+    const value = effectiveLabels(dataplane)[attribute.slice(LABEL.length)];
+    return value === undefined ? [] : [value];
+  }
+  return inbounds.flatMap(({ tags }) => tags?.[attribute.slice(TAG.length)] ?? []);
 }
 
 function byLabels(scope: string, wanted: Labels): DataplaneSelector {
-  const pairs = pairsOf(`${scope}/label`, wanted);
-  const matches = (dataplane: DataplaneResource): boolean => labelsMatch(wanted, effectiveLabels(dataplane));
-  return { scope, pairs: pairs.length === 0 ? anyPair(scope) : pairs, matches };
+  const terms = Object.entries(wanted).map(([key, value]) => ({ attribute: LABEL + key, value: `${scope}${value}` }));
+  return {
+    terms: terms.length === 0 ? [{ attribute: ANY, value: scope }] : terms,
+    matches: (dataplane) => labelsMatch(wanted, effectiveLabels(dataplane)),
+  };
 }
 
 function byTags(scope: string, wanted: Labels): DataplaneSelector {
-  const matches = (dataplane: DataplaneResource): boolean =>
-    (dataplane.spec.networking.inbound ?? []).some((inbound) => labelsMatch(wanted, inbound.tags ?? {}));
-  return { scope, pairs: pairsOf(`${scope}/tag`, wanted), matches };
+  return {
+    terms: Object.entries(wanted).map(([key, value]) => ({ attribute: TAG + key, value: `${scope}${value}` })),
+    matches: ({ spec }) => (spec.networking.inbound ?? []).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
+  };
 }
 
 function scopeOf({ id }: ServiceResource | DataplaneResource): string {
-  return `${id.mesh}/${id.zone}/${id.namespace}`;
-}
-
-function anyPair(scope: string): readonly Pair[] {
-  return [`${scope}/any`];
-}
-
-function namePair(scope: string, name: string): readonly Pair[] {
-  return pairsOf(`${scope}/name`, { name });
+  return `${id.mesh}/${id.zone}/${id.namespace}/`;
 }

@@ -1,8 +1,9 @@
-import { compareText, effectiveLabels, identityKey, type Resource } from '@causeway/resources';
-import type { Change, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
-import { PairIndex, pairsOf } from '../matching/pair-index';
+import { compareText, effectiveLabels, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
+import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import { AttributeIndex, type Term } from '../matching/attribute-index';
+import { SelectorIndex } from '../matching/selector-index';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { isMatched, planMultizone, wantedLabels } from './plan-multizone';
 
 const MULTIZONE = 'MeshMultiZoneService';
@@ -13,10 +14,9 @@ const BATCH = 500;
 export class MultizoneLoop implements ControlLoop {
   readonly name = 'multizone';
   private readonly stale = new StaleKeys(compareText);
-  /** MeshServices by their labels. */
-  private readonly candidates = new PairIndex();
-  /** MeshMultiZoneServices by one label of their selector. */
-  private readonly selectors = new PairIndex();
+  /** MeshServices by label. */
+  private readonly candidates = new AttributeIndex(labelValues);
+  private readonly selectors = new SelectorIndex();
   private index: ResourceIndex | undefined;
 
   reset(index: ResourceIndex): void {
@@ -24,26 +24,21 @@ export class MultizoneLoop implements ControlLoop {
     this.stale.clear();
     this.candidates.clear();
     this.selectors.clear();
-    for (const { id } of index.ofKind('MeshService')) this.observeCandidate(identityKey(id));
     for (const { id } of index.ofKind(MULTIZONE)) this.observeSelector(identityKey(id));
   }
 
   observe(event: IndexEvent): void {
-    for (const { id, key } of event.changes) {
-      if (id.kind === 'MeshService') this.observeCandidate(key);
-      else if (id.kind === MULTIZONE) this.observeSelector(key);
+    for (const change of event.changes) {
+      if (change.id.kind === 'MeshService') this.observeCandidate(change);
+      else if (change.id.kind === MULTIZONE) this.observeSelector(change.key);
     }
   }
 
   plan(now: number): LoopPlan | undefined {
-    const changes: Change[] = [];
-    for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
+    return decideStale(this.stale, BATCH, (key) => {
       const service = this.index?.byIdentityKey(key);
-      const change = service && planMultizone(service, this.matchesOf(service), now);
-      if (change) changes.push(change);
-      if (changes.length === BATCH) break;
-    }
-    return { changes };
+      return service && planMultizone(service, this.matchesOf(service), now);
+    });
   }
 
   settled(changes: readonly Change[], result: WriteResult): void {
@@ -52,31 +47,43 @@ export class MultizoneLoop implements ControlLoop {
 
   private matchesOf(service: Resource): readonly Resource[] {
     const wanted = wantedLabels(service);
-    const rarest = wanted && this.candidates.rarest(pairsOf(service.id.mesh, wanted));
-    if (!wanted || rarest === undefined) return [];
-    return [...this.candidates.carriersOf(rarest)].flatMap((key) => {
+    if (!wanted) return [];
+    return [...this.candidates.candidates(termsOf(service, wanted))].flatMap((key) => {
       const candidate = this.index?.byIdentityKey(key);
       return candidate && isMatched(service, wanted, candidate) ? [candidate] : [];
     });
   }
 
   /** A change of a MeshService's status changes none of its labels, and so wakes nobody. */
-  private observeCandidate(key: string): void {
-    const candidate = this.index?.byIdentityKey(key);
-    const before = this.candidates.of(key);
-    const after = candidate ? pairsOf(candidate.id.mesh, effectiveLabels(candidate)) : [];
-    if (before.length === after.length && after.every((pair, i) => pair === before[i])) return;
-    this.candidates.put(key, after);
-    for (const pair of [...before, ...after]) {
-      for (const service of this.selectors.carriersOf(pair)) this.stale.add(service);
+  private observeCandidate({ key, before, after }: IndexChange): void {
+    if (before && after && jsonEqual(before.labels, after.labels)) return;
+    this.candidates.replace(key, before, after);
+    for (const candidate of [before, after]) {
+      for (const term of candidate ? this.candidates.termsOf(candidate) : []) {
+        for (const service of this.selectors.idsFor(term)) this.stale.add(service);
+      }
     }
   }
 
   private observeSelector(key: string): void {
     const service = this.index?.byIdentityKey(key);
     const wanted = service && wantedLabels(service);
-    const pair = wanted && this.selectors.rarest(pairsOf(service.id.mesh, wanted));
-    this.selectors.put(key, pair === undefined ? [] : [pair]);
+    const terms = wanted ? termsOf(service, wanted) : [];
+    this.candidates.want(terms, () => this.allCandidates());
+    this.selectors.put(key, terms);
     this.stale.add(key);
   }
+
+  private *allCandidates(): Iterable<readonly [string, Resource]> {
+    for (const candidate of this.index?.ofKind('MeshService') ?? []) yield [identityKey(candidate.id), candidate];
+  }
+}
+
+function termsOf({ id }: Resource, wanted: Labels): readonly Term[] {
+  return Object.entries(wanted).map(([key, value]) => ({ attribute: key, value: `${id.mesh}/${value}` }));
+}
+
+function labelValues(candidate: Resource, key: string): readonly string[] {
+  const value = effectiveLabels(candidate)[key];
+  return value === undefined ? [] : [`${candidate.id.mesh}/${value}`];
 }

@@ -6,6 +6,8 @@ export interface LoopPlan {
   readonly changes: readonly Change[];
   /** Written in the same transaction as the changes. */
   readonly notes?: readonly Note[];
+  /** There is more to look at: asked again at once. A plan must be short, for the lease is renewed between plans. */
+  readonly more?: boolean;
   /** When time alone makes work (ms since 1970); asked for at every plan, never remembered. */
   readonly wakeAt?: number;
 }

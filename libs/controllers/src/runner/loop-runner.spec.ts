@@ -170,6 +170,34 @@ describe('LoopRunner', () => {
     expect(runner.stats.loops['loop']).toMatchObject({ writes: 2, unchanged: 2 });
   });
 
+  it('asks a loop that has more to look at again at once, and looks in between whether it still leads', async () => {
+    const loop = new Scripted('loop');
+    loop.plans.push({ changes: [], more: true }, { changes: [], more: true }, { changes: [mesh('a')] });
+    const [a, b] = [world.replica('a'), world.replica('b')];
+    const runner = await a.lead([loop]);
+    await a.settle();
+    expect(a.index.countOf('Mesh')).toBe(1);
+    loop.plans.push({ changes: [], more: true });
+    await b.lead([]);
+    await expect(runner.step()).rejects.toThrow(Fenced);
+  });
+
+  it('tells each loop of what changes while the others are being reset', async () => {
+    const [first, second] = [new Scripted('first'), new Scripted('second')];
+    const replica = world.replica();
+    const write = replica.store.write.bind(replica.store);
+    let once = true;
+    replica.store.write = async (request) => {
+      if (once) await world.write(mesh('meanwhile'));
+      once = false;
+      return write(request);
+    };
+    await replica.lead([first, second]);
+    await replica.settle();
+    expect(first.told).toEqual(['reset', 'saw meanwhile']);
+    expect(second.told).toEqual(['reset']);
+  });
+
   it('wakes at the time a plan named', async () => {
     const loop = new Scripted('loop');
     loop.plans.push({ changes: [], wakeAt: world.clock.now() + 500 });

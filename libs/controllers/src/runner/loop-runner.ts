@@ -1,6 +1,6 @@
 import { Backoff, errorText, orAborted, type Clock, type Logger, type Term } from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
-import { Fenced, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
+import { Fenced, type Fence, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
 import { countResults, type RunnerStats } from './loop-stats';
 import { Seat } from './seat';
@@ -64,7 +64,7 @@ export class LoopRunner {
     }
     if (await this.pass()) return true;
     if (this.options.clock.now() < this.nextResync) return false;
-    this.resync();
+    await this.resync();
     return this.pass();
   }
 
@@ -106,19 +106,34 @@ export class LoopRunner {
     for (const { loop } of this.seats) {
       if (loop.noteArea !== undefined) loop.restore?.(await this.guarded(this.options.store.notes(loop.noteArea)));
     }
+    await this.resetAll();
+    if (this.reloads !== reloads) return;
     this.started = true;
     this.stats.starts += 1;
     this.turn = 0;
-    this.resetAll();
   }
 
-  private resetAll(): void {
+  /** With a pause after each: a leader that is busy must still renew its lease. */
+  private async resetAll(): Promise<void> {
     this.nextResync = this.options.clock.now() + (this.options.resyncEvery ?? 600_000);
-    for (const seat of this.seats) this.reset(seat);
+    for (const seat of this.seats) {
+      this.reset(seat);
+      await this.assertLeading();
+    }
+  }
+
+  private async assertLeading(): Promise<void> {
+    await this.guarded(this.options.store.write({ changes: [], onRefusal: 'skip', fence: this.fence }));
+  }
+
+  private get fence(): Fence {
+    const { epoch, holder } = this.options.term;
+    return { epoch, holder };
   }
 
   private reset(seat: Seat): void {
     seat.wakeAt = undefined;
+    seat.ready = true;
     try {
       seat.loop.reset(this.options.index);
     } catch (error) {
@@ -127,10 +142,10 @@ export class LoopRunner {
   }
 
   /** Derives everything anew to see whether the incremental path has missed something; counts what it finds. */
-  private resync(): void {
+  private async resync(): Promise<void> {
     this.stats.resyncs += 1;
     this.checkedEvents = this.events;
-    this.resetAll();
+    await this.resetAll();
   }
 
   private async pass(): Promise<boolean> {
@@ -149,6 +164,10 @@ export class LoopRunner {
     try {
       const plan = this.ask(seat);
       if (!plan) return false;
+      if (isEmpty(plan)) {
+        await this.assertLeading();
+        return true;
+      }
       if (this.checkedEvents === this.events) this.countDifferences(seat, plan);
       await this.carryOut(seat, plan);
     } catch (error) {
@@ -164,14 +183,13 @@ export class LoopRunner {
     const plan = seat.loop.plan(clock.now(), clock.elapsed());
     seat.stats.plans += 1;
     seat.wakeAt = plan?.wakeAt;
-    return plan && plan.changes.length + (plan.notes?.length ?? 0) > 0 ? plan : undefined;
+    return plan && (plan.more === true || !isEmpty(plan)) ? plan : undefined;
   }
 
   private async carryOut(seat: Seat, plan: LoopPlan): Promise<void> {
-    const { store, term } = this.options;
     const { changes, notes = [] } = plan;
-    const fence = { epoch: term.epoch, holder: term.holder };
-    const result = await this.guarded(store.write({ changes, notes, onRefusal: 'skip', fence }));
+    const { fence } = this;
+    const result = await this.guarded(this.options.store.write({ changes, notes, onRefusal: 'skip', fence }));
     const written = countResults(seat.stats, result);
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
@@ -211,7 +229,9 @@ export class LoopRunner {
     if (event.reloaded) {
       this.reloads += 1;
       this.started = false;
-    } else if (this.started) for (const { loop } of this.seats) loop.observe(event);
+      for (const seat of this.seats) seat.ready = false;
+    }
+    for (const seat of this.seats) if (seat.ready) seat.loop.observe(event);
     for (const wake of [...this.waiting]) wake();
   }
 
@@ -248,6 +268,10 @@ export class LoopRunner {
     const { random } = this.options;
     return new Backoff({ base: 20, cap: 5_000, ...(random ? { random } : {}) });
   }
+}
+
+function isEmpty({ changes, notes = [] }: LoopPlan): boolean {
+  return changes.length + notes.length === 0;
 }
 
 /** Runs `loops` for one term; resolves when it ended. The order of the list is the order of the loops. */

@@ -7,6 +7,8 @@ export class Seat {
   readonly stats: LoopStats = newLoopStats();
   /** What its last plan asked for, ms since 1970. */
   wakeAt: number | undefined;
+  /** It was reset since the index was loaded: from then on it is told of changes. */
+  ready = false;
   private asideUntil = 0;
   private fruitless = 0;
 

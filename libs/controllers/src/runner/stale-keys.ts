@@ -51,6 +51,27 @@ export class StaleKeys {
   }
 }
 
+/** What a loop decided for stale keys, and whether some are left. */
+export interface Decided {
+  readonly changes: readonly Change[];
+  readonly more: boolean;
+}
+
+/** Keys looked at in one plan; a hundred thousand at once would keep a leader from renewing its lease. */
+const LOOKS = 5_000;
+
+/** Decides for stale keys until there are `batch` changes or enough were looked at. */
+export function decideStale(stale: StaleKeys, batch: number, decide: (key: string) => Change | undefined): Decided {
+  const changes: Change[] = [];
+  for (let looks = 0; looks < LOOKS && changes.length < batch; looks++) {
+    const key = stale.take();
+    if (key === undefined) break;
+    const change = decide(key);
+    if (change) changes.push(change);
+  }
+  return { changes, more: stale.size > 0 };
+}
+
 /** The identities whose change was refused for what may have passed at the next try; `unstorable` never passes. */
 export function refusedIdentities(changes: readonly Change[], result: WriteResult): readonly Identity[] {
   return changes.flatMap((change, i) => {

@@ -4,7 +4,7 @@ import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from
 import type { DataplaneResource } from '../matching/dataplane-match';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DueTimes } from '../runner/due-times';
-import { refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { planService, isGenerated, type Backing } from './plan-service';
 import { servicesOf } from './service-candidates';
 
@@ -55,14 +55,9 @@ export class ServicesLoop implements ControlLoop {
 
   plan(now: number): LoopPlan | undefined {
     for (const key of this.due.dueAt(now)) this.stale.add(key);
-    const changes: Change[] = [];
-    for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
-      const change = this.decide(key, now);
-      if (change) changes.push(change);
-      if (changes.length === BATCH) break;
-    }
+    const decided = decideStale(this.stale, BATCH, (key) => this.decide(key, now));
     const wakeAt = this.due.next;
-    return wakeAt === undefined ? { changes } : { changes, wakeAt };
+    return wakeAt === undefined ? decided : { ...decided, wakeAt };
   }
 
   settled(changes: readonly Change[], result: WriteResult): void {

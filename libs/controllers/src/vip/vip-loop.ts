@@ -3,7 +3,7 @@ import { compareText, identityKey, parseIdentityKey, type FreedAddress, type Res
 import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DueTimes } from '../runner/due-times';
-import { refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { heldAddress } from './held-address';
 import { StoreTime } from './store-time';
 import { VipLedger } from './vip-ledger';
@@ -77,12 +77,11 @@ export class VipLoop implements ControlLoop {
   }
 
   plan(now: number, elapsed: number): LoopPlan | undefined {
-    const changes: Change[] = [];
-    do {
-      this.wakeWaiting(this.storeTime.atLeast(elapsed));
-      this.decideStale(changes, now, elapsed);
-    } while (changes.length < BATCH && this.mayRetry());
-    const plan = { changes, notes: changes.length > 0 ? this.cursorNotes() : [] };
+    this.wakeWaiting(this.storeTime.atLeast(elapsed));
+    const { changes, more } = decideStale(this.stale, BATCH, (key) =>
+      this.decide(key, now, this.storeTime.atLeast(elapsed)),
+    );
+    const plan = { changes, notes: changes.length > 0 ? this.cursorNotes() : [], more: more || this.mayRetry() };
     const retryAt = this.waiting.next ?? Infinity;
     if (!Number.isFinite(retryAt)) return plan;
     return { ...plan, wakeAt: now + Math.max(0, retryAt - this.storeTime.atLeast(elapsed)) };
@@ -95,14 +94,6 @@ export class VipLoop implements ControlLoop {
       if (typeof change.vip === 'string') this.ledger.bookTaken(identityKey(change.id), change.vip);
     });
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
-  }
-
-  private decideStale(changes: Change[], now: number, elapsed: number): void {
-    for (let key = this.stale.take(); key !== undefined; key = this.stale.take()) {
-      const change = this.decide(key, now, this.storeTime.atLeast(elapsed));
-      if (change) changes.push(change);
-      if (changes.length === BATCH) return;
-    }
   }
 
   private decide(key: string, now: number, storeNow: number): Change | undefined {

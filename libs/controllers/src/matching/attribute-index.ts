@@ -1,0 +1,76 @@
+/** One thing a selector asks for: an attribute (`label app`, `tag version`) and the value it must have. */
+export interface Term {
+  readonly attribute: string;
+  readonly value: string;
+}
+
+/**
+ * Who has which value of those attributes that some selector asks for: finds the candidates of a selector without
+ * looking at everybody, and costs nothing for attributes that nobody selects by.
+ */
+export class AttributeIndex<Item> {
+  /** A single holder stands as itself: most values of a busy attribute have one. */
+  private readonly holders = new Map<string, Map<string, string | Set<string>>>();
+
+  constructor(private readonly valuesOf: (item: Item, attribute: string) => readonly string[]) {}
+
+  clear(): void {
+    this.holders.clear();
+  }
+
+  /** Begins to index these attributes, from `items` by key, where it does not yet. */
+  want(terms: readonly Term[], items: () => Iterable<readonly [string, Item]>): void {
+    for (const { attribute } of terms) {
+      if (this.holders.has(attribute)) continue;
+      this.holders.set(attribute, new Map());
+      for (const [key, item] of items()) this.add(attribute, key, item);
+    }
+  }
+
+  /** Notes that the item at `key` changed, came (no `before`) or went (no `after`). */
+  replace(key: string, before: Item | undefined, after: Item | undefined): void {
+    for (const attribute of this.holders.keys()) {
+      if (before !== undefined) this.remove(attribute, key, before);
+      if (after !== undefined) this.add(attribute, key, after);
+    }
+  }
+
+  /** What of an item selectors may ask for. */
+  termsOf(item: Item): readonly Term[] {
+    return [...this.holders.keys()].flatMap((attribute) =>
+      this.valuesOf(item, attribute).map((value) => ({ attribute, value })),
+    );
+  }
+
+  /** Keys of all items that may have all of `terms`: those that have the rarest of them; nobody where there are none. */
+  candidates(terms: readonly Term[]): Iterable<string> {
+    const [first, ...others] = terms.map((term) => this.holdersOf(term));
+    return first ? others.reduce((best, next) => (next.size < best.size ? next : best), first) : [];
+  }
+
+  private holdersOf({ attribute, value }: Term): ReadonlySet<string> {
+    const found = this.holders.get(attribute)?.get(value);
+    return found === undefined ? NOBODY : typeof found === 'string' ? new Set([found]) : found;
+  }
+
+  private add(attribute: string, key: string, item: Item): void {
+    const holders = this.holders.get(attribute);
+    for (const value of this.valuesOf(item, attribute)) {
+      const found = holders?.get(value);
+      if (found === undefined) holders?.set(value, key);
+      else if (typeof found !== 'string') found.add(key);
+      else if (found !== key) holders?.set(value, new Set([found, key]));
+    }
+  }
+
+  private remove(attribute: string, key: string, item: Item): void {
+    const holders = this.holders.get(attribute);
+    for (const value of this.valuesOf(item, attribute)) {
+      const found = holders?.get(value);
+      if (found === key) holders?.delete(value);
+      else if (found instanceof Set && found.delete(key) && found.size === 0) holders?.delete(value);
+    }
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set();

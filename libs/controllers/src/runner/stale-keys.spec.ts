@@ -1,0 +1,66 @@
+import { compareText } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+import { DueTimes } from './due-times';
+import { decideStale, StaleKeys } from './stale-keys';
+
+function drained(keys: StaleKeys): string[] {
+  const taken: string[] = [];
+  for (let key = keys.take(); key !== undefined; key = keys.take()) taken.push(key);
+  return taken;
+}
+
+describe('StaleKeys', () => {
+  it('gives each key once, in order, what was marked last first', () => {
+    const keys = new StaleKeys(compareText);
+    for (const key of ['b', 'a', 'b', 'd']) keys.add(key);
+    expect(keys.take()).toBe('a');
+    for (const key of ['c', 'd']) keys.add(key);
+    expect(keys.size).toBe(4);
+    expect(drained(keys)).toEqual(['c', 'd', 'b']);
+    expect(keys.size).toBe(0);
+  });
+
+  it('takes keys that are in order already', () => {
+    const keys = new StaleKeys(compareText);
+    keys.addOrdered(['z', 'y', 'x']);
+    keys.add('a');
+    expect(drained(keys)).toEqual(['a', 'z', 'y', 'x']);
+  });
+});
+
+describe('decideStale', () => {
+  const change = (name: string): Change => ({
+    type: 'delete',
+    id: { kind: 'Mesh', mesh: '', zone: '', namespace: '', name },
+    expect: 'any',
+  });
+
+  it('ends with the batch, and with the number of keys looked at', () => {
+    const keys = new StaleKeys(compareText);
+    for (let i = 0; i < 12_000; i++) keys.add(`k${i}`);
+    expect(decideStale(keys, 3, change)).toMatchObject({ changes: [{}, {}, {}], more: true });
+    const looks = [0, 0, 0].map((_, turn) => {
+      const before = keys.size;
+      expect(decideStale(keys, 3, () => undefined)).toEqual({ changes: [], more: turn < 2 });
+      return before - keys.size;
+    });
+    expect(looks).toEqual([5_000, 5_000, 1_997]);
+  });
+});
+
+describe('DueTimes', () => {
+  it('knows the next time through additions, moves and removals', () => {
+    const due = new DueTimes();
+    expect(due.next).toBeUndefined();
+    due.set('a', 10);
+    due.set('b', 5);
+    expect([due.next, due.dueAt(4), due.dueAt(5)]).toEqual([5, [], ['b']]);
+    due.set('b', 20);
+    expect(due.next).toBe(10);
+    due.set('a', undefined);
+    expect([due.next, due.size, due.keys()]).toEqual([20, 1, ['b']]);
+    due.set('b', undefined);
+    expect(due.next).toBeUndefined();
+    expect(due.dueAt(100)).toEqual([]);
+  });
+});
