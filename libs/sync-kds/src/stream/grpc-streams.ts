@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { EndReason, ListenedStream, StreamListener } from './peer-stream';
 
@@ -49,6 +50,8 @@ export class ServerStream implements ListenedStream {
 /** A zone's end of a stream. */
 export class ClientStream implements ListenedStream {
   private over = false;
+  /** The call is at its end, whoever ended it. */
+  private ended = false;
   private listener: StreamListener | undefined;
 
   constructor(private readonly call: ClientDuplexStream<Buffer, Buffer>) {}
@@ -60,8 +63,8 @@ export class ClientStream implements ListenedStream {
       if (!this.over) listener.message(bytes);
     });
     this.call.on('drain', () => listener.drain());
-    this.call.on('error', (error) => this.finish(error.message));
-    this.call.on('end', () => this.finish('ended by the global'));
+    this.call.on('error', (error) => this.gone(error.message));
+    this.call.on('end', () => this.gone('ended by the global'));
   }
 
   write(message: Buffer): boolean {
@@ -70,8 +73,17 @@ export class ClientStream implements ListenedStream {
 
   end(_reason: EndReason, detail: string): void {
     if (this.over) return;
-    this.call.cancel();
     this.finish(detail);
+    // Not within a callback of the connection: Node 20's HTTP/2 then never returns from resetting a stream that the
+    // peer is just ending.
+    void nextTurn().then(() => {
+      if (!this.ended) this.call.cancel();
+    });
+  }
+
+  private gone(reason: string): void {
+    this.ended = true;
+    this.finish(reason);
   }
 
   private finish(reason: string): void {

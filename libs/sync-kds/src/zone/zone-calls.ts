@@ -1,4 +1,12 @@
-import { Client, status, type ChannelCredentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
+import {
+  Client,
+  compressionAlgorithms,
+  status,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import { SyncServiceClient, type HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import { ClientStream } from '../stream/grpc-streams';
 import type { ListenedStream } from '../stream/peer-stream';
@@ -7,6 +15,17 @@ import { kdsSyncService } from '../wire/services';
 
 /** How long a handshake may take, connecting included, ms. */
 const HANDSHAKE_DEADLINE = 10_000;
+
+const OPTIONS: ChannelOptions = {
+  ...kdsChannelOptions.client,
+  // Compression costs more than it saves on the messages of a change; a peer takes both.
+  'grpc.default_compression_algorithm': compressionAlgorithms.identity,
+  // Each session is a connection of its own.
+  'grpc.use_local_subchannel_pool': 1,
+  // A stream that begins again is a new session's; and grpc-js 1.14.7 never returns from cancelling a call whose
+  // connection is just going, where it would retry it.
+  'grpc.enable_retries': 0,
+};
 
 /** One connection to the global: the calls a zone makes on it, by gRPC or in memory. */
 export interface ZoneTransport {
@@ -23,13 +42,7 @@ export class ZoneCalls implements ZoneTransport {
   private readonly handshakes: SyncServiceClient;
 
   constructor(address: string, credentials: ChannelCredentials) {
-    // Compression costs more than it saves on the messages of a change; a peer takes both.
-    const options = {
-      ...kdsChannelOptions.client,
-      'grpc.default_compression_algorithm': 0,
-      'grpc.use_local_subchannel_pool': 1,
-    };
-    this.client = new Client(address, credentials, options);
+    this.client = new Client(address, credentials, OPTIONS);
     this.handshakes = new SyncServiceClient(address, credentials, { channelOverride: this.client.getChannel() });
   }
 
