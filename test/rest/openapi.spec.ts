@@ -77,7 +77,8 @@ describe.each([
   let api: Parsed;
   beforeAll(async () => {
     const explainHostname = (question: object): Parsed => ({ ...question });
-    rest = await restFixture({ cp, insights: { explainHostname } });
+    const dnsLookup = explainHostname;
+    rest = await restFixture({ cp, insights: { explainHostname, dnsLookup } });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });
   afterAll(() => rest.close());
@@ -95,7 +96,11 @@ describe.each([
     const item = api.paths[path];
     const operation = item[method];
     const parameters: Parsed[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve);
-    const url = parameters.filter((p) => p.in === 'path').reduce((at, p) => at.replace(`{${p.name}}`, p.example), path);
+    const place = parameters
+      .filter((p) => p.in === 'path')
+      .reduce((at, p) => at.replace(`{${p.name}}`, p.example), path);
+    const query = parameters.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${p.example}`);
+    const url = query.length > 0 ? `${place}?${query.join('&')}` : place;
     const contents = Object.entries<Parsed>(operation.requestBody?.content ?? {});
     const [type, media] = contents.find(([name]) => name.endsWith('json')) ?? [];
     const body =

@@ -61,10 +61,18 @@ export interface HostnameQuestion {
   readonly zone?: string;
 }
 
+/** A question to the zone's DNS server; `type` is A where absent. */
+export interface DnsQuestion {
+  readonly name: string;
+  readonly type?: string;
+}
+
 /** Knowledge that other libs have and REST only shows. */
 export interface Insights {
   /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
   readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
+  /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */
+  readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What stands beside a Zone or Dataplane: sessions, versions, lag; undefined where nothing was reported. */
   readonly insightOf?: (resource: Resource) => JsonObject | undefined | Promise<JsonObject | undefined>;
 }

@@ -7,6 +7,7 @@
 export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,
+  type DnsQuestion,
   type HostnameQuestion,
   type Insights,
   type ProgramFacts,

@@ -49,6 +49,11 @@ export class InspectionEndpoint {
     send(reply, await this.inspections.hostnames(request));
   }
 
+  @Get('/_dns/lookup')
+  async lookup(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.inspections.lookup(request));
+  }
+
   @Post('/_explain/hostname')
   @HttpCode(200)
   async explain(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -13,6 +13,8 @@ export interface QueryParameter {
   readonly schema: Readonly<Record<string, unknown>>;
   /** Stands for many parameters that begin with its name: `filter[labels.team]`. */
   readonly family?: boolean;
+  /** Given where a request without it is refused, by the endpoint itself. */
+  readonly required?: { readonly example: string };
 }
 
 /** Bounds of a whole number; both ends are legal. */

@@ -43,6 +43,10 @@ export class Inspections {
     return this.naming.ofService(call);
   }
 
+  lookup(call: Call): Promise<Answer> {
+    return this.naming.lookup(call);
+  }
+
   explain(call: Call): Promise<Answer> {
     return this.naming.explain(call);
   }

@@ -20,6 +20,16 @@ export const HOSTNAME_PARAMETERS: readonly QueryParameter[] = [
   FRESHNESS,
 ];
 
+/** Parameters of a DNS lookup. */
+export const LOOKUP_PARAMETERS: readonly QueryParameter[] = [
+  {
+    ...{ name: 'name', description: 'The name to look up.', schema: { type: 'string', minLength: 1, maxLength: 255 } },
+    required: { example: 'redis.svc.mesh.local' },
+  },
+  { name: 'type', description: 'The type of record; A where absent.', schema: { type: 'string', maxLength: 10 } },
+  FRESHNESS,
+];
+
 /** What is asked about names: which exist, which a service has, who claims one. */
 export class NamingAnswers {
   constructor(
@@ -62,6 +72,18 @@ export class NamingAnswers {
     const question = readQuestion(decodeBody(header(call, 'content-type'), call.body, this.parts.limits));
     requireMesh(this.parts.index, question.mesh);
     return json(await explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }));
+  }
+
+  /** What the zone's DNS would answer to a name and why (issue: lookups). */
+  async lookup(call: Call): Promise<Answer> {
+    const query = queryOf(call, LOOKUP_PARAMETERS);
+    const name = query.text('name');
+    const type = query.text('type');
+    if (name === undefined || name === '') query.refuse('name', 'must be given: the name to look up');
+    await this.reads.ready(query);
+    const { dnsLookup } = this.insights;
+    if (!dnsLookup) throw new HttpFailure(404, 'This control plane answers no DNS; ask a zone.');
+    return json(await dnsLookup({ name: name ?? '', ...(type === undefined ? {} : { type }) }));
   }
 
   /** On the global a status is what the zone of origin reported of itself. */

@@ -12,8 +12,9 @@ export const NAME = pathParameter('name', EXAMPLE_NAME);
 
 /** Query parameters as the endpoint declares them. */
 export function queryParameters(parameters: readonly QueryParameter[]): Part[] {
-  return parameters.map(({ name, description, schema, family }) => ({
+  return parameters.map(({ name, description, schema, family, required }) => ({
     ...{ name, in: 'query', description, schema },
+    ...(required === undefined ? {} : { required: true, example: required.example }),
     ...(family === true ? { style: 'deepObject', explode: true } : {}),
   }));
 }

@@ -1,6 +1,6 @@
 import type { Registry } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
-import { HOSTNAME_PARAMETERS, ZONE_OF_VIEW } from '../inspect/naming-answers';
+import { HOSTNAME_PARAMETERS, LOOKUP_PARAMETERS, ZONE_OF_VIEW } from '../inspect/naming-answers';
 import { overviewParameters } from '../inspect/overviews';
 import { PLAIN_PAGE } from '../inspect/plain-page';
 import { addressParameters, FORMAT, FRESHNESS } from '../read/read-parameters';
@@ -104,6 +104,10 @@ function namePaths(registry: Registry): Part {
         body: schema('DataplanesOfService'),
       },
       ...{ parameters: [MESH, NAME, ...address, ...queryParameters(PLAIN_PAGE)], fails: [400, 404] },
+    }),
+    '/_dns/lookup': get({
+      ...{ id: 'lookUpName', summary: "What the zone's DNS would answer to a name, and why", body: { type: 'object' } },
+      ...{ parameters: queryParameters(LOOKUP_PARAMETERS), fails: [400, 404] },
     }),
     '/_explain/hostname': { post: explainOperation() },
   };
