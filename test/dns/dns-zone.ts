@@ -65,13 +65,13 @@ export class DnsZone {
 
   async start(
     config: DnsSettings = {},
-    parts: { readonly clock?: Clock; readonly logger?: Logger; readonly host?: string } = {},
+    parts: { readonly clock?: Clock; readonly logger?: Logger; readonly port?: number } = {},
   ): Promise<this> {
-    const { clock = systemClock, logger = silentLogger, host = '127.0.0.1' } = parts;
+    const { clock = systemClock, logger = silentLogger, port = 0 } = parts;
     // Nothing of a test may depend on the resolvers of its machine.
     const forward = { resolverFile: '/nonexistent', ...config.forward };
     this.server = createDnsServer({ index: this.index, zone: 'east', clock, logger, config: { ...config, forward } });
-    this.port = await this.server.bind(host, 0);
+    this.port = await this.server.bind('127.0.0.1', port);
     return this;
   }
 

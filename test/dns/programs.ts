@@ -11,10 +11,11 @@ export interface Ran {
 export function run(program: string, args: readonly string[], input = ''): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = execFile(program, [...args], { timeout: 60_000 }, (error, stdout, stderr) => {
-      if (error && error.code === 'ENOENT') return reject(error);
+      if (error && error.code === 'ENOENT') return reject(new Error(`${program} is not installed`));
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
     });
-    child.stdin?.end(input);
+    // Programs that read nothing may be gone before this is written.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 }
 
