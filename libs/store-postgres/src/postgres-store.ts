@@ -28,6 +28,8 @@ export interface PostgresStoreParts {
   readonly pollEvery: number;
 }
 
+type Found = Awaited<ReturnType<LogReader['changesSince']>>;
+
 /** Changes a statement where they need not be written together: delays nobody else for long (design.md §2.4). */
 const PIECE = 500;
 /** Tombstones a statement. */
@@ -46,6 +48,7 @@ interface WriteRow {
 export class PostgresStore implements ResourceStore, StoreUpkeep {
   private readonly closing = new AbortController();
   private readonly reader: LogReader;
+  private readonly reads = new Map<string, Promise<Found>>();
 
   constructor(private readonly parts: PostgresStoreParts) {
     this.reader = new LogReader(parts.pool);
@@ -89,9 +92,9 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     let at = since;
     while (!until.aborted) {
       const seen = wakeUps.count;
-      let found: Awaited<ReturnType<LogReader['changesSince']>>;
+      let found: Found;
       try {
-        found = await this.reader.changesSince(at);
+        found = await this.readTogether(at, seen);
         backoff.reset();
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
@@ -139,6 +142,20 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   close(): Promise<void> {
     this.closing.abort();
     return Promise.resolve();
+  }
+
+  /** Watches at one point that were woken together share one read; one that began before a ring is no answer to it. */
+  private async readTogether(at: StorePoint, seen: number): Promise<Found> {
+    const key = `${at.incarnation}/${at.revision}/${seen}`;
+    const running = this.reads.get(key);
+    if (running) return running;
+    const read = this.reader.changesSince(at);
+    this.reads.set(key, read);
+    try {
+      return await read;
+    } finally {
+      this.reads.delete(key);
+    }
   }
 
   private async writePiece(request: WriteRequest): Promise<WriteResult> {

@@ -1,4 +1,5 @@
 import { identityKey, type Identity, type Resource, type StorePoint, type Tombstone } from '@causeway/resources';
+import { LabelIndex } from './label-index';
 import type { ChangeBatch, Snapshot } from './resource-store';
 
 /** One resource that changed: what the index held and what it holds now. */
@@ -26,7 +27,9 @@ export type IndexListener = (event: IndexEvent) => void;
 export class ResourceIndex {
   private readonly byKey = new Map<string, Resource>();
   private readonly byKind = new Map<string, Map<string, Resource>>();
+  private readonly byLabel = new Map<string, LabelIndex>();
   private readonly stones = new Map<string, Tombstone>();
+  private forgotten = 0;
   private readonly listeners = new Set<IndexListener>();
   private readonly waiting = new Set<{ readonly target: number | StorePoint; readonly resolve: () => void }>();
   private current: StorePoint | undefined;
@@ -57,6 +60,16 @@ export class ResourceIndex {
     return this.byKind.get(kind)?.size ?? 0;
   }
 
+  /**
+   * Those of a kind whose label `key`, as selectors see it, is `value`; in no order. The first question about a label
+   * indexes it for its kind; from then on an answer costs what it holds.
+   */
+  withLabel(kind: string, key: string, value: string): Iterable<Resource> {
+    let labels = this.byLabel.get(kind);
+    if (!labels) this.byLabel.set(kind, (labels = new LabelIndex()));
+    return labels.with(key, value, this.byKind.get(kind) ?? new Map<string, Resource>());
+  }
+
   /** What is left of deleted resources, with the addresses they freed. */
   tombstones(): Iterable<Tombstone> {
     return this.stones.values();
@@ -70,7 +83,9 @@ export class ResourceIndex {
   load(snapshot: Snapshot): void {
     this.byKey.clear();
     this.byKind.clear();
+    this.byLabel.clear();
     this.stones.clear();
+    this.forgotten = 0;
     for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
     for (const stone of snapshot.tombstones) this.stones.set(identityKey(stone.id), stone);
     this.moveTo(snapshot.point, true, []);
@@ -92,6 +107,7 @@ export class ResourceIndex {
       this.stones.set(key, change.tombstone);
       return { key, id, before, after: undefined };
     });
+    this.forgetTombstones(batch.floor ?? 0);
     this.moveTo({ incarnation: this.current.incarnation, revision: batch.revision }, false, changes);
   }
 
@@ -126,15 +142,25 @@ export class ResourceIndex {
   }
 
   private set(key: string, resource: Resource): void {
+    const { kind } = resource.id;
+    this.byLabel.get(kind)?.move(key, this.byKey.get(key), resource);
     this.byKey.set(key, resource);
-    const kind = this.byKind.get(resource.id.kind);
-    if (kind) kind.set(key, resource);
-    else this.byKind.set(resource.id.kind, new Map([[key, resource]]));
+    const ofKind = this.byKind.get(kind);
+    if (ofKind) ofKind.set(key, resource);
+    else this.byKind.set(kind, new Map([[key, resource]]));
   }
 
   private unset(key: string, kind: string): void {
+    this.byLabel.get(kind)?.move(key, this.byKey.get(key), undefined);
     this.byKey.delete(key);
     this.byKind.get(kind)?.delete(key);
+  }
+
+  /** The store has forgotten tombstones up to `floor`: so must who runs for weeks. */
+  private forgetTombstones(floor: number): void {
+    if (floor <= this.forgotten) return;
+    this.forgotten = floor;
+    for (const [key, { revision }] of this.stones) if (revision <= floor) this.stones.delete(key);
   }
 
   private moveTo(point: StorePoint, reloaded: boolean, changes: readonly IndexChange[]): void {

@@ -118,6 +118,8 @@ export type StoreChange =
 export interface ChangeBatch {
   readonly revision: number;
   readonly changes: readonly StoreChange[];
+  /** Tombstones up to this revision are forgotten by the store, and need not be kept by a reader either. */
+  readonly floor?: number;
 }
 
 /** Everything a store holds at one point. */

@@ -87,7 +87,7 @@ export class MemoryDisk {
       if (!row || row.revision !== entry.revision) continue;
       changes.push(this.changeOf(row));
     }
-    return { revision: this.revision, changes };
+    return { revision: this.revision, changes, floor: this.floor };
   }
 
   /** Throws Relist where a reader at this point cannot be told what changed since. */

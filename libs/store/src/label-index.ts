@@ -1,0 +1,54 @@
+import { Label, type Resource } from '@causeway/resources';
+
+type ByKey = ReadonlyMap<string, Resource>;
+
+/** The resources of one kind by label. A label is indexed when it is first asked for, so others cost nothing. */
+export class LabelIndex {
+  private readonly byLabel = new Map<string, Map<string, Map<string, Resource>>>();
+
+  /** Those whose label has the value; `all` are those of the kind, for a label that was not asked for before. */
+  with(label: string, value: string, all: ByKey): Iterable<Resource> {
+    let values = this.byLabel.get(label);
+    if (!values) {
+      values = new Map();
+      this.byLabel.set(label, values);
+      for (const [key, resource] of all) add(values, labelOf(resource, label), key, resource);
+    }
+    return values.get(value)?.values() ?? [];
+  }
+
+  /** Follows a resource that came, changed or went. */
+  move(key: string, before: Resource | undefined, after: Resource | undefined): void {
+    for (const [label, values] of this.byLabel) {
+      const [old, now] = [before && labelOf(before, label), after && labelOf(after, label)];
+      if (old !== undefined && old !== now) remove(values, old, key);
+      if (after) add(values, now, key, after);
+    }
+  }
+}
+
+/** A label as selectors see it: stored, or implied where absent (`effectiveLabels`), without making an object. */
+function labelOf({ id, labels }: Resource, label: string): string | undefined {
+  const stored = labels[label];
+  if (stored !== undefined) return stored;
+  if (label === Label.serviceName) return id.name;
+  return label === Label.namespace ? id.namespace || 'default' : undefined;
+}
+
+function add(
+  values: Map<string, Map<string, Resource>>,
+  value: string | undefined,
+  key: string,
+  resource: Resource,
+): void {
+  if (value === undefined) return;
+  const having = values.get(value);
+  if (having) having.set(key, resource);
+  else values.set(value, new Map([[key, resource]]));
+}
+
+function remove(values: Map<string, Map<string, Resource>>, value: string, key: string): void {
+  const having = values.get(value);
+  having?.delete(key);
+  if (having?.size === 0) values.delete(value);
+}

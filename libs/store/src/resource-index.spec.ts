@@ -1,0 +1,101 @@
+import type { Identity, Labels, Resource } from '@causeway/resources';
+import { ResourceIndex, type IndexEvent } from './resource-index';
+import type { StoreChange } from './resource-store';
+
+function resource(name: string, revision: number, labels: Labels = {}, rest: Partial<Identity> = {}): Resource {
+  const id = { kind: 'Thing', mesh: 'default', zone: 'east', namespace: 'default', name, ...rest };
+  const origin = { incarnation: 'life', revision, committedAt: 0 };
+  const times = { creationOrder: revision, createdAt: 0, modifiedAt: 0 };
+  return { id, uid: name, labels, spec: {}, generation: 1, ...times, revision, origin, freed: [] };
+}
+
+const put = (made: Resource): StoreChange => ({ type: 'put', resource: made });
+const gone = ({ id }: Resource, revision: number): StoreChange => ({
+  type: 'delete',
+  tombstone: { id, revision, deletedAt: 0, freed: [] },
+});
+const names = (found: Iterable<Resource>): string[] => [...found].map(({ id }) => id.name).sort();
+
+describe('ResourceIndex', () => {
+  let index: ResourceIndex;
+  const load = (...resources: Resource[]): void =>
+    index.load({ point: { incarnation: 'life', revision: 10 }, resources, tombstones: [] });
+  const apply = (revision: number, ...changes: StoreChange[]): void => index.apply({ revision, changes });
+  beforeEach(() => (index = new ResourceIndex()));
+
+  it('answers by label, also for what came, changed and went after the first question', () => {
+    load(resource('a', 1, { team: 'x' }), resource('b', 2, { team: 'y' }), resource('c', 3));
+    const team = (value: string): string[] => names(index.withLabel('Thing', 'team', value));
+    expect([team('x'), team('y'), team('z')]).toEqual([['a'], ['b'], []]);
+    apply(11, put(resource('c', 11, { team: 'x' })), put(resource('b', 11, { team: 'x' })));
+    expect([team('x'), team('y')]).toEqual([['a', 'b', 'c'], []]);
+    apply(12, gone(resource('a', 1), 12), put(resource('c', 12)));
+    expect(team('x')).toEqual(['b']);
+    load(resource('d', 13, { team: 'x' }));
+    expect(team('x')).toEqual(['d']);
+    expect(names(index.withLabel('Other', 'team', 'x'))).toEqual([]);
+  });
+
+  it('answers with what the index holds now, not with what it held', () => {
+    load(resource('a', 1, { team: 'x' }));
+    index.withLabel('Thing', 'team', 'x');
+    const newer = resource('a', 11, { team: 'x' });
+    apply(11, put(newer));
+    expect([...index.withLabel('Thing', 'team', 'x')]).toEqual([newer]);
+  });
+
+  it('knows the implied labels as selectors do', () => {
+    load(
+      resource('a', 1),
+      resource('b', 2, {}, { namespace: '' }),
+      resource('c', 3, { 'k8s.kuma.io/namespace': 'prod' }),
+    );
+    expect(names(index.withLabel('Thing', 'k8s.kuma.io/namespace', 'default'))).toEqual(['a', 'b']);
+    expect(names(index.withLabel('Thing', 'k8s.kuma.io/service-name', 'c'))).toEqual(['c']);
+  });
+
+  it('tells listeners what was and what is', () => {
+    load(resource('a', 1));
+    const events: IndexEvent[] = [];
+    const end = index.subscribe((event) => void events.push(event));
+    const [before, after] = [index.get(resource('a', 1).id), resource('a', 11)];
+    apply(11, put(after));
+    apply(12, gone(after, 12));
+    end();
+    apply(13, put(resource('a', 13)));
+    expect(
+      events.map(({ point, reloaded, changes }) => [point.revision, reloaded, changes[0]?.before, changes[0]?.after]),
+    ).toEqual([
+      [11, false, before, after],
+      [12, false, after, undefined],
+    ]);
+  });
+
+  it('keeps tombstones until the store has forgotten them or the name is used again', () => {
+    load(resource('a', 1), resource('b', 2), resource('c', 3));
+    apply(13, gone(resource('a', 1), 11), gone(resource('b', 2), 12), gone(resource('c', 3), 13));
+    expect([...index.tombstones()]).toHaveLength(3);
+    apply(14, put(resource('c', 14)));
+    index.apply({ revision: 15, changes: [], floor: 11 });
+    expect([...index.tombstones()].map(({ id }) => id.name)).toEqual(['b']);
+  });
+
+  it('lets who waits for a revision go on when it is there, in that life', async () => {
+    load(resource('a', 1));
+    await index.reached(10);
+    const order: string[] = [];
+    const waits = [
+      index.reached(12).then(() => order.push('12')),
+      index.reached(11).then(() => order.push('11')),
+      index.reached({ incarnation: 'next', revision: 1 }).then(() => order.push('next life')),
+    ];
+    apply(11);
+    await waits[1];
+    apply(12);
+    await waits[0];
+    expect(order).toEqual(['11', '12']);
+    index.load({ point: { incarnation: 'next', revision: 1 }, resources: [], tombstones: [] });
+    await waits[2];
+    await expect(index.reached(99, AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+  });
+});
