@@ -1,0 +1,144 @@
+import { performance } from 'node:perf_hooks';
+import { Admission } from '@causeway/admission';
+import { coreKinds } from '@causeway/kinds';
+import { isJsonObject, type Identity } from '@causeway/resources';
+import { createRestServer } from '@causeway/rest';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { followStore, MemoryDisk, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
+import { summary } from './support/summary';
+
+/**
+ * A control plane's REST server over loopback with 10,000 services in a memory store: lists of 1,000 and of all 10,000
+ * by cursor, reads and writes one after another, and 100 watchers (from the answer to a write to the last of them).
+ * Prints one JSON line. BENCH_SERVICES (10000), BENCH_TRIES (200), BENCH_WATCHERS (100).
+ */
+const SERVICES = Number(process.env['BENCH_SERVICES'] ?? 10_000);
+const TRIES = Number(process.env['BENCH_TRIES'] ?? 200);
+const WATCHERS = Number(process.env['BENCH_WATCHERS'] ?? 100);
+const CP = { role: 'zone', zone: 'east', federated: true } as const;
+const LIST = '/meshes/default/meshservices';
+
+function service(i: number): Change {
+  const id: Identity = {
+    ...{ kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default' },
+    name: `service-${i}`,
+  };
+  const labels = { 'kuma.io/zone': 'east', 'kuma.io/display-name': id.name, team: `team-${i % 100}` };
+  return { type: 'put', id, expect: 'any', labels, spec: { ports: [{ port: 80, appProtocol: 'http' }] } };
+}
+
+const mesh: Change = {
+  ...{ type: 'put', expect: 'any', labels: {}, spec: {} },
+  id: { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
+};
+
+async function timed(tries: number, run: (i: number) => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
+  const times: number[] = [];
+  for (let i = 0; i < tries; i++) {
+    const start = performance.now();
+    await run(i);
+    times.push(performance.now() - start);
+  }
+  return summary(times);
+}
+
+async function text(url: string, init: RequestInit = {}): Promise<string> {
+  const answer = await fetch(url, init);
+  const body = await answer.text();
+  if (!answer.ok) throw new Error(`${answer.status} ${body}`);
+  return body;
+}
+
+function put(base: string, name: string, port: number): Promise<string> {
+  const body = JSON.stringify({ type: 'MeshService', name, spec: { selector: {}, ports: [{ port }] } });
+  return text(`${base}${LIST}/${name}`, { method: 'PUT', body, headers: { 'content-type': 'application/json' } });
+}
+
+/** Every page by cursor, as a client that wants all would read them. */
+async function everything(base: string): Promise<void> {
+  let next: string | null = `${base}${LIST}?size=1000&cursor=`;
+  let seen = 0;
+  while (next !== null) {
+    const page: unknown = JSON.parse(await text(next));
+    if (!isJsonObject(page) || !Array.isArray(page['items'])) throw new Error('no page');
+    seen += page['items'].length;
+    next = typeof page['next'] === 'string' ? page['next'] : null;
+  }
+  if (seen < SERVICES) throw new Error(`${seen} of ${SERVICES} services`);
+}
+
+/** A watch that calls `seen` for each put of a resource, with its name. */
+async function watch(base: string, seen: (name: string) => void, signal: AbortSignal): Promise<void> {
+  const point = (await fetch(`${base}${LIST}?size=1`)).headers.get('causeway-revision') ?? '0';
+  const answer = await fetch(`${base}${LIST}?watch=true&since=${point}`, { signal });
+  const { body } = answer;
+  if (!body) throw new Error('a watch without a body');
+  const follow = async (): Promise<void> => {
+    let rest = '';
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      const blocks = (rest + chunk).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const name = block.startsWith('event: put') ? /"name":"([^"]+)"/.exec(block)?.[1] : undefined;
+        if (name !== undefined) seen(name);
+      }
+    }
+  };
+  void follow().catch(() => undefined);
+}
+
+/** From sending a write to the moment the last watcher has it. */
+async function fanOut(base: string): Promise<Readonly<Record<string, number>>> {
+  const stop = new AbortController();
+  let wanted = '';
+  let missing = 0;
+  let told: () => void = () => undefined;
+  const seen = (name: string): void => {
+    if (name === wanted && --missing === 0) told();
+  };
+  await Promise.all(Array.from({ length: WATCHERS }, () => watch(base, seen, stop.signal)));
+  const figures = await timed(TRIES, async (i) => {
+    wanted = `fan-${i}`;
+    missing = WATCHERS;
+    const all = new Promise<void>((resolve) => (told = resolve));
+    await put(base, wanted, 80);
+    await all;
+  });
+  stop.abort();
+  return figures;
+}
+
+async function main(): Promise<void> {
+  const store = new MemoryStore(new MemoryDisk());
+  const index = new ResourceIndex();
+  const stop = new AbortController();
+  const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
+  const changes = [mesh, ...Array.from({ length: SERVICES }, (_, i) => service(i))];
+  await index.reached((await store.write({ changes, onRefusal: 'abort' })).revision);
+  const parts = { registry: coreKinds, store, index, clock: systemClock };
+  const admission = new Admission({ ...parts, controlPlane: CP, operatorToken: false });
+  const server = await createRestServer({
+    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: { bindAddress: '127.0.0.1' } },
+    program: { version: '0', instanceId: 'bench', config: {} },
+  });
+  const base = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`;
+  const figures = {
+    bench: 'rest',
+    services: SERVICES,
+    list_all_first_ms: (await timed(1, () => everything(base)))['max_ms'],
+    list_all: await timed(Math.ceil(TRIES / 10), () => everything(base)),
+    page_of_1000: await timed(TRIES, () => text(`${base}${LIST}?size=1000`)),
+    page_by_label: await timed(TRIES, (i) => text(`${base}${LIST}?filter[labels.team]=team-${i % 100}`)),
+    get: await timed(TRIES, (i) => text(`${base}${LIST}/service-${i % SERVICES}`)),
+    put: await timed(TRIES, (i) => put(base, `put-${i}`, 80)),
+    watchers: WATCHERS,
+    write_to_last_watcher: await fanOut(base),
+  };
+  console.log(JSON.stringify(figures));
+  await server.close();
+  stop.abort();
+  await store.close();
+  await following;
+}
+
+void main();
