@@ -4,6 +4,7 @@ import type { ApplyOptions } from './commands/applied';
 import { apply } from './commands/apply';
 import { remove, type DeleteOptions } from './commands/delete';
 import { describe, type DescribeOptions } from './commands/describe';
+import { dig, type DigOptions } from './commands/dig';
 import { explain, type ExplainOptions } from './commands/explain';
 import { get, type GetOptions } from './commands/get';
 import { vips, type VipsOptions } from './commands/vips';
@@ -96,6 +97,15 @@ function addInspecting(program: Command, context: CommandContext, finish: Finish
     .option('-z, --zone <zone>', 'whose view; needed on the global')
     .addOption(outputOption())
     .action(async (hostname: string, options: ExplainOptions) => finish(await explain(context, hostname, options)));
+  program
+    .command('dig')
+    .description("says what a zone's DNS answers to a name, and why")
+    .argument('<name>')
+    .argument('[type]', 'A, AAAA, SRV, TXT, PTR, …')
+    .addOption(outputOption())
+    .action(async (name: string, type: string | undefined, options: DigOptions) =>
+      finish(await dig(context, { name, type }, options)),
+    );
   program
     .command('vips')
     .description('lists the virtual IPs of a zone')

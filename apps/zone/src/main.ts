@@ -1,5 +1,6 @@
 import { awaitDefaults, layFoundations, orFail, serve } from '@causeway/control-plane';
 import type { ControlPlane } from '@causeway/resources';
+import type { Insights } from '@causeway/rest';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { createDns, dnsSettings } from './dns';
@@ -19,10 +20,11 @@ async function main(): Promise<void> {
   const leader = new ZoneLeader(foundations, { settings, global });
   const dns = createDns(foundations, zone, dnsConfig);
   const figures = [...zoneFigures(leader), ...dns.figures()];
+  const dnsLookup: Insights['dnsLookup'] = ({ name, type }) => dns.lookup(name, type);
   const notReady = awaitDefaults(foundations);
   const dnsPort = await orFail(dns.bind(settings.CAUSEWAY_DNS_BIND_ADDRESS, settings.CAUSEWAY_DNS_PORT));
   logger.info('answering names', { dns: `${settings.CAUSEWAY_DNS_BIND_ADDRESS}:${dnsPort}` });
-  const served = await serve(foundations, { settings, shown, insights: {}, figures, notReady });
+  const served = await serve(foundations, { settings, shown, insights: { dnsLookup }, figures, notReady });
   await election.run((term) => leader.lead(term), life.signal);
   await served.close();
   await dns.close();

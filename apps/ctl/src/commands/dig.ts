@@ -1,0 +1,45 @@
+import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import type { CommandContext } from '../context';
+import { structured, table, textAt, type Output } from '../render';
+import { listAt } from './get';
+
+export interface DigOptions {
+  readonly output: Output;
+}
+
+/**
+ * `causeway dig NAME [TYPE]`: what the DNS of the zone asked would answer, and why. 0 when there are records, 1 when
+ * there are none.
+ */
+export async function dig(
+  context: CommandContext,
+  question: { readonly name: string; readonly type: string | undefined },
+  options: DigOptions,
+): Promise<number> {
+  const query = { name: question.name, type: question.type };
+  const { body } = await context.api().send({ method: 'GET', path: '/_dns/lookup', query });
+  if (!isJsonObject(body)) return 1;
+  if (options.output === 'table') digInWords(context, body);
+  else context.print(structured(body, options.output));
+  return listAt(body, 'answers').length > 0 ? 0 : 1;
+}
+
+function digInWords(context: CommandContext, body: JsonObject): void {
+  const asked = `${textAt(body, 'name')} ${textAt(body, 'type')} in zone ${textAt(body, 'zone')}`;
+  context.print(`${asked}: ${textAt(body, 'result')}; ${textAt(body, 'reason')}`);
+  const upstreams = body['upstreams'];
+  if (isJsonArray(upstreams))
+    context.print(`forwarded to ${upstreams.filter((each) => typeof each === 'string').join(', ')}`);
+  const answers = listAt(body, 'answers');
+  if (answers.length > 0) {
+    const rows = answers.map((a) => [textAt(a, 'name'), textAt(a, 'ttl'), textAt(a, 'type'), textAt(a, 'data')]);
+    context.print(table(['NAME', 'TTL', 'TYPE', 'DATA'], rows));
+  }
+  const holders = listAt(body, 'holders');
+  if (holders.length < 2) return;
+  const rows = holders.map((h) => [
+    textAt(h, 'answers') === 'true' ? 'yes' : 'no',
+    ...['mesh', 'kind', 'zone', 'namespace', 'name', 'vip'].map((key) => textAt(h, key)),
+  ]);
+  context.print(table(['ANSWERS', 'MESH', 'KIND', 'ZONE', 'NAMESPACE', 'NAME', 'VIP'], rows));
+}
