@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+
+const TEXT = readFileSync(join(__dirname, '..', '..', 'docs', 'reference', 'api.md'), 'utf8');
+
+interface Line {
+  readonly text: string;
+  readonly port: number;
+  readonly url: string;
+  readonly method: string;
+  readonly type: string | undefined;
+  readonly body: string | undefined;
+}
+
+/** The curl lines of the page, as far as curl's options are used in it. */
+function curlLines(): Line[] {
+  return [...TEXT.matchAll(/`(curl [^`]+)`/g)].map(([, text = '']) => {
+    const [, port = '', url = ''] = /'http:\/\/127\.0\.0\.1:(\d+)([^']*)'/.exec(text) ?? [];
+    return {
+      ...{ text, port: Number(port), url },
+      method: / -X (\w+)/.exec(text)?.[1] ?? 'GET',
+      type: / -H 'content-type: ([^']+)'/.exec(text)?.[1],
+      body: / -d '([^']+)'/.exec(text)?.[1],
+    };
+  });
+}
+
+describe('docs/reference/api.md', () => {
+  const fixtures = new Map<number, RestFixture>();
+  const bases = new Map<number, string>();
+  beforeAll(async () => {
+    const insights = { explainHostname: () => ({}), dnsLookup: () => ({}) };
+    const limits = { watchTime: 20 };
+    fixtures.set(5681, await restFixture({ cp: { role: 'global' }, insights, limits }));
+    fixtures.set(6681, await restFixture({ cp: ZONE_EAST, insights, limits }));
+    await fixtures.get(5681)?.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' } });
+    for (const [port, { server }] of fixtures)
+      bases.set(port, `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`);
+  });
+  afterAll(async () => {
+    await Promise.all([...fixtures.values()].map((fixture) => fixture.close()));
+  });
+
+  it('has curl lines that work, in their order', async () => {
+    const lines = curlLines();
+    expect(lines.length).toBeGreaterThan(30);
+    for (const { text, port, url, method, type, body } of lines) {
+      const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+      const answer = await fetch(`${bases.get(port)}${url}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      });
+      const said = await answer.text();
+      expect([text, answer.ok ? 'works' : said]).toEqual([text, 'works']);
+    }
+  });
+
+  it('names every path of the server and of the views', async () => {
+    const api: Parsed = (await fixtures.get(6681)?.server.inject({ url: '/openapi.json' }))?.json();
+    const served = Object.keys(api.paths).filter((path) =>
+      api.paths[path][path === '/_explain/hostname' ? 'post' : 'get']?.tags.includes('Server'),
+    );
+    expect(served.length).toBeGreaterThan(10);
+    for (const path of served) expect([path, TEXT.includes(path)]).toEqual([path, true]);
+  });
+});
