@@ -1,6 +1,5 @@
-import { webcrypto } from 'node:crypto';
+import { createPrivateKey, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
-import { once } from './once';
 
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY = 24 * 3_600_000;
@@ -26,12 +25,12 @@ export interface CertificateSubject {
 type X509 = typeof import('@peculiar/x509');
 
 /** Loaded when a certificate is first made: it takes longer than the rest of a start. */
-const library = once(async (): Promise<X509> => {
+async function library(): Promise<X509> {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
   return x509;
-});
+}
 
 /** A certificate authority of its own, for 10 years, that may sign servers and nothing else. */
 export async function makeAuthority(now: number): Promise<CertifiedKey> {
@@ -52,7 +51,10 @@ export async function makeAuthority(now: number): Promise<CertifiedKey> {
 }
 
 /** A certificate of a server under these names, signed by the authority. */
-export async function makeServerCertificate(authority: CertifiedKey, subject: CertificateSubject): Promise<CertifiedKey> {
+export async function makeServerCertificate(
+  authority: CertifiedKey,
+  subject: CertificateSubject,
+): Promise<CertifiedKey> {
   const x509 = await library();
   const issuer = new x509.X509Certificate(authority.certificate);
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
@@ -87,6 +89,6 @@ async function exported(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 function imported(pem: string): Promise<webcrypto.CryptoKey> {
-  const bytes = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
+  const bytes = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
   return webcrypto.subtle.importKey('pkcs8', bytes, CURVE, false, ['sign']);
 }

@@ -15,6 +15,7 @@ it.each([
   ['inter-cp-ca', true],
   ['user-token-revocations', true],
   ['user-token-signing-key-7', true],
+  ['kds-tls-authority', true],
   ['zone-token-signing-key-1', false],
   ['zone-token-revocations', false],
   ['custom', false],

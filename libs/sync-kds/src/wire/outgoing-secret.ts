@@ -1,10 +1,11 @@
 import { createPublicKey } from 'node:crypto';
 import { Label } from '@causeway/resources';
+import { AUTHORITY } from '../tls/authority-secret';
 import type { WireResource } from './wire-resource';
 
 const SIGNING_KEY = 'zone-token-signing-key';
 const PUBLIC_KEY = 'zone-token-signing-public-key';
-const WITHHELD = new Set(['envoy-admin-ca', 'admin-user-token', 'inter-cp-ca', 'user-token-revocations']);
+const WITHHELD = new Set(['envoy-admin-ca', 'admin-user-token', 'inter-cp-ca', 'user-token-revocations', AUTHORITY]);
 const WITHHELD_PREFIX = 'user-token-signing-key';
 
 /** True for secrets that never leave the global (kds.md §4.2.3). */
