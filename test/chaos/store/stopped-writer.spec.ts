@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { systemClock } from '@causeway/runtime';
+import { createPostgresBackend } from '@causeway/store-postgres';
+import { createTestDatabase } from '../../support/postgres';
+
+const STOPS = 25;
+
+jest.setTimeout(120_000);
+
+describe('a process that is stopped at any moment of a write (design.md §2.2)', () => {
+  it('keeps nobody else from writing, however long it stands still', async () => {
+    const database = await createTestDatabase();
+    // A writer that held the head row between two round trips, or until its results are read, would let these time out.
+    const backend = await createPostgresBackend({ url: database.url, statementTimeout: 10_000 });
+    const program = ['-r', './bench/register.cjs', 'test/chaos/store/writer.ts', database.url];
+    const writer = spawn(process.execPath, program, {
+      cwd: join(__dirname, '../../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(writer, 'exit');
+    await once(writer.stdout, 'data');
+
+    const before = (await backend.store.head()).revision;
+    for (let n = 0; n < STOPS; n++) {
+      await systemClock.sleep(Math.random() * 60);
+      writer.kill('SIGSTOP');
+      const id = { kind: 'Running', mesh: 'default', zone: '', namespace: '', name: `r${n}` };
+      const { results } = await backend.store.write({
+        changes: [{ type: 'put', id, expect: 'absent', labels: {}, spec: {} }],
+        onRefusal: 'abort',
+      });
+      expect(results[0]?.type).toBe('written');
+      writer.kill('SIGCONT');
+    }
+    const { revision } = await backend.store.head();
+    expect(revision - before).toBeGreaterThan(STOPS); // the other one wrote as well
+
+    writer.kill('SIGKILL');
+    await ended;
+    await backend.close();
+    await database.drop();
+  });
+});
