@@ -35,6 +35,8 @@ export interface GlobalSync {
   figures(): ReadonlyMap<string, readonly KindReport[]>;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
+  /** The operator accepts a zone's new life: what it lacks is deleted. False when nothing of it is held on this replica. */
+  confirm(zone: string): Promise<boolean>;
   /** Ends all streams and stops listening. */
   close(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
     accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
     insightOf: (resource) => insights.of(resource),
+    confirm: async (zone) => (await Promise.all(live.of(zone).map((member) => member.confirm()))).includes(true),
     close: async () => {
       upkeep.stop();
       unsubscribe();

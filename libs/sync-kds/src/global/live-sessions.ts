@@ -7,6 +7,7 @@ export interface SessionMember {
   readonly causeway: boolean;
   /** ms since 1970. */
   readonly openedAt: number;
+  confirm(): Promise<boolean>;
   reports(): readonly KindReport[];
   close(detail: string): void;
 }

@@ -73,6 +73,10 @@ export class UpStream implements ZoneStream {
     }
   }
 
+  confirm(): Promise<boolean> {
+    return this.intake.confirm();
+  }
+
   reports(): readonly KindReport[] {
     return this.intake.reports();
   }

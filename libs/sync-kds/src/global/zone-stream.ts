@@ -6,6 +6,8 @@ export interface ZoneStream {
   drain(): void;
   /** The index holds everything that was written before; every deletion after `floor` is known. */
   open(floor: number): void;
+  /** Accepts a new life of the zone; false when none is held. */
+  confirm(): Promise<boolean>;
   reports(): readonly KindReport[];
   ended(): void;
 }

@@ -93,6 +93,7 @@ export class ZoneStreams {
       direction,
       causeway,
       openedAt: options.clock.now(),
+      confirm: () => served.confirm(),
       reports: () => served.reports(),
       close: (detail) => stream.end('superseded', detail),
     };

@@ -82,6 +82,11 @@ export class IntakeStream {
     return this.inbox.isComplete(kind);
   }
 
+  /** See IntakeWriter. */
+  confirm(): Promise<boolean> {
+    return this.options.writer.confirm();
+  }
+
   reports(): readonly KindReport[] {
     return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
       kind,

@@ -1,7 +1,7 @@
 import { identityKey, type Identity } from '@causeway/resources';
-import type { Clock, Logger, Timer } from '@causeway/runtime';
+import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import { Fenced, type Change, type Note, type WriteResult } from '@causeway/store';
-import { judgeLife, type Intake, type Rejection } from '@causeway/sync';
+import { confirmLife, judgeLife, type Intake, type Rejection } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
 import type { CopyPut } from './parcel';
 
@@ -51,6 +51,15 @@ export class IntakeWriter {
     return this.held.get(kind)?.size ?? 0;
   }
 
+  /** The operator says that the new life is the true one: what it lacks goes. False when nothing is held. */
+  async confirm(): Promise<boolean> {
+    const { pending } = this.options.book.life;
+    if (!pending) return false;
+    this.release?.cancel();
+    await this.releaseAll();
+    return true;
+  }
+
   close(): void {
     this.closed = true;
     this.release?.cancel();
@@ -70,22 +79,23 @@ export class IntakeWriter {
         until: new Date(verdict.heldUntil).toISOString(),
       });
     }
-    this.release ??= clock.after(verdict.heldUntil - clock.now(), () => void this.releaseAll(point.incarnation));
+    this.release ??= clock.after(verdict.heldUntil - clock.now(), () => void this.releaseAll());
     return [];
   }
 
-  /** The time has passed: what is still absent was deleted. */
-  private async releaseAll(incarnation: string): Promise<void> {
-    const { book, clock, hold, logger } = this.options;
+  /** What is still absent was deleted. */
+  private async releaseAll(): Promise<void> {
+    const { book, logger } = this.options;
     if (this.closed) return;
-    const note = book.learn(judgeLife(book.life, incarnation, clock.now(), hold).known);
+    const note = book.learn(confirmLife(book.life));
     const gone = [...this.held.values()].flatMap((ids) => [...ids.values()]);
     this.held.clear();
     try {
       await this.write(gone.map(deletion), note ? [note] : []);
     } catch (error) {
-      // The next session finds the time passed and deletes them itself.
-      if (!(error instanceof Fenced)) logger.warn('what a new life lacks could not be deleted', { error });
+      // The next session judges anew and deletes them itself.
+      if (!(error instanceof Fenced))
+        logger.warn('what a new life lacks could not be deleted', { error: errorText(error) });
     }
   }
 

@@ -26,7 +26,7 @@ export interface Connection {
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<Connection> {
-  const calls = options.dial?.() ?? new ZoneCalls(options.address, options.credentials);
+  const calls = options.dial?.() ?? new ZoneCalls(options.address, options.credentials, options.clock);
   const stopped = new AbortController();
   const stop = (): void => {
     stopped.abort();

@@ -8,6 +8,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { SyncServiceClient, type HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
+import type { Clock } from '@causeway/runtime';
 import { ClientStream } from '../stream/grpc-streams';
 import type { ListenedStream } from '../stream/peer-stream';
 import { kdsChannelOptions } from '../wire/channel-options';
@@ -41,20 +42,26 @@ export class ZoneCalls implements ZoneTransport {
   private readonly client: Client;
   private readonly handshakes: SyncServiceClient;
 
-  constructor(address: string, credentials: ChannelCredentials) {
+  constructor(
+    address: string,
+    credentials: ChannelCredentials,
+    private readonly clock: Clock,
+  ) {
     this.client = new Client(address, credentials, OPTIONS);
     this.handshakes = new SyncServiceClient(address, credentials, { channelOverride: this.client.getChannel() });
   }
 
   /** Undefined where the global does not know the call: it is plain Kuma. Rejects with gRPC's error. */
-  handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined> {
+  handshake(request: HandshakeRequest, metadata: Metadata): Promise<HandshakeResponse | undefined> {
     return new Promise((resolve, reject) => {
       const answered = (error: ServiceError | null, response: HandshakeResponse | undefined): void => {
+        late.cancel();
         if (!error) resolve(response);
         else if (error.code === status.UNIMPLEMENTED) resolve(undefined);
         else reject(error);
       };
-      this.handshakes.handshake(request, metadata, { deadline: now + HANDSHAKE_DEADLINE }, answered);
+      const call = this.handshakes.handshake(request, metadata, answered);
+      const late = this.clock.after(HANDSHAKE_DEADLINE, () => call.cancel());
     });
   }
 
