@@ -1,0 +1,9 @@
+/** An invariant of design.md §9 that did not hold. */
+export interface Violation {
+  /** `I1` … `I10`. */
+  readonly invariant: string;
+  readonly detail: string;
+}
+
+/** Where checks say what they found. */
+export type Report = (invariant: string, detail: string) => void;

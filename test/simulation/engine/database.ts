@@ -1,0 +1,182 @@
+import { Unavailable } from '@causeway/resources';
+import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
+import {
+  MemoryLease,
+  MemorySessions,
+  MemoryStore,
+  type ChangeBatch,
+  type ResourceStore,
+  type SessionStore,
+  type Snapshot,
+  type WriteRequest,
+  type WriteResult,
+} from '@causeway/store';
+import type { WatchedDisk } from './watched-disk';
+import type { Prng } from './prng';
+import type { SimProcess } from './sim-process';
+
+/** What may be wrong between the engine and its store; only a simulation that looks for faults sets any. */
+export interface StoreFaults {
+  /** What is written instead of what was asked for. */
+  readonly write?: (request: WriteRequest, disk: WatchedDisk) => WriteRequest;
+  /** Answers a write before it is done; undefined = as it should be. */
+  readonly answerEarly?: (request: WriteRequest, disk: WatchedDisk) => WriteResult | undefined;
+  readonly snapshot?: (snapshot: Snapshot) => Snapshot;
+  /** `head` says this revision instead of the newest. */
+  readonly head?: (revision: number) => number;
+}
+
+/** How one process reaches its database: requests and answers take time, and get lost. */
+export class DatabaseLink {
+  /** No request is served and no answer arrives. */
+  away = false;
+  /** ms that the watch is behind besides its own time. */
+  lag = 0;
+
+  constructor(
+    readonly process: SimProcess,
+    readonly disk: WatchedDisk,
+    private readonly random: Prng,
+    readonly faults: StoreFaults = {},
+  ) {}
+
+  /** Does `work` on the database and answers; a request under way is served even when its process has died. */
+  call<T>(work: () => Promise<T>): Promise<T> {
+    const { process, random } = this;
+    return new Promise((resolve, reject) => {
+      const fail = (): void => process.later(this.delay(), () => reject(new Unavailable('the database is away')));
+      const servedAfterDeath = random.chance(0.5);
+      process.timeline.after(this.delay(), () => {
+        if (process.isDead && !servedAfterDeath) return;
+        if (this.away) return fail();
+        work().then(
+          (value) => process.later(this.delay(), () => (this.away ? fail() : resolve(value))),
+          (error: Error) => process.later(this.delay(), () => reject(error)),
+        );
+      });
+    });
+  }
+
+  /** Resolves when news of a commit have reached this process. */
+  news(): Promise<void> {
+    return new Promise((resolve) => {
+      const arrive = (): void => {
+        if (this.away) this.process.later(50, arrive);
+        else resolve();
+      };
+      this.process.later(this.random.between(0, 2) + this.lag, arrive);
+    });
+  }
+
+  private delay(): number {
+    const { random } = this;
+    if (random.chance(0.01)) return random.between(50, 1_500);
+    return random.chance(0.5) ? 0 : random.between(0, 3);
+  }
+}
+
+/** The store as one process sees it. */
+export class SimStore implements ResourceStore {
+  private readonly inner: MemoryStore;
+
+  constructor(private readonly link: DatabaseLink) {
+    this.inner = new MemoryStore(link.disk);
+  }
+
+  head(): ReturnType<ResourceStore['head']> {
+    return this.link.call(async () => {
+      const point = await this.inner.head();
+      return { ...point, revision: this.link.faults.head?.(point.revision) ?? point.revision };
+    });
+  }
+
+  floor(): Promise<number> {
+    return this.link.call(() => this.inner.floor());
+  }
+
+  get(id: Parameters<ResourceStore['get']>[0]): ReturnType<ResourceStore['get']> {
+    return this.link.call(() => this.inner.get(id));
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    const snapshot = await this.link.call(() => this.inner.snapshot());
+    return this.link.faults.snapshot?.(snapshot) ?? snapshot;
+  }
+
+  write(request: WriteRequest): Promise<WriteResult> {
+    const { disk, faults, process } = this.link;
+    const work = (): Promise<WriteResult> =>
+      disk.during({ writer: process.name, request }, () => this.inner.write(faults.write?.(request, disk) ?? request));
+    const early = faults.answerEarly?.(request, disk);
+    const answer = this.link.call(work);
+    if (!early) return answer;
+    answer.catch(() => undefined);
+    return Promise.resolve(early);
+  }
+
+  async *watch(
+    since: Parameters<ResourceStore['watch']>[0],
+    signal: AbortSignal,
+  ): AsyncGenerator<ChangeBatch, void, undefined> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    const unsubscribe = this.link.process.onDeath(end);
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      for await (const batch of this.inner.watch(since, over.signal)) {
+        await this.link.news();
+        if (signal.aborted) return;
+        yield batch;
+      }
+    } finally {
+      unsubscribe();
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  note(area: string, key: string): ReturnType<ResourceStore['note']> {
+    return this.link.call(() => this.inner.note(area, key));
+  }
+
+  notes(area: string): ReturnType<ResourceStore['notes']> {
+    return this.link.call(() => this.inner.notes(area));
+  }
+
+  newIncarnation(): ReturnType<MemoryStore['newIncarnation']> {
+    return this.link.call(() => this.inner.newIncarnation());
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** The sessions as one process sees them. */
+export function simSessions(link: DatabaseLink): SessionStore {
+  const inner = new MemorySessions(link.disk);
+  return {
+    open: (request) => link.call(() => inner.open(request)),
+    adopt: (zone) => link.call(() => inner.adopt(zone)),
+    session: (zone) => link.call(() => inner.session(zone)),
+    sessions: () => link.call(() => inner.sessions()),
+  };
+}
+
+/** The leader's lease as one process sees it. */
+export function simLease(link: DatabaseLink): LeaderLease {
+  const inner = new MemoryLease(link.disk);
+  return {
+    readEpoch: (): Promise<LeaderEpoch> => link.call(() => inner.readEpoch()),
+    takeOver: (from, holder, ms) => link.call(() => inner.takeOver(from, holder, ms)),
+    renew: (epoch, holder, ms) => link.call(() => inner.renew(epoch, holder, ms)),
+    release: (epoch, holder) => link.call(() => inner.release(epoch, holder)),
+    onRelease: (listener) => {
+      const unsubscribe = inner.onRelease(() => link.process.later(1, listener));
+      const forget = link.process.onDeath(unsubscribe);
+      return () => {
+        forget();
+        unsubscribe();
+      };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { MemoryDisk, type MemoryDiskOptions, type Note, type WriteRequest } from '@causeway/store';
+
+/** A row as the disk keeps it. */
+export type Row = NonNullable<ReturnType<MemoryDisk['rows']['get']>>;
+
+/** Who writes, and what they asked for. */
+export interface Writing {
+  /** Name of the process; empty for users. */
+  readonly writer: string;
+  readonly request: WriteRequest;
+}
+
+/** One row that a commit has changed. */
+export interface RowChange {
+  readonly key: string;
+  readonly before: Row | undefined;
+  readonly after: Row;
+}
+
+/** A transaction as it is committed. */
+export interface Commit extends Writing {
+  readonly disk: WatchedDisk;
+  readonly changes: readonly RowChange[];
+  readonly notes: readonly { readonly note: Note; readonly before: Note | undefined }[];
+}
+
+/** A disk that shows each commit to whoever checks. */
+export class WatchedDisk extends MemoryDisk {
+  /** Called with each commit, in its step. */
+  watcher: ((commit: Commit) => void) | undefined;
+  /** Commits that changed a row. */
+  commits = 0;
+  private writing: Writing | undefined;
+
+  constructor(
+    readonly name: string,
+    options: MemoryDiskOptions,
+  ) {
+    super(options);
+  }
+
+  /** Runs a write, which commits at once if it does. */
+  during<T>(writing: Writing, work: () => T): T {
+    this.writing = writing;
+    try {
+      return work();
+    } finally {
+      this.writing = undefined;
+    }
+  }
+
+  override commit(written: ReadonlyMap<string, Row>, notes: readonly Note[], creationOrder: number): void {
+    const changes = [...written].map(([key, after]) => ({ key, before: this.rows.get(key), after }));
+    const noted = notes.map((note) => ({ note, before: this.notes.get(`${note.area}\0${note.key}`) }));
+    super.commit(written, notes, creationOrder);
+    if (changes.length > 0) this.commits++;
+    if (this.writing) this.watcher?.({ ...this.writing, disk: this, changes, notes: noted });
+  }
+}

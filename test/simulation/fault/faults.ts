@@ -1,0 +1,111 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
+import { identityKey } from '@causeway/resources';
+import type { Change, PutChange, Snapshot, WriteRequest, WriteResult } from '@causeway/store';
+import type { WatchedDisk } from '../engine/watched-disk';
+import type { Faults } from '../mesh/world';
+
+/** A bug put in on purpose. It lives in the simulation's wiring, never in the engine. */
+export interface KnownFault {
+  readonly name: string;
+  readonly what: string;
+  readonly faults: Faults;
+}
+
+/** The bugs that the simulation must find (docs/reference/simulation.md has how often it does). */
+export const KNOWN_FAULTS: readonly KnownFault[] = [
+  {
+    name: 'no-fence',
+    what: 'the store does not ask whether the leader that writes still leads',
+    faults: { store: { write: ({ fence: _fence, ...request }) => request } },
+  },
+  {
+    name: 'no-session',
+    what: 'the store does not ask whether the session that writes still stands for its zone',
+    faults: { store: { write: ({ session: _session, ...request }) => request } },
+  },
+  {
+    name: 'absence-deletes',
+    what: 'what is missing in a state that holds only changes is taken for deleted',
+    faults: { network: { message: (bytes, direction, to) => (isResponse(direction, to) ? unmarked(bytes) : bytes) } },
+  },
+  {
+    name: 'lagging-replica',
+    what: 'a replica answers before it has caught up with the store',
+    faults: { store: { head: () => 0 } },
+  },
+  {
+    name: 'early-ack',
+    what: 'what a peer sends is acknowledged before it is stored',
+    faults: { store: { answerEarly } },
+  },
+  {
+    name: 'arrival-order',
+    what: 'precedence by the order of arrival in each zone',
+    faults: { store: { write: (request, disk) => changed(request, (change) => asItArrives(change, disk)) } },
+  },
+  {
+    name: 'rest-in-memory',
+    what: 'which addresses rest is remembered by the process only',
+    faults: { store: { snapshot: withoutFreed } },
+  },
+  {
+    name: 'older-overwrites',
+    what: 'a delayed copy overwrites a newer one',
+    faults: { store: { write: (request, disk) => changed(request, (change) => neverOlder(change, disk)) } },
+  },
+];
+
+const MARK_TAG = 802;
+
+function isResponse(direction: 'up' | 'down', to: 'zone' | 'global'): boolean {
+  return direction === 'down' ? to === 'zone' : to === 'global';
+}
+
+/** The message without the marks that it is a part. */
+function unmarked(bytes: Buffer): Buffer {
+  const message = DeltaDiscoveryResponse.decode(bytes);
+  const stored = message._unknownFields?.[MARK_TAG]?.at(-1);
+  if (!stored) return bytes;
+  const mark = { ...StateMark.decode(new BinaryReader(stored).bytes()), more: false, resumed: false };
+  const field = new BinaryWriter().bytes(StateMark.encode(mark).finish()).finish();
+  const fields = { ...message._unknownFields, [MARK_TAG]: [field] };
+  return Buffer.from(DeltaDiscoveryResponse.encode({ ...message, _unknownFields: fields }).finish());
+}
+
+function answerEarly({ changes }: WriteRequest, disk: WatchedDisk): WriteResult | undefined {
+  if (!changes.some(isCopy)) return undefined;
+  const { revision } = disk;
+  return { revision, results: changes.map(() => ({ type: 'unchanged', revision, generation: 1, uid: '' })) };
+}
+
+function changed(request: WriteRequest, change: (put: CopyPut) => CopyPut): WriteRequest {
+  return { ...request, changes: request.changes.map((each) => (isCopy(each) ? change(each) : each)) };
+}
+
+type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };
+
+function isCopy(change: Change): change is CopyPut {
+  return change.type === 'put' && change.copy !== undefined;
+}
+
+function asItArrives(put: CopyPut, disk: WatchedDisk): CopyPut {
+  const held = disk.rows.get(identityKey(put.id));
+  const arrived = Math.max(disk.clock.now() * 1_000, disk.creationOrder) + 1;
+  const creationOrder = held?.deletedAt === undefined ? (held?.creationOrder ?? arrived) : arrived;
+  return { ...put, copy: { ...put.copy, creationOrder } };
+}
+
+function neverOlder(put: CopyPut, disk: WatchedDisk): CopyPut {
+  const { origin } = put.copy;
+  const revision = Math.max(origin.revision, disk.rows.get(identityKey(put.id))?.origin.revision ?? 0);
+  return { ...put, copy: { ...put.copy, origin: { ...origin, revision } } };
+}
+
+function withoutFreed({ point, resources, tombstones }: Snapshot): Snapshot {
+  return {
+    point,
+    resources: resources.map((resource) => ({ ...resource, freed: [] })),
+    tombstones: tombstones.map((stone) => ({ ...stone, freed: [] })),
+  };
+}

@@ -1,0 +1,128 @@
+import { Prng } from '../engine/prng';
+import { ZONE_NAMES, type Mishap, type Schedule, type Step, type UserAction } from './steps';
+
+const NAMES = ['a', 'b', 'c', 'd'];
+const TEAMS = ['red', 'blue'];
+const TEMPLATES = ['{{ name }}.mesh', '{{ label "team" }}.mesh', '{{ .DisplayName }}.{{ .Zone }}.mesh'];
+const SELECTS = ['meshService', 'meshExternalService', 'meshMultiZoneService'] as const;
+const KINDS_OF_ZONE = ['MeshService', 'MeshService', 'Dataplane', 'MeshExternalService', 'HostnameGenerator'];
+const KINDS_OF_GLOBAL = ['MeshExternalService', 'MeshMultiZoneService', 'HostnameGenerator'];
+
+/** Which kinds of mishap may happen; fewer for a slice of the whole. */
+export interface DrawLimits {
+  readonly mishaps: readonly Mishap['type'][];
+  readonly replicas: number;
+}
+
+export const EVERYTHING: DrawLimits = {
+  mishaps: ['kill', 'stop', 'pause', 'away', 'lag', 'skew', 'depose', 'break', 'cut'],
+  replicas: 2,
+};
+
+/** The schedule of a seed. */
+export function drawSchedule(seed: number, limits: DrawLimits = EVERYTHING): Schedule {
+  const random = new Prng(`schedule ${seed}`);
+  const zones = ZONE_NAMES.slice(
+    0,
+    random.weighted([
+      [6, 2],
+      [3, 3],
+      [1, 4],
+    ]),
+  ).map((name) => ({
+    name,
+    replicas: random.chance(0.4) ? limits.replicas : 1,
+  }));
+  const shape = { seed, globals: random.chance(0.5) ? limits.replicas : 1, zones };
+  const prefix = random.chance(0.35) ? 29 : 24;
+  return { ...shape, prefix, restartsAtEnd: random.chance(0.25), steps: drawSteps(random, shape, limits) };
+}
+
+type Shape = Pick<Schedule, 'globals' | 'zones'>;
+
+function drawSteps(random: Prng, shape: Shape, { mishaps }: DrawLimits): Step[] {
+  const count = random.between(8, 30);
+  const trouble = mishaps.length === 0 ? 0 : random.pick([0, 0.15, 0.3, 0.45]);
+  // Some schedules write while the zones join for the first time.
+  let at = random.chance(0.3) ? 0 : 1_500;
+  return Array.from({ length: count }, () => {
+    at += random.weighted([
+      [5, random.between(0, 20)],
+      [5, random.between(20, 400)],
+      [2, random.between(400, 4_000)],
+      [0.4, random.between(4_000, 16_000)],
+    ]);
+    const happens = random.chance(trouble) ? drawMishap(random, shape, mishaps) : drawWrite(random, shape);
+    return { at, ...happens };
+  });
+}
+
+function drawWrite(random: Prng, { zones }: Shape): UserAction {
+  const zone = random.pick(zones).name;
+  const name = random.pick(NAMES);
+  const port = random.between(80, 82);
+  const team = random.pick(TEAMS);
+  const on = random.chance(0.5) ? 'global' : zone;
+  const service = { type: 'service', on: zone, name, port, team, hidden: random.chance(0.06) } as const;
+  const dataplane = { type: 'dataplane', on: zone, name: `dp-${name}`, service: random.pick(NAMES), port } as const;
+  const generator = {
+    type: 'generator',
+    on,
+    name: `${on}-${random.pick(NAMES)}`,
+    template: random.pick(TEMPLATES),
+    selects: random.weighted([
+      [3, SELECTS[0]],
+      [1, SELECTS[1]],
+      [1, SELECTS[2]],
+    ]),
+  } as const;
+  return random.weighted<UserAction>([
+    [8, service],
+    [4, { ...dataplane, ready: random.chance(0.8) }],
+    [1, { type: 'external', on, name, port }],
+    [1, { type: 'multizone', on: 'global', name, team }],
+    [2, generator],
+    [6, drawRemoval(random, zone, on)],
+    [1, { type: 'zone', zone, enabled: random.chance(0.6) }],
+  ]);
+}
+
+function drawRemoval(random: Prng, zone: string, on: string): UserAction {
+  const kind = random.pick(on === 'global' ? KINDS_OF_GLOBAL : KINDS_OF_ZONE);
+  const name = random.pick(NAMES);
+  const prefix = kind === 'Dataplane' ? 'dp-' : kind === 'HostnameGenerator' ? `${on}-` : '';
+  return { type: 'remove', on: on === 'global' ? on : zone, kind, name: prefix + name };
+}
+
+function drawMishap(random: Prng, { zones, globals }: Shape, mishaps: readonly Mishap['type'][]): Mishap {
+  const all = [...zones, { name: 'global', replicas: globals }];
+  const zone = random.pick(zones).name;
+  const { name: plane, replicas } = random.pick(all);
+  const replica = random.between(0, replicas - 1);
+  const how = random.pick(['reset', 'half-open'] as const);
+  const duration = random.weighted([
+    [4, random.between(1, 500)],
+    [3, random.between(500, 9_000)],
+    [1, 15_000],
+  ]);
+  const at = { plane, replica, for: duration };
+  const type = random.pick(mishaps);
+  switch (type) {
+    case 'kill':
+      return { type, ...at, how };
+    case 'stop':
+    case 'pause':
+    case 'away':
+      return { type, ...at };
+    case 'lag':
+      return { type, ...at, ms: random.between(10, 3_000) };
+    case 'skew':
+      return { type, plane, replica, ms: random.between(-60_000, 60_000) };
+    case 'depose':
+      return { type, plane: zone };
+    case 'break':
+      return { type, zone, how };
+    case 'cut':
+      return { type, zone, how, for: duration };
+  }
+}

@@ -1,0 +1,141 @@
+import { ChannelCredentials } from '@grpc/grpc-js';
+import { createZoneLoops, LoopRunner } from '@causeway/controllers';
+import { createElection, silentLogger, type Term } from '@causeway/runtime';
+import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { createGlobalSync, createZoneSync, type GlobalSync } from '@causeway/sync-kds';
+import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
+import type { Served, SimNetwork } from '../engine/network';
+import type { Prng } from '../engine/prng';
+import { SimProcess } from '../engine/sim-process';
+import type { Timeline } from '../engine/timeline';
+import type { WatchedDisk } from '../engine/watched-disk';
+
+/** How long things last in a simulation, ms: short, so that they end within it. */
+export const TIMES = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 } as const;
+
+/** What all control planes of a simulation share. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly network: SimNetwork;
+  readonly registry: Registry;
+  readonly random: Prng;
+  readonly ranges: Readonly<Record<string, string>>;
+  readonly storeFaults: StoreFaults;
+}
+
+/** One replica of a control plane: a life of a process with the real engine in it. */
+export class SimReplica {
+  readonly process: SimProcess;
+  readonly link: DatabaseLink;
+  readonly index = new ResourceIndex();
+  /** Of the global. */
+  sync: GlobalSync | undefined;
+  private readonly life = new AbortController();
+  private readonly store: SimStore;
+  private readonly random: Prng;
+
+  constructor(
+    readonly cp: ControlPlane,
+    disk: WatchedDisk,
+    name: string,
+    private readonly around: Surroundings,
+  ) {
+    this.random = around.random.fork(name);
+    this.process = new SimProcess(name, around.timeline, this.random.between(-2_000, 2_000));
+    this.link = new DatabaseLink(this.process, disk, this.random.fork('database'), around.storeFaults);
+    this.store = new SimStore(this.link);
+    if (this.cp.role === 'global') this.startGlobal();
+    else void this.startZone(this.cp);
+  }
+
+  /** How zones reach this replica; undefined on a zone. */
+  get served(): Served | undefined {
+    const { process, sync } = this;
+    if (!sync || process.isDead) return undefined;
+    return {
+      process,
+      handshake: (request, headers) => sync.handshake(request, headers),
+      accept: (arrived) => sync.accept(arrived),
+    };
+  }
+
+  /** Asks the process to end (SIGTERM). */
+  stop(): void {
+    this.process.deliver(() => {
+      this.life.abort();
+      void this.sync?.close();
+    });
+  }
+
+  private follow(): void {
+    const { store, index, process, life } = this;
+    const options = { clock: process.clock, logger: silentLogger, signal: life.signal, random: this.jitter };
+    void followStore(store, index, options);
+  }
+
+  private startGlobal(): void {
+    this.follow();
+    this.sync = createGlobalSync({
+      store: this.store,
+      sessions: simSessions(this.link),
+      index: this.index,
+      registry: this.around.registry,
+      clock: this.process.clock,
+      logger: silentLogger,
+      instance: this.process.name,
+      version: '0.0.0',
+      auth: { admit: ({ zone, token }) => admit(zone, token) },
+      hold: TIMES.hold,
+      upkeep: this.store,
+    });
+  }
+
+  private async startZone(cp: Extract<ControlPlane, { role: 'zone' }>): Promise<void> {
+    this.follow();
+    await this.index.reached(0);
+    const election = createElection({
+      lease: simLease(this.link),
+      holder: this.process.name,
+      leaseMs: TIMES.lease,
+      clock: this.process.clock,
+      logger: silentLogger,
+      random: this.jitter,
+    });
+    await election.run((term) => this.lead(term, cp), this.life.signal);
+  }
+
+  private async lead(term: Term, cp: Extract<ControlPlane, { role: 'zone' }>): Promise<void> {
+    const { store, index, process, around } = this;
+    const { rest, grace, hold } = TIMES;
+    const loops = createZoneLoops({ cp, ranges: around.ranges, rest, grace });
+    const shared = { store, index, clock: process.clock, logger: silentLogger, term };
+    const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
+    const sync = createZoneSync({
+      ...shared,
+      zone: cp.zone,
+      storeId: `store-of-${cp.zone}`,
+      registry: around.registry,
+      address: '',
+      credentials: ChannelCredentials.createInsecure(),
+      dial: () => around.network.dial(cp.zone, process),
+      version: '0.0.0',
+      token: () => tokenOf(cp.zone),
+      upkeep: store,
+      hold,
+      backoff: { base: 200, cap: 2_000, random: this.jitter },
+    });
+    await Promise.all([runner.run(), sync.run()]);
+  }
+
+  private readonly jitter = (): number => this.random.next();
+}
+
+/** What a zone shows at the door. */
+export function tokenOf(zone: string): string {
+  return `token-of-${zone}`;
+}
+
+function admit(zone: string, token: string | undefined): Promise<object> {
+  return token === tokenOf(zone) ? Promise.resolve({}) : Promise.reject(new Forbidden(`not the token of ${zone}`));
+}

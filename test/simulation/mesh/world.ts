@@ -1,0 +1,300 @@
+import {
+  HostnameGenerator,
+  Dataplane,
+  Mesh,
+  MeshExternalService,
+  MeshMultiZoneService,
+  MeshService,
+  Zone,
+} from '@causeway/kinds';
+import { Registry, type ControlPlane } from '@causeway/resources';
+import { MemoryStore, type Change } from '@causeway/store';
+import { Checker } from '../check/checker';
+import type { Violation } from '../check/violation';
+import type { StoreFaults } from '../engine/database';
+import { KEEPALIVE, SimNetwork, type NetworkFaults, type Served } from '../engine/network';
+import { Prng } from '../engine/prng';
+import { SimClock } from '../engine/sim-process';
+import { Timeline } from '../engine/timeline';
+import { WatchedDisk } from '../engine/watched-disk';
+import { SimReplica, TIMES, type Surroundings } from './plane';
+import type { Mishap, Schedule, Step, UserAction } from './steps';
+import { meshChange, userChange, type Desk } from './user-writes';
+
+/** The kinds that the simulation uses: each sync rule, few messages. */
+const KINDS = new Registry([
+  Mesh,
+  Zone,
+  Dataplane,
+  MeshService,
+  MeshMultiZoneService,
+  MeshExternalService,
+  HostnameGenerator,
+]);
+
+/** What is wrong on purpose. */
+export interface Faults {
+  readonly store?: StoreFaults;
+  readonly network?: NetworkFaults;
+}
+
+/** What came of a run. */
+export interface Outcome {
+  readonly violation: Violation | undefined;
+  /** A number that two runs of one schedule share, down to each commit. */
+  readonly digest: number;
+  readonly steps: number;
+  readonly commits: number;
+  readonly messages: number;
+  /** Simulated ms. */
+  readonly time: number;
+}
+
+interface Plane extends Desk {
+  readonly store: MemoryStore;
+  readonly replicas: (SimReplica | undefined)[];
+}
+
+const SLICE = 5_000;
+/** Slices without a change after which a mesh is at rest: longer than any rest or grace. */
+const QUIET_SLICES = 4;
+const PATIENCE = 300_000;
+
+/** A mesh that runs through a schedule. */
+export class World {
+  private readonly timeline = new Timeline();
+  private readonly random: Prng;
+  private readonly network: SimNetwork;
+  private readonly checker: Checker;
+  private readonly planes = new Map<string, Plane>();
+  private readonly around: Surroundings;
+  private lives = 0;
+  private ids = 0;
+  private digest = 0;
+
+  constructor(
+    private readonly schedule: Schedule,
+    faults: Faults = {},
+  ) {
+    this.random = new Prng(`run ${schedule.seed}`);
+    const served = (): readonly Served[] => this.replicasOf('global').flatMap((replica) => replica.served ?? []);
+    this.network = new SimNetwork(served, this.random.fork('network'), faults.network);
+    this.around = {
+      timeline: this.timeline,
+      network: this.network,
+      registry: KINDS,
+      random: this.random,
+      ranges: rangesOf(schedule.prefix),
+      storeFaults: faults.store ?? {},
+    };
+    const global = this.addPlane('global', { role: 'global' }, schedule.globals);
+    const zones = schedule.zones.map(({ name, replicas }) =>
+      this.addPlane(name, { role: 'zone', zone: name, federated: true }, replicas),
+    );
+    const disks = { global: global.disk, zones: zones.map(({ disk }) => disk) };
+    this.checker = new Checker(disks, KINDS, this.timeline, TIMES.rest);
+    for (const { disk } of this.planes.values()) this.addToDigest(disk);
+    this.write(global, meshChange(global, 'default'));
+    for (const plane of this.planes.values()) plane.replicas.forEach((_, at) => this.start(plane, at));
+  }
+
+  /** Runs the whole schedule; ends at the first violation. */
+  async run(): Promise<Outcome> {
+    for (const step of this.schedule.steps) this.timeline.at(step.at, () => this.take(step));
+    await this.pass(this.schedule.steps.at(-1)?.at ?? 0);
+    this.mendAll();
+    await this.settle();
+    if (this.schedule.restartsAtEnd && !this.checker.violation) await this.restartAll();
+    const { violation } = this.checker;
+    const commits = [...this.planes.values()].reduce((sum, { disk }) => sum + disk.commits, 0);
+    this.stopAll();
+    const { timeline, network, digest } = this;
+    return { violation, digest, steps: timeline.steps, commits, messages: network.delivered, time: timeline.now };
+  }
+
+  private async pass(until: number): Promise<void> {
+    await this.timeline.runUntil(until, () => this.checker.violation !== undefined);
+  }
+
+  /** I4 and I10: everything comes to rest, and then is as it should be. */
+  private async settle(): Promise<void> {
+    const end = this.timeline.now + PATIENCE;
+    let [quiet, before] = [0, ''];
+    while (quiet < QUIET_SLICES && !this.checker.violation) {
+      await this.pass(this.timeline.now + SLICE);
+      const now = this.activity();
+      const differences = this.checker.differences();
+      quiet = now === before && differences.length === 0 ? quiet + 1 : 0;
+      before = now;
+      if (this.timeline.now < end) continue;
+      if (differences.length > 0) this.checker.report('I4', differences.slice(0, 5).join('; '));
+      else this.checker.report('I10', `it never comes to rest: ${now}`);
+    }
+    this.checker.checkElections();
+  }
+
+  /** I2 and I10: nothing changed while nobody was there, so nothing is written. */
+  private async restartAll(): Promise<void> {
+    const before = this.revisions();
+    for (const plane of this.planes.values()) {
+      plane.replicas.forEach((replica, at) => {
+        if (replica) this.kill(replica, 'reset');
+        this.start(plane, at);
+      });
+    }
+    await this.settle();
+    if (this.revisions() !== before)
+      this.checker.report('I10', `a restart wrote: ${before} became ${this.revisions()}`);
+  }
+
+  private revisions(): string {
+    return [...this.planes].map(([name, { disk }]) => `${name} ${disk.revision}`).join(', ');
+  }
+
+  private activity(): string {
+    return `${this.revisions()}, ${this.network.delivered} messages`;
+  }
+
+  private take(step: Step): void {
+    switch (step.type) {
+      case 'kill':
+      case 'stop':
+      case 'pause':
+      case 'away':
+      case 'lag':
+      case 'skew':
+        return this.strike(step);
+      case 'depose':
+        return depose(this.plane(step.plane).disk);
+      case 'break':
+        return this.network.break(step.zone, step.how);
+      case 'cut':
+        this.network.cut.add(step.zone);
+        this.network.break(step.zone, step.how);
+        return void this.timeline.after(step.for, () => this.network.cut.delete(step.zone));
+      default:
+        return this.act(step);
+    }
+  }
+
+  private act(action: UserAction): void {
+    const plane = this.plane(action.type === 'zone' ? 'global' : action.on);
+    this.write(plane, userChange(action, plane));
+  }
+
+  private strike(step: Extract<Mishap, { readonly replica: number }>): void {
+    const plane = this.plane(step.plane);
+    const replica = plane.replicas[step.replica];
+    if (!replica || replica.process.isDead) return;
+    const { process, link } = replica;
+    switch (step.type) {
+      case 'kill':
+        this.kill(replica, step.how);
+        return this.startAfter(plane, step);
+      case 'stop':
+        replica.stop();
+        // It has some time to end, as any process manager gives.
+        return void this.timeline.after(3_000, () => {
+          this.kill(replica, 'reset');
+          this.startAfter(plane, step);
+        });
+      case 'pause':
+        process.pause();
+        this.timeline.after(KEEPALIVE, () =>
+          process.isPaused ? this.network.breakOf(process, 'half-open') : undefined,
+        );
+        return void this.timeline.after(step.for, () => process.resume());
+      case 'away':
+        link.away = true;
+        return void this.timeline.after(step.for, () => (link.away = false));
+      case 'lag':
+        link.lag = step.ms;
+        return void this.timeline.after(step.for, () => (link.lag = 0));
+      case 'skew':
+        process.clock.skew += step.ms;
+    }
+  }
+
+  private startAfter(plane: Plane, { replica, for: ms }: { readonly replica: number; readonly for: number }): void {
+    this.timeline.after(ms, () => {
+      if (plane.replicas[replica]?.process.isDead) this.start(plane, replica);
+    });
+  }
+
+  /** Links and processes are as they should be from now on. */
+  private mendAll(): void {
+    this.network.cut.clear();
+    for (const plane of this.planes.values()) {
+      plane.replicas.forEach((replica, at) => {
+        if (!replica) return;
+        replica.link.away = false;
+        replica.link.lag = 0;
+        replica.process.resume();
+        if (replica.process.isDead) this.start(plane, at);
+      });
+    }
+  }
+
+  private start(plane: Plane, at: number): void {
+    const name = `${plane.disk.name}-${at}.${this.lives++}`;
+    plane.replicas[at] = new SimReplica(plane.cp, plane.disk, name, this.around);
+  }
+
+  private kill({ process }: SimReplica, how: 'reset' | 'half-open'): void {
+    process.kill();
+    this.network.breakOf(process, how);
+  }
+
+  private stopAll(): void {
+    for (const { replicas } of this.planes.values()) for (const replica of replicas) replica?.process.kill();
+  }
+
+  private write(plane: Plane, change: Change): void {
+    const request = { changes: [change], onRefusal: 'skip' } as const;
+    void plane.disk.during({ writer: '', request }, () => plane.store.write(request));
+  }
+
+  private addPlane(name: string, cp: ControlPlane, replicas: number): Plane {
+    const clock = new SimClock(this.timeline, this.random.fork(`clock of ${name}`).between(-5_000, 5_000));
+    const disk = new WatchedDisk(name, { clock, newId: () => `id-${++this.ids}` });
+    const seats = Array.from({ length: replicas }, () => undefined);
+    const plane = { cp, disk, registry: KINDS, store: new MemoryStore(disk), replicas: seats };
+    this.planes.set(name, plane);
+    return plane;
+  }
+
+  private plane(name: string): Plane {
+    const plane = this.planes.get(name);
+    if (!plane) throw new Error(`no control plane ${name}`);
+    return plane;
+  }
+
+  private replicasOf(name: string): SimReplica[] {
+    return this.plane(name).replicas.flatMap((replica) => replica ?? []);
+  }
+
+  private addToDigest(disk: WatchedDisk): void {
+    const { watcher } = disk;
+    disk.watcher = (commit) => {
+      watcher?.(commit);
+      for (const { key, after } of commit.changes) {
+        const text = `${disk.name} ${this.timeline.now} ${key} ${after.revision} ${after.vip ?? ''}`;
+        for (let i = 0; i < text.length; i++) this.digest = (Math.imul(this.digest, 31) + text.charCodeAt(i)) | 0;
+      }
+    };
+  }
+}
+
+function rangesOf(prefix: number): Readonly<Record<string, string>> {
+  return {
+    MeshService: `241.0.0.0/${prefix}`,
+    MeshExternalService: `242.0.0.0/${prefix}`,
+    MeshMultiZoneService: `243.0.0.0/${prefix}`,
+  };
+}
+
+/** Ends the lease of the leader without its knowledge: another takes over while the former still works. */
+function depose(disk: WatchedDisk): void {
+  disk.leader = { ...disk.leader, expiresAt: 0 };
+  for (const listener of [...disk.releaseListeners]) listener();
+}
