@@ -1,26 +1,9 @@
 import { Backoff } from './backoff';
-import type { Clock } from './clock';
-import { errorText, type Logger } from './logger';
+import { errorText } from './logger';
+import type { ElectionOptions } from './election-options';
 import { LeaderTerm } from './leader-term';
 import type { LeaderElection, LeaderStatus, Term } from './leader-election';
-import type { LeaderLease } from './leader-lease';
-import type { LeaderLock } from './leader-lock';
 import { within } from './within';
-
-/** What an election works with. */
-export interface ElectionOptions {
-  readonly lease: LeaderLease;
-  /** Who tries; without it every candidate does, and the lease alone decides. */
-  readonly lock?: LeaderLock;
-  /** This process; no other may have the same, so it holds something random. */
-  readonly holder: string;
-  /** How long a leader that says nothing keeps its place, ms; 200 is legal. */
-  readonly leaseMs: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
-  readonly random?: () => number;
-}
 
 /** The election of design.md §3: a lock for who tries, an epoch in the store for who leads, a lease for how long. */
 export function createElection(options: ElectionOptions): LeaderElection {
@@ -29,7 +12,7 @@ export function createElection(options: ElectionOptions): LeaderElection {
 
 class Election implements LeaderElection {
   private readonly retry: Backoff;
-  /** Since when the lock has not answered; undefined while it does. */
+  /** Since when (`Clock.elapsed`) the lock has not answered; undefined while it does. */
   private lockAwaySince: number | undefined;
   private term: LeaderTerm | undefined;
   private epoch = 0;
@@ -57,7 +40,7 @@ class Election implements LeaderElection {
   status(): LeaderStatus {
     const { epoch, transitions } = this;
     if (!this.term) return { leading: false, epoch, transitions };
-    return { leading: true, epoch, transitions, leaseAge: this.options.clock.now() - this.term.renewedAt };
+    return { leading: true, epoch, transitions, leaseAge: this.options.clock.elapsed() - this.term.renewedAt };
   }
 
   /** One try: the epoch is read before the lock is asked for, so that who slept in between takes over nothing. */
@@ -81,14 +64,14 @@ class Election implements LeaderElection {
   private async mayTry(): Promise<boolean> {
     const { lock, clock, holder, leaseMs, logger } = this.options;
     if (!lock) return true;
-    const asked = clock.now();
+    const asked = clock.elapsed();
     try {
       const ours = await within(clock, leaseMs, lock.acquire(holder, leaseMs));
       this.lockAwaySince = undefined;
       return ours;
     } catch (error) {
       this.lockAwaySince ??= asked;
-      const away = Math.abs(clock.now() - this.lockAwaySince);
+      const away = clock.elapsed() - this.lockAwaySince;
       if (away >= leaseMs) logger.warn('the leader lock is away, going on with the lease', { error: errorText(error) });
       return away >= leaseMs;
     }
@@ -97,9 +80,9 @@ class Election implements LeaderElection {
   private async lead(epoch: number, lead: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, leaseMs } = this.options;
     const term = new LeaderTerm({ ...this.options, epoch });
-    const began = clock.now();
+    const began = clock.elapsed();
     if (await term.begin(signal)) await this.serve(term, lead);
-    if (clock.now() - began > leaseMs) this.retry.reset();
+    if (clock.elapsed() - began > leaseMs) this.retry.reset();
   }
 
   private async serve(term: LeaderTerm, lead: (term: Term) => Promise<void>): Promise<void> {

@@ -1,10 +1,9 @@
-import type { Clock, Timer } from './clock';
-import type { ElectionOptions } from './election';
+import type { Timer } from './clock';
+import type { ElectionOptions } from './election-options';
 import { errorText } from './logger';
 import { within } from './within';
 
-export interface TermParts extends Omit<ElectionOptions, 'clock'> {
-  readonly clock: Clock;
+export interface TermParts extends ElectionOptions {
   readonly epoch: number;
 }
 
@@ -16,7 +15,7 @@ const LOST_AFTER = 2;
  * lost, or could have been: when no renewal that began within the last lease has succeeded.
  */
 export class LeaderTerm {
-  /** ms since 1970 of the last renewal. */
+  /** When the lease was last renewed, by `Clock.elapsed`. */
   renewedAt = 0;
   private readonly over = new AbortController();
   private deadline: Timer | undefined;
@@ -83,7 +82,7 @@ export class LeaderTerm {
       this.deadline?.cancel();
       this.deadline = next;
       this.granted = asked;
-      this.renewedAt = clock.now();
+      this.renewedAt = clock.elapsed();
     } catch (error) {
       next.cancel();
       if (!this.signal.aborted) logger.warn('renewing the lease failed', { epoch, error: errorText(error) });

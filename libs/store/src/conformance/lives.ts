@@ -22,6 +22,7 @@ export function describeLives(world: () => StoreWorld): void {
       expect(await store.purgeTombstones(0)).toBeGreaterThan(0);
       expect((await store.snapshot()).tombstones).toEqual([]);
       await expect(new Watching(other, before).next()).rejects.toEqual(new Relist('too-old'));
+      expect(await other.floor()).toBe(after.revision);
       const fresh = new Watching(other, after);
       await fresh.reach(end);
       expect(fresh.names()).toEqual([later.name]);
@@ -29,6 +30,7 @@ export function describeLives(world: () => StoreWorld): void {
       // Who was watching all the time has seen it and goes on.
       await write(store, put(later, { n: 2 }));
       await still.reach(end + 1);
+      expect(still.batches.at(-1)?.floor).toBe(after.revision);
       await Promise.all([still.close(), fresh.close()]);
     });
 
