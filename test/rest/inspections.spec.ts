@@ -156,6 +156,17 @@ describe('views', () => {
     expect((await get('/meshes/default/hostnames?name=c.')).total).toBe(1);
   });
 
+  it('of the hostnames that another part of the program knows', async () => {
+    const hostnames = (mesh: string): Parsed => [{ hostname: `a.${mesh}`, rank: 1 }, { hostname: 'b' }];
+    const other = await restFixture({ insights: { hostnames } });
+    try {
+      const answer = await other.server.inject({ url: '/meshes/default/hostnames?name=a.' });
+      expect(answer.json()).toEqual({ total: 1, items: [{ hostname: 'a.default', rank: 1 }], next: null });
+    } finally {
+      await other.close();
+    }
+  });
+
   it('of the claims on a hostname', async () => {
     const ask = async (payload: object | string): Promise<[number, Parsed]> => {
       const answer = await rest.server.inject({ method: 'POST', url: '/_explain/hostname', payload });

@@ -67,10 +67,17 @@ export interface DnsQuestion {
   readonly type?: string;
 }
 
+/** A row of the table of hostnames; whoever makes it may say more than the hostname. */
+export interface HostnameRow {
+  readonly hostname: string;
+}
+
 /** Knowledge that other libs have and REST only shows. */
 export interface Insights {
   /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
   readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
+  /** The hostnames of a mesh, sorted; without it the table shows what stands in the status of the services. */
+  readonly hostnames?: (mesh: string) => readonly HostnameRow[];
   /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What stands beside a Zone or Dataplane: sessions, versions, lag; undefined where nothing was reported. */

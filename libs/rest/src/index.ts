@@ -9,6 +9,7 @@ export {
   DEFAULT_LIMITS,
   type DnsQuestion,
   type HostnameQuestion,
+  type HostnameRow,
   type Insights,
   type ProgramFacts,
   type RestAccess,

@@ -46,7 +46,8 @@ export class NamingAnswers {
     await this.reads.ready(query);
     const mesh = pathParameter(call, 'mesh');
     requireMesh(this.parts.index, mesh);
-    const rows = hostnamesOf(this.parts.index, mesh).filter((row) => row.hostname.includes(part));
+    const all = this.insights.hostnames?.(mesh) ?? hostnamesOf(this.parts.index, mesh);
+    const rows = all.filter((row) => row.hostname.includes(part));
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
 
