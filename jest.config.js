@@ -1,6 +1,8 @@
 /** Tests run as CommonJS; every ES module, those of node_modules included, is compiled by tools/jest-swc-transformer.js. */
 module.exports = {
   testEnvironment: 'node',
+  // Each file evaluates its modules anew, and Node is slow to let go of the old ones.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000, // a busy machine is no failure; a wait that never ends is
   globalSetup: '<rootDir>/tools/jest-global-setup.js',
   globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
