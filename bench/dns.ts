@@ -48,11 +48,15 @@ function shuffled(count: number): number[] {
   return numbers;
 }
 
-/** A message of the server process. */
+/** The next message of the server process. */
 function nextMessage(child: ChildProcess): Promise<Record<string, number>> {
   return new Promise((resolve, reject) => {
-    child.once('message', (message: Record<string, number>) => resolve(message));
-    child.once('exit', () => reject(new Error('the server ended')));
+    const ended = (): void => reject(new Error('the server ended'));
+    child.once('exit', ended);
+    child.once('message', (message: Record<string, number>) => {
+      child.off('exit', ended);
+      resolve(message);
+    });
   });
 }
 
