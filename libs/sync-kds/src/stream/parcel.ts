@@ -55,9 +55,12 @@ function putOf({ id, labels, spec, status, facts }: Copy, context: ParcelContext
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
   // Status goes up, not down: a zone computes its own (kds.md §4.2).
   const told = status === undefined || context.receiver.role === 'zone' ? {} : { status };
-  if (context.dialect.meta) return { ...put, ...told, copy: facts };
+  // What Kuma made has no age, whoever tells of it (design.md §4 Creation order).
+  if (context.dialect.meta && facts.createdAt > 0) return { ...put, ...told, copy: facts };
   const held = context.index.byIdentityKey(identityKey(id));
-  return { ...put, ...told, copy: { ...facts, ...countedHere({ labels, spec }, held, context.now()) } };
+  const counted = countedHere({ labels, spec }, held, context.now());
+  const generation = context.dialect.meta ? facts.generation : counted.generation;
+  return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || counted.createdAt } };
 }
 
 /** A plain Kuma peer tells neither generation nor age: they are counted here. */
