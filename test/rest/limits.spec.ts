@@ -147,5 +147,7 @@ describe('the limits of a request', () => {
     expect((await rest.server.inject({ method: 'OPTIONS', url: '/nothing' })).statusCode).toBe(404);
     const wrong = await rest.server.inject({ method: 'DELETE', url: '/meshservices' });
     expect([wrong.statusCode, wrong.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    const explain = await rest.server.inject({ method: 'PUT', url: '/_explain/hostname', payload: {} });
+    expect([explain.statusCode, explain.headers['allow']]).toEqual([405, 'POST']);
   });
 });

@@ -39,9 +39,9 @@ export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
   });
   const fastify = adapter.getInstance();
   fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
-  // Before a body is read that nobody wants.
+  // Before a body is read that nobody wants. The generic routes also catch paths that are no kind's.
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
+    if (!request.is404 && routes.isPathOfKind(request.params)) return done();
     send(
       reply,
       routes.unmatched(request.method, request.url) ??

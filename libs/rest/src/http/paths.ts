@@ -19,7 +19,7 @@ export function unknownPath(path: string, registry: Registry): string {
   if (kind) return wrongScope(kind, inMesh, path);
   const guess = noun.length > 3 ? registry.suggestNoun(noun) : undefined;
   const plural = guess === undefined ? undefined : registry.noun(guess)?.plural;
-  return `There is no path ${path}${plural === undefined ? '' : `; did you mean "${plural}"?`} GET /_resources lists the kinds.`;
+  return `There is no path ${path}${plural === undefined ? '.' : `; did you mean "${plural}"?`} GET /_resources lists the kinds.`;
 }
 
 function wrongScope(kind: Kind, inMesh: boolean, path: string): string {

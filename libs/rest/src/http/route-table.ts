@@ -1,4 +1,4 @@
-import type { Registry } from '@causeway/resources';
+import { isJsonObject, type Registry } from '@causeway/resources';
 import type { Answer } from './answer';
 import { HttpFailure } from './http-failure';
 import { pathOf, unknownPath } from './paths';
@@ -22,6 +22,12 @@ export class RouteTable {
     const route = this.routes.get(path) ?? { methods: new Set<string>(), segments: segmentsOf(path) };
     for (const method of typeof methods === 'string' ? [methods] : methods) route.methods.add(method);
     this.routes.set(path, route);
+  }
+
+  /** False when a generic route was taken by a path whose `:plural` is no kind's; true for every other route. */
+  isPathOfKind(params: unknown): boolean {
+    const plural = isJsonObject(params) ? params['plural'] : undefined;
+    return plural === undefined || (typeof plural === 'string' && this.registry.noun(plural)?.plural === plural);
   }
 
   /** What to answer a request that no route took. */
