@@ -41,10 +41,12 @@ export async function runLeaderChaos(options: ChaosOptions): Promise<ChaosReport
   const database = await createTestDatabase();
   const redis = await RedisServer.start();
   const backend = await createPostgresBackend({ url: database.url, poolSize: 12 });
-  const chaos = new LeaderChaos(options, { database, redis, backend });
+  const load = new Load(backend.store);
+  const chaos = new LeaderChaos(options, { database, redis, backend, load });
   try {
     return await chaos.run();
   } finally {
+    await load.halt();
     await chaos.close();
     await backend.close();
     await redis.kill();
@@ -56,6 +58,7 @@ interface Servers {
   readonly database: TestDatabase;
   readonly redis: RedisServer;
   readonly backend: PostgresBackend;
+  readonly load: Load;
 }
 
 class LeaderChaos {
@@ -74,7 +77,7 @@ class LeaderChaos {
     const admin = new Client({ connectionString: this.servers.database.url });
     await admin.connect();
     await beginAudit(admin);
-    const load = new Load(this.servers.backend.store);
+    const { load } = this.servers;
     await load.start();
     for (let n = 0; n < CANDIDATES; n++) this.add();
     await until('somebody leads', () => this.leader);
@@ -113,7 +116,7 @@ class LeaderChaos {
     const before = this.epoch;
     const started = performance.now();
     await this.breakIt(fault, driven);
-    await until(`somebody leads after ${fault}`, () => this.epoch > before);
+    await until(`somebody leads after ${fault}, change ${this.takeOvers.length + 1}`, () => this.epoch > before);
     this.takeOvers.push(performance.now() - started);
     this.faults[fault] = (this.faults[fault] ?? 0) + 1;
     await this.mend(fault, driven);

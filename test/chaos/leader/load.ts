@@ -32,10 +32,15 @@ export class Load {
     this.clients.push(this.churn());
   }
 
-  /** Stops the clients; what they were told and does not stand in the store, by number of acknowledged writes lost. */
-  async stop(): Promise<{ readonly writes: number; readonly lost: number }> {
+  /** Stops the clients, whatever became of the run. */
+  async halt(): Promise<void> {
     this.running = false;
     await Promise.all(this.clients);
+  }
+
+  /** Stops the clients; what they were told and does not stand in the store, by number of acknowledged writes lost. */
+  async stop(): Promise<{ readonly writes: number; readonly lost: number }> {
+    await this.halt();
     let [writes, lost] = [0, 0];
     for (const [n, { done, unknown }] of this.told.counters.entries()) {
       const value = Number((await this.store.get(counterId(n)))?.spec['n']);
@@ -53,6 +58,7 @@ export class Load {
   private async count(n: number): Promise<void> {
     const told = this.told.counters[n] ?? { done: 0, unknown: 0 };
     while (this.running) {
+      await pause(10); // also when the store is away: a client that spins would starve everybody
       const seen = await this.store.get(counterId(n)).catch(() => undefined);
       if (!seen) continue;
       const change = { ...put(counterId(n), Number(seen.spec['n']) + 1), expect: seen.revision };
@@ -60,7 +66,6 @@ export class Load {
         () => void (told.done += 1),
         (error: unknown) => void (told.unknown += error instanceof Conflict ? 0 : 1),
       );
-      await pause(10);
     }
   }
 
@@ -68,6 +73,7 @@ export class Load {
   private async churn(): Promise<void> {
     const { services } = this.told;
     for (let turn = 0; this.running; turn++) {
+      await pause(15);
       const name = `s${Math.floor(Math.random() * SERVICES)}`;
       const standing = [...services.values()].filter(Boolean).length;
       const there = services.get(name) === true;
@@ -80,7 +86,6 @@ export class Load {
         .write({ changes: [change], onRefusal: 'skip' })
         .catch(() => ({ results: [undefined] }));
       if (results[0]) services.set(name, !there);
-      await pause(15);
     }
   }
 }
