@@ -1,4 +1,4 @@
-import { ChannelCredentials } from '@grpc/grpc-js';
+import { ChannelCredentials, type ServerCredentials } from '@grpc/grpc-js';
 import { coreKinds } from '@causeway/kinds';
 import {
   computedLabels,
@@ -132,6 +132,8 @@ export class TestGlobal extends TestPlane {
   readonly sessions: MemorySessions;
   sync: GlobalSync | undefined;
   port = 0;
+  /** Plain text without. */
+  credentials: ServerCredentials | undefined;
 
   constructor(
     private readonly overrides: Partial<GlobalSyncOptions> = {},
@@ -175,7 +177,7 @@ export class TestGlobal extends TestPlane {
       upkeep: this.store,
       ...this.overrides,
     });
-    this.port = await this.sync.bind('127.0.0.1', this.port);
+    this.port = await this.sync.bind('127.0.0.1', this.port, this.credentials);
   }
 
   /** Stops serving: all zones are cut off. */

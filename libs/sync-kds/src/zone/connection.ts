@@ -26,7 +26,7 @@ export interface Connection {
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<Connection> {
-  const calls = options.dial?.() ?? new ZoneCalls(options.address, options.credentials, options.clock);
+  const calls = options.dial?.() ?? dial(options);
   const stopped = new AbortController();
   const stop = (): void => {
     stopped.abort();
@@ -46,6 +46,10 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     stop();
     throw error;
   }
+}
+
+function dial({ address, credentials, clock }: ZoneSyncOptions): ZoneTransport {
+  return new ZoneCalls(address, typeof credentials === 'function' ? credentials() : credentials, clock);
 }
 
 async function shakeHands(

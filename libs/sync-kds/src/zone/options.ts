@@ -17,7 +17,8 @@ export interface ZoneSyncOptions {
   readonly logger: Logger;
   /** `host:port` of the global. */
   readonly address: string;
-  readonly credentials: ChannelCredentials;
+  /** A function is asked at each connection: an authority that was replaced is trusted from then on. */
+  readonly credentials: ChannelCredentials | (() => ChannelCredentials);
   /** Opens another connection than one by gRPC to `address`. */
   readonly dial?: () => ZoneTransport;
   /** This leadership: writes carry its epoch, and the session ends with it. */
