@@ -22,6 +22,7 @@ export interface StoreFaults {
   /** Answers a write before it is done; undefined = as it should be. */
   readonly answerEarly?: (request: WriteRequest, disk: WatchedDisk) => WriteResult | undefined;
   readonly snapshot?: (snapshot: Snapshot) => Snapshot;
+  readonly batch?: (batch: ChangeBatch) => ChangeBatch;
   /** `head` says this revision instead of the newest. */
   readonly head?: (revision: number) => number;
 }
@@ -32,6 +33,8 @@ export class DatabaseLink {
   away = false;
   /** ms that the watch is behind besides its own time. */
   lag = 0;
+  /** ms that a request or an answer may take besides. */
+  slow = 0;
 
   constructor(
     readonly process: SimProcess,
@@ -69,7 +72,8 @@ export class DatabaseLink {
   }
 
   private delay(): number {
-    const { random } = this;
+    const { random, slow } = this;
+    if (slow > 0) return random.between(0, slow);
     if (random.chance(0.01)) return random.between(50, 1_500);
     return random.chance(0.5) ? 0 : random.between(0, 3);
   }
@@ -126,7 +130,7 @@ export class SimStore implements ResourceStore {
       for await (const batch of this.inner.watch(since, over.signal)) {
         await this.link.news();
         if (signal.aborted) return;
-        yield batch;
+        yield this.link.faults.batch?.(batch) ?? batch;
       }
     } finally {
       unsubscribe();

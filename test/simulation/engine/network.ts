@@ -131,8 +131,9 @@ class SimConnection implements ZoneTransport {
     this.pipes.push(pipe);
     const headers = decodeZoneHeaders(metadata);
     process.timeline.after(this.latency(), () => {
-      if (this.broken) return;
       if (!peer || peer.process.isDead) return pipe.break();
+      // What was opened on a connection that is gone ends when that is noticed.
+      if (this.broken) return void process.timeline.after(KEEPALIVE, () => pipe.break());
       peer.process.deliver(() => peer.accept({ stream: pipe.global, direction, headers }));
     });
     return pipe.zone;

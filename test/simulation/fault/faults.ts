@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
 import { identityKey } from '@causeway/resources';
-import type { Change, PutChange, Snapshot, WriteRequest, WriteResult } from '@causeway/store';
+import type { Change, ChangeBatch, PutChange, Snapshot, WriteRequest, WriteResult } from '@causeway/store';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Faults } from '../mesh/world';
 
@@ -47,12 +47,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'rest-in-memory',
     what: 'which addresses rest is remembered by the process only',
-    faults: { store: { snapshot: withoutFreed } },
-  },
-  {
-    name: 'older-overwrites',
-    what: 'a delayed copy overwrites a newer one',
-    faults: { store: { write: (request, disk) => changed(request, (change) => neverOlder(change, disk)) } },
+    faults: { store: { snapshot: withoutFreed, batch: freedByDeletion } },
   },
 ];
 
@@ -96,16 +91,20 @@ function asItArrives(put: CopyPut, disk: WatchedDisk): CopyPut {
   return { ...put, copy: { ...put.copy, creationOrder } };
 }
 
-function neverOlder(put: CopyPut, disk: WatchedDisk): CopyPut {
-  const { origin } = put.copy;
-  const revision = Math.max(origin.revision, disk.rows.get(identityKey(put.id))?.origin.revision ?? 0);
-  return { ...put, copy: { ...put.copy, origin: { ...origin, revision } } };
-}
-
 function withoutFreed({ point, resources, tombstones }: Snapshot): Snapshot {
   return {
     point,
     resources: resources.map((resource) => ({ ...resource, freed: [] })),
     tombstones: tombstones.map((stone) => ({ ...stone, freed: [] })),
+  };
+}
+
+/** Only who saw the deletion knows. */
+function freedByDeletion({ revision, changes }: ChangeBatch): ChangeBatch {
+  return {
+    revision,
+    changes: changes.map((change) =>
+      change.type === 'put' ? { ...change, resource: { ...change.resource, freed: [] } } : change,
+    ),
   };
 }

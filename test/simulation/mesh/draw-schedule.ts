@@ -15,7 +15,7 @@ export interface DrawLimits {
 }
 
 export const EVERYTHING: DrawLimits = {
-  mishaps: ['kill', 'stop', 'pause', 'away', 'lag', 'skew', 'depose', 'break', 'cut'],
+  mishaps: ['kill', 'stop', 'pause', 'away', 'lag', 'slow', 'skew', 'depose', 'break', 'cut'],
   replicas: 2,
 };
 
@@ -31,10 +31,14 @@ export function drawSchedule(seed: number, limits: DrawLimits = EVERYTHING): Sch
     ]),
   ).map((name) => ({
     name,
-    replicas: random.chance(0.4) ? limits.replicas : 1,
+    replicas: random.chance(0.5) ? limits.replicas : 1,
   }));
   const shape = { seed, globals: random.chance(0.5) ? limits.replicas : 1, zones };
-  const prefix = random.chance(0.35) ? 29 : 24;
+  const prefix = random.weighted([
+    [4, 24],
+    [1, 29],
+    [1, 30],
+  ]);
   return { ...shape, prefix, restartsAtEnd: random.chance(0.25), steps: drawSteps(random, shape, limits) };
 }
 
@@ -45,16 +49,60 @@ function drawSteps(random: Prng, shape: Shape, { mishaps }: DrawLimits): Step[] 
   const trouble = mishaps.length === 0 ? 0 : random.pick([0, 0.15, 0.3, 0.45]);
   // Some schedules write while the zones join for the first time.
   let at = random.chance(0.3) ? 0 : 1_500;
-  return Array.from({ length: count }, () => {
-    at += random.weighted([
-      [5, random.between(0, 20)],
-      [5, random.between(20, 400)],
-      [2, random.between(400, 4_000)],
-      [0.4, random.between(4_000, 16_000)],
-    ]);
+  const steps: Step[] = [];
+  while (steps.length < count) {
     const happens = random.chance(trouble) ? drawMishap(random, shape, mishaps) : drawWrite(random, shape);
-    return { at, ...happens };
-  });
+    const scene = random.chance(0.25) ? drawScene(random, shape, mishaps) : [happens];
+    at += drawPause(random);
+    for (const each of scene) {
+      steps.push({ at, ...each });
+      at += random.weighted([
+        [3, random.between(0, 10)],
+        [2, random.between(10, 300)],
+      ]);
+    }
+  }
+  return steps;
+}
+
+function drawPause(random: Prng): number {
+  return random.weighted([
+    [5, random.between(0, 20)],
+    [5, random.between(20, 400)],
+    [2, random.between(400, 4_000)],
+    [0.4, random.between(4_000, 16_000)],
+  ]);
+}
+
+type Happening = UserAction | Mishap;
+
+/** A few things that belong together: where faults hide, chance alone comes too seldom. */
+function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][]): Happening[] {
+  const { name: zone, replicas } = random.pick(shape.zones);
+  const possible = (...all: Mishap[]): Mishap[] => all.filter(({ type }) => mishaps.includes(type));
+  const writes = (many: number): Happening[] => Array.from({ length: many }, () => drawService(random, zone));
+  const service = drawService(random, zone);
+  const removal = { type: 'remove', on: zone, kind: 'MeshService', name: service.name } as const;
+  const replica = random.between(0, replicas - 1);
+  const killed = { type: 'kill', plane: zone, replica, for: random.between(1, 800), how: 'reset' } as const;
+  const [at, how] = [random.between(0, shape.globals - 1), random.pick(['reset', 'half-open'] as const)];
+  const slowed = { type: 'slow', plane: 'global', replica: at, for: 3_000, ms: random.between(50, 2_500) } as const;
+  return random.pick<Happening[]>([
+    // Deleted and made again, and the process that knew is gone.
+    [service, ...writes(1), removal, ...possible(killed), service],
+    [removal, ...writes(2), ...possible(killed), ...writes(1)],
+    // Another leads while the former still works.
+    [...writes(1), ...possible({ type: 'depose', plane: zone }), ...writes(3)],
+    // What a former session sent is still on its way.
+    [...possible(slowed), ...writes(2), ...possible({ type: 'break', zone, how }), removal, ...writes(2)],
+    // Withdrawn and given back.
+    [service, { type: 'zone', zone, enabled: false }, ...writes(1), { type: 'zone', zone, enabled: true }],
+  ]);
+}
+
+function drawService(random: Prng, zone: string): Extract<UserAction, { readonly type: 'service' }> {
+  const [name, team] = [random.pick(NAMES), random.pick(TEAMS)];
+  return { type: 'service', on: zone, name, port: random.between(80, 82), team, hidden: random.chance(0.06) };
 }
 
 function drawWrite(random: Prng, { zones }: Shape): UserAction {
@@ -63,7 +111,6 @@ function drawWrite(random: Prng, { zones }: Shape): UserAction {
   const port = random.between(80, 82);
   const team = random.pick(TEAMS);
   const on = random.chance(0.5) ? 'global' : zone;
-  const service = { type: 'service', on: zone, name, port, team, hidden: random.chance(0.06) } as const;
   const dataplane = { type: 'dataplane', on: zone, name: `dp-${name}`, service: random.pick(NAMES), port } as const;
   const generator = {
     type: 'generator',
@@ -77,7 +124,7 @@ function drawWrite(random: Prng, { zones }: Shape): UserAction {
     ]),
   } as const;
   return random.weighted<UserAction>([
-    [8, service],
+    [8, drawService(random, zone)],
     [4, { ...dataplane, ready: random.chance(0.8) }],
     [1, { type: 'external', on, name, port }],
     [1, { type: 'multizone', on: 'global', name, team }],
@@ -115,6 +162,7 @@ function drawMishap(random: Prng, { zones, globals }: Shape, mishaps: readonly M
     case 'away':
       return { type, ...at };
     case 'lag':
+    case 'slow':
       return { type, ...at, ms: random.between(10, 3_000) };
     case 'skew':
       return { type, plane, replica, ms: random.between(-60_000, 60_000) };

@@ -48,7 +48,7 @@ export type Mishap =
   | { readonly type: 'pause'; readonly plane: string; readonly replica: number; readonly for: number }
   | { readonly type: 'away'; readonly plane: string; readonly replica: number; readonly for: number }
   | {
-      readonly type: 'lag';
+      readonly type: 'lag' | 'slow';
       readonly plane: string;
       readonly replica: number;
       readonly for: number;

@@ -104,7 +104,7 @@ export class World {
     await this.pass(this.schedule.steps.at(-1)?.at ?? 0);
     this.mendAll();
     await this.settle();
-    if (this.schedule.restartsAtEnd && !this.checker.violation) await this.restartAll();
+    if (this.mayRestart() && !this.checker.violation) await this.restartAll();
     const { violation } = this.checker;
     const commits = [...this.planes.values()].reduce((sum, { disk }) => sum + disk.commits, 0);
     this.stopAll();
@@ -147,6 +147,11 @@ export class World {
       this.checker.report('I10', `a restart wrote: ${before} became ${this.revisions()}`);
   }
 
+  /** A clock that jumped back makes a grace last longer: what ends after that is no work of the restart. */
+  private mayRestart(): boolean {
+    return this.schedule.restartsAtEnd && !this.schedule.steps.some(({ type }) => type === 'skew');
+  }
+
   private revisions(): string {
     return [...this.planes].map(([name, { disk }]) => `${name} ${disk.revision}`).join(', ');
   }
@@ -162,6 +167,7 @@ export class World {
       case 'pause':
       case 'away':
       case 'lag':
+      case 'slow':
       case 'skew':
         return this.strike(step);
       case 'depose':
@@ -210,6 +216,9 @@ export class World {
       case 'lag':
         link.lag = step.ms;
         return void this.timeline.after(step.for, () => (link.lag = 0));
+      case 'slow':
+        link.slow = step.ms;
+        return void this.timeline.after(step.for, () => (link.slow = 0));
       case 'skew':
         process.clock.skew += step.ms;
     }
@@ -229,6 +238,7 @@ export class World {
         if (!replica) return;
         replica.link.away = false;
         replica.link.lag = 0;
+        replica.link.slow = 0;
         replica.process.resume();
         if (replica.process.isDead) this.start(plane, at);
       });
