@@ -3,14 +3,23 @@ import { followStore, ResourceIndex } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, put, Watching, write } from '../../store/src/conformance';
-import { createPostgresBackend } from './create-postgres-backend';
+import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './create-postgres-backend';
 
 describe('lives of a store (design.md §2.7)', () => {
   let database: TestDatabase;
+  const open: PostgresBackend[] = [];
+
+  /** A backend that is closed after the test, also when that fails. */
+  async function start(options: PostgresOptions): Promise<PostgresBackend> {
+    const backend = await createPostgresBackend(options);
+    open.push(backend);
+    return backend;
+  }
   const more: TestDatabase[] = [];
 
   beforeEach(async () => void (database = await createTestDatabase()));
   afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
     await Promise.all([database, ...more.splice(0)].map((one) => one.drop()));
   });
 
@@ -22,17 +31,17 @@ describe('lives of a store (design.md §2.7)', () => {
   }
 
   it('stay the same through restarts', async () => {
-    const first = await createPostgresBackend({ url: database.url });
+    const first = await start({ url: database.url });
     await write(first.store, put(freshId()));
     const head = await first.store.head();
     await first.close();
-    const second = await createPostgresBackend({ url: database.url });
+    const second = await start({ url: database.url });
     expect(await second.store.head()).toEqual(head);
     await second.close();
   });
 
   it('begin anew in a copy of the database, as a restored backup is one', async () => {
-    const first = await createPostgresBackend({ url: database.url });
+    const first = await start({ url: database.url });
     const id = freshId();
     await write(first.store, put(id));
     const old = await first.store.head();
@@ -41,20 +50,20 @@ describe('lives of a store (design.md §2.7)', () => {
     const copy = await copyOf(database.url, name);
     more.push(copy);
 
-    const restored = await createPostgresBackend({ url: copy.url });
+    const restored = await start({ url: copy.url });
     const head = await restored.store.head();
     expect(head.incarnation).not.toBe(old.incarnation);
     expect(head.revision).toBeGreaterThan(old.revision);
     expect((await restored.store.get(id))?.origin.incarnation).toBe(head.incarnation);
     await expect(new Watching(restored.store, old).next()).rejects.toThrow('new life');
     await restored.close();
-    const again = await createPostgresBackend({ url: copy.url });
+    const again = await start({ url: copy.url });
     expect((await again.store.head()).incarnation).toBe(head.incarnation);
     await again.close();
   });
 
   it('begin anew when a standby took over, for a process that runs: its index reloads', async () => {
-    const backend = await createPostgresBackend({ url: database.url, pollEvery: 20 });
+    const backend = await start({ url: database.url, pollEvery: 20 });
     const [index, stop] = [new ResourceIndex(), new AbortController()];
     const following = followStore(backend.store, index, {
       clock: systemClock,
@@ -82,7 +91,7 @@ describe('lives of a store (design.md §2.7)', () => {
   });
 
   it('forget tombstones by the database clock, not by ours', async () => {
-    const backend = await createPostgresBackend({ url: database.url, clock: new FakeClock(0) });
+    const backend = await start({ url: database.url, clock: new FakeClock(0) });
     const id = freshId();
     await write(backend.store, put(id));
     await write(backend.store, { type: 'delete', id, expect: 'any' });

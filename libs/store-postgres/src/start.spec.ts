@@ -4,12 +4,23 @@ import { silentLogger, systemClock, type Logger } from '@causeway/runtime';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, put, write } from '../../store/src/conformance';
-import { createPostgresBackend } from './create-postgres-backend';
+import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './create-postgres-backend';
 
 describe('the start of a store', () => {
   let database: TestDatabase;
+  const open: PostgresBackend[] = [];
+
+  /** A backend that is closed after the test, also when that fails. */
+  async function start(options: PostgresOptions): Promise<PostgresBackend> {
+    const backend = await createPostgresBackend(options);
+    open.push(backend);
+    return backend;
+  }
   beforeEach(async () => void (database = await createTestDatabase()));
-  afterEach(() => database.drop());
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    await database.drop();
+  });
 
   async function query(statement: string): Promise<unknown[]> {
     const client = new Client({ connectionString: database.url });
@@ -22,24 +33,22 @@ describe('the start of a store', () => {
   it('migrates once when several replicas start together, and not again later', async () => {
     const lines: string[] = [];
     const logger: Logger = { ...silentLogger, info: (message) => void lines.push(message) };
-    const replicas = await Promise.all(
-      Array.from({ length: 4 }, () => createPostgresBackend({ url: database.url, logger })),
-    );
+    const replicas = await Promise.all(Array.from({ length: 4 }, () => start({ url: database.url, logger })));
     expect(lines).toEqual(['database migrated']);
     await Promise.all(replicas.map((one, n) => write(one.store, put(freshId(), { n }))));
     await Promise.all(replicas.map((one) => one.close()));
-    const later = await createPostgresBackend({ url: database.url, logger });
+    const later = await start({ url: database.url, logger });
     expect(lines).toHaveLength(1);
     await later.close();
   });
 
   it('refuses a database that a later version has migrated, or goes on with it as told', async () => {
-    await (await createPostgresBackend({ url: database.url })).close();
+    await (await start({ url: database.url })).close();
     await query(`INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Future9999999999999')`);
-    const refused: unknown = await createPostgresBackend({ url: database.url }).catch((error: unknown) => error);
+    const refused: unknown = await start({ url: database.url }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Unavailable);
     expect(String(refused)).toContain('later version of this program (Future9999999999999)');
-    const tolerant = await createPostgresBackend({ url: database.url, tolerateNewer: true });
+    const tolerant = await start({ url: database.url, tolerateNewer: true });
     await write(tolerant.store, put(freshId()));
     await tolerant.close();
   });
@@ -57,7 +66,7 @@ describe('the start of a store', () => {
     };
     const url = new URL(database.url);
     url.port = String(port);
-    const backend = await createPostgresBackend({ url: url.href, logger });
+    const backend = await start({ url: url.href, logger });
     expect(lines[0]).toBe(
       `waiting for Postgres at 127.0.0.1:${port}${url.pathname}: connect ECONNREFUSED 127.0.0.1:${port}`,
     );
@@ -70,20 +79,16 @@ describe('the start of a store', () => {
   it('gives up with one line when the time is over, it is told to stop, or waiting cannot help', async () => {
     const nowhere = new URL(database.url);
     nowhere.port = '1';
-    await expect(createPostgresBackend({ url: nowhere.href, startTimeout: 1 })).rejects.toThrow(
+    await expect(start({ url: nowhere.href, startTimeout: 1 })).rejects.toThrow(
       'gave up waiting for Postgres at 127.0.0.1:1',
     );
-    await expect(createPostgresBackend({ url: nowhere.href, signal: AbortSignal.abort() })).rejects.toThrow(
-      Unavailable,
-    );
+    await expect(start({ url: nowhere.href, signal: AbortSignal.abort() })).rejects.toThrow(Unavailable);
     const missing = new URL(database.url);
     missing.pathname = '/no_such_database';
-    await expect(createPostgresBackend({ url: missing.href })).rejects.toThrow(
-      'database "no_such_database" does not exist',
-    );
+    await expect(start({ url: missing.href })).rejects.toThrow('database "no_such_database" does not exist');
     const stranger = new URL(database.url);
     stranger.password = 'wrong';
-    await expect(createPostgresBackend({ url: stranger.href })).rejects.toThrow('password authentication failed');
+    await expect(start({ url: stranger.href })).rejects.toThrow('password authentication failed');
   });
 
   it('works without the rights of a superuser', async () => {
@@ -91,7 +96,7 @@ describe('the start of a store', () => {
     await query(`GRANT ALL ON SCHEMA public TO plain_${process.pid}`);
     const url = new URL(database.url);
     [url.username, url.password] = [`plain_${process.pid}`, 'plain'];
-    const backend = await createPostgresBackend({ url: url.href, clock: systemClock });
+    const backend = await start({ url: url.href, clock: systemClock });
     await write(backend.store, put(freshId()));
     expect(await query('SELECT server FROM store_head')).toEqual([
       { server: expect.stringMatching(/^(\d+|\?)\/[0-9A-F]{8}\/\d+$/) },
