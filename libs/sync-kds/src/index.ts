@@ -61,3 +61,4 @@ export type { ServerCertificates } from './tls/server-certificates';
 export { serverNames } from './tls/server-names';
 export { globalCredentials, type GlobalTrust } from './tls/zone-credentials';
 export { healthOf, type Health, type KindReport } from './report';
+export { createZoneKeeper, type ZoneKeeper, type ZoneKeeperOptions } from './global/zone-keeper';

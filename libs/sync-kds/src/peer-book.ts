@@ -13,6 +13,11 @@ export interface Point {
 const LIFE = 'life';
 const POINT = 'point/';
 
+/** Where it stands beside the log. */
+export function peerArea(peer: string): string {
+  return `sync/${peer}`;
+}
+
 /**
  * What this control plane remembers of a peer, beside the log: how much of the peer's state it holds, and the lives of
  * the peer's store. Read when a session begins; each fact is written with the changes that it speaks of.
@@ -23,7 +28,7 @@ export class PeerBook {
   private readonly area: string;
 
   private constructor(peer: string) {
-    this.area = `sync/${peer}`;
+    this.area = peerArea(peer);
   }
 
   /** `peer` is a zone's name, or empty for the global. */

@@ -7,7 +7,7 @@
  * what: `trespass`.
  */
 export { goesDown, goesUp, isOfferedDown, isOfferedUp, mayHaveGoneDown, mayHaveGoneUp, type Peer } from './offer-rules';
-export { MeshView } from './mesh-view';
+export { MeshView, type ExportDefault } from './mesh-view';
 export { type MessageLimits, type Offer, type Sendable, type Told } from './offer';
 export { Outbox } from './outbox';
 export { type KindFigures, type Message } from './outbox-kind';
@@ -16,3 +16,4 @@ export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind'
 export { Rejections, type Rejection } from './rejection';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
 export { confirmLife, judgeLife, NO_LIFE, type KnownLife, type LifeVerdict } from './peer-life';
+export { lostRuleOf, lostSince, type LostPolicy, type LostRule, type Sighting } from './lost-zone';

@@ -1,36 +1,65 @@
-import type { Kind, Resource } from '@causeway/resources';
+import {
+  isJsonArray,
+  isJsonObject,
+  Label,
+  labelsMatch,
+  type Kind,
+  type Labels,
+  type Resource,
+} from '@causeway/resources';
+
+/** Who gets what has no export rule of its own. */
+export type ExportDefault = 'All' | 'None';
+
+/** A zone as others see it. */
+interface ZoneView {
+  readonly open: boolean;
+  readonly labels: Labels;
+}
+
+/** Labels that say where a Zone was made, not what it is. */
+const NOT_CHOSEN: readonly string[] = [Label.origin, Label.displayName];
 
 /** What of the global's state decides who gets which resource, at one moment; never changed in place. */
 export class MeshView {
   private constructor(
     readonly meshes: ReadonlySet<string>,
-    private readonly zones: ReadonlyMap<string, boolean>,
+    private readonly zones: ReadonlyMap<string, ZoneView>,
+    private readonly exportDefault: ExportDefault,
   ) {}
 
   /** The view that follows from all Meshes and Zones. */
-  static of(meshes: Iterable<Resource>, zones: Iterable<Resource>): MeshView {
-    return new MeshView(
-      new Set([...meshes].map((mesh) => mesh.id.name)),
-      new Map([...zones].map((zone) => [zone.id.name, zone.spec['enabled'] !== false])),
-    );
+  static of(meshes: Iterable<Resource>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
+    const views = [...zones].map((zone): [string, ZoneView] => [
+      zone.id.name,
+      { open: isOpen(zone), labels: zone.labels },
+    ]);
+    return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
   }
 
-  /** Whether other zones may know what comes from this one: it exists and is enabled. */
+  /** Whether other zones may know what comes from this one: it exists, is enabled, and not withdrawn as lost. */
   isOpen(zone: string): boolean {
-    return this.zones.get(zone) ?? false;
+    return this.zones.get(zone)?.open ?? false;
   }
 
-  /** Whether the zone `to` may know this resource of another zone. */
+  /** Whether the zone `to` may know this resource of another zone: by the state of that zone and `spec.export`. */
   exports(resource: Resource, to: string): boolean {
-    return to !== resource.id.zone && this.isOpen(resource.id.zone);
+    if (to === resource.id.zone || !this.isOpen(resource.id.zone)) return false;
+    const rule = resource.spec['export'];
+    if (!isJsonObject(rule)) return this.exportDefault === 'All';
+    if (rule['mode'] !== 'Subset') return rule['mode'] === 'All';
+    const wanted = rule['zones'];
+    if (isJsonArray(wanted)) return wanted.includes(to);
+    const labels = isJsonObject(wanted) ? wanted['matchLabels'] : undefined;
+    return isLabels(labels) && labelsMatch(labels, this.zones.get(to)?.labels ?? {});
   }
 
   /** What of this view decides what zones get of a kind, as text; equal texts cut equal states. */
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
-    const open =
-      kind.sync.down === 'everything' ? [...this.zones.keys()].filter((zone) => this.isOpen(zone)).sort() : [];
-    return JSON.stringify([meshes, open]);
+    if (kind.sync.down !== 'everything') return JSON.stringify([meshes]);
+    const zones = [...this.zones].map(([name, { open, labels }]) => [name, open, chosen(labels)]);
+    return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 
   /** Zones whose openness differs between two views. */
@@ -39,9 +68,31 @@ export class MeshView {
     return [...names].filter((name) => this.isOpen(name) !== older.isOpen(name));
   }
 
+  /** Whether a zone may now be meant by other export rules than before. */
+  isRelabelledSince(older: MeshView): boolean {
+    const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
+    const of = (view: MeshView, name: string): string => JSON.stringify(chosen(view.zones.get(name)?.labels ?? {}));
+    return [...names].some((name) => of(this, name) !== of(older, name));
+  }
+
   /** Meshes that only one of two views has. */
   meshesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.meshes, ...older.meshes]);
     return [...names].filter((name) => this.meshes.has(name) !== older.meshes.has(name));
   }
+}
+
+function isOpen({ spec, status }: Resource): boolean {
+  const lost = status?.['lost'];
+  return spec['enabled'] !== false && !(isJsonObject(lost) && lost['policy'] === 'withdraw');
+}
+
+function chosen(labels: Labels): readonly (readonly [string, string])[] {
+  return Object.entries(labels)
+    .filter(([key]) => !NOT_CHOSEN.includes(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function isLabels(value: unknown): value is Labels {
+  return isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string');
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineKind, Sync, type Kind, type Resource, type SyncRule } from '@causeway/resources';
+import { defineKind, Sync, type JsonValue, type Kind, type Resource, type SyncRule } from '@causeway/resources';
 import { MeshView } from './mesh-view';
 import { goesDown, goesUp, isOfferedDown, isOfferedUp } from './offer-rules';
 import { isOwnedByStream, trespass } from './ownership';
@@ -59,6 +59,38 @@ describe('what the global gives a zone', () => {
     ['kept out by label', resource('east', { labels: { 'kuma.io/kds-sync': 'disabled' } }), false],
   ])('%s: %s', (_, held, want) => {
     expect(isOfferedDown(across, held, WEST, VIEW)).toBe(want);
+  });
+
+  const rule = (mode: string, zones?: JsonValue): Partial<Resource> => ({
+    spec: { export: zones === undefined ? { mode } : { mode, zones } },
+  });
+  const labelled = MeshView.of([meshRow], [zoneRow('east'), { ...zoneRow('west'), labels: { region: 'eu' } }]);
+  it.each<[string, Partial<Resource>, boolean]>([
+    ['to all', rule('All'), true],
+    ['to none', rule('None'), false],
+    ['to zones by name', rule('Subset', ['north', 'west']), true],
+    ['to other zones by name', rule('Subset', ['north']), false],
+    ['to zones by label', rule('Subset', { matchLabels: { region: 'eu' } }), true],
+    ['to zones by other labels', rule('Subset', { matchLabels: { region: 'us' } }), false],
+    ['to a subset of what cannot be read', rule('Subset', { matchLabels: { region: 1 } }), false],
+    ['by a mode of a later version', rule('Some'), false],
+  ])('exported %s: %s', (_, exported, want) => {
+    expect(isOfferedDown(across, resource('east', exported), WEST, labelled)).toBe(want);
+  });
+
+  it('exports to none by default where configuration says so', () => {
+    const closed = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west')], 'None');
+    expect(isOfferedDown(across, resource('east'), WEST, closed)).toBe(false);
+    expect(isOfferedDown(across, resource('east', rule('All')), WEST, closed)).toBe(true);
+  });
+
+  it.each([
+    ['withdraw', false],
+    ['depreferred', true],
+    ['keep', true],
+  ])('of a lost zone by policy %s: %s', (policy, want) => {
+    const lost = { ...zoneRow('east'), status: { lost: { policy } } };
+    expect(isOfferedDown(across, resource('east'), WEST, MeshView.of([meshRow], [lost, zoneRow('west')]))).toBe(want);
   });
 
   it("keeps other zones' resources of kinds that stop at the global", () => {
@@ -125,5 +157,7 @@ describe('MeshView', () => {
     expect(next.zonesChangedSince(VIEW).slice().sort()).toEqual(['east', 'new']);
     expect(next.meshesChangedSince(VIEW)).toEqual(['default']);
     expect(VIEW.zonesChangedSince(VIEW)).toEqual([]);
+    const relabelled = MeshView.of([meshRow], [{ ...zoneRow('east'), labels: { region: 'eu' } }]);
+    expect([VIEW.isRelabelledSince(VIEW), relabelled.isRelabelledSince(VIEW)]).toEqual([false, true]);
   });
 });

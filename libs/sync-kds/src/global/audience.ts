@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { identityKey, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexEvent, ResourceIndex } from '@causeway/store';
-import { isOfferedDown, mayHaveGoneDown, MeshView, type Peer } from '@causeway/sync';
+import { isOfferedDown, mayHaveGoneDown, MeshView, type ExportDefault, type Peer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
 import { IndexOffer, itemOf, type EncodedItem } from '../stream/index-offer';
@@ -20,6 +20,8 @@ export interface AudienceSource {
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;
+  /** Of services without an export rule. */
+  readonly exportDefault: ExportDefault;
 }
 
 /**
@@ -91,17 +93,20 @@ export class Audience {
   }
 
   private currentView(): MeshView {
-    return MeshView.of(this.source.index.ofKind('Mesh'), this.source.index.ofKind('Zone'));
+    const { index, exportDefault } = this.source;
+    return MeshView.of(index.ofKind('Mesh'), index.ofKind('Zone'), exportDefault);
   }
 
   /** What changes hands because a zone or a mesh did. */
   private markMoved(before: MeshView): void {
     const zones = new Set(this.view.zonesChangedSince(before));
     const meshes = new Set(this.view.meshesChangedSince(before));
-    if (zones.size === 0 && meshes.size === 0) return;
+    const relabelled = this.view.isRelabelledSince(before);
+    if (zones.size === 0 && meshes.size === 0 && !relabelled) return;
     for (const kind of this.source.registry.kinds) {
       for (const resource of this.source.index.ofKind(kind.name)) {
-        if (!zones.has(resource.id.zone) && !meshes.has(resource.id.mesh)) continue;
+        const ruled = relabelled && resource.spec['export'] !== undefined;
+        if (!ruled && !zones.has(resource.id.zone) && !meshes.has(resource.id.mesh)) continue;
         this.markAll(kind.name, identityKey(resource.id), resource, before);
       }
     }

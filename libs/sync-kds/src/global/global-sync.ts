@@ -45,13 +45,22 @@ export interface GlobalSync {
 export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
   const { index, registry, clock } = options;
   const encoder = new ResourceEncoder({ role: 'global' }, options.kuma);
-  const audience = new Audience({ index, registry, encoder, now: () => clock.now() });
+  const audience = new Audience({
+    index,
+    registry,
+    encoder,
+    now: () => clock.now(),
+    exportDefault: options.exportDefault ?? 'All',
+  });
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const insights = new ZoneInsights(options, live);
   const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension));
   const upkeep = new Upkeep({ options, live, audience, insights });
   const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
+    for (const { id, after } of event.changes) {
+      if (id.kind === 'Zone' && !after) live.closeZone(id.name, 'the zone was deleted');
+    }
     audience.observe(event);
   });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);

@@ -11,6 +11,11 @@ export const INSIGHTS = 'zone-insight';
 /** An insight that no replica has renewed for so long is of a replica that is gone, ms. */
 const STALE = 35_000;
 
+/** Whether an insight speaks of a session that is open. */
+export function isLive(insight: JsonObject, now: number): boolean {
+  return insight['health'] !== 'Offline' && now - Number(insight['renewedAt'] ?? 0) <= STALE;
+}
+
 /** What is known of a zone's session beside the log: written by the replica that has it, readable on all. */
 export class ZoneInsights {
   private readonly written = new Map<string, string>();
@@ -27,9 +32,7 @@ export class ZoneInsights {
     if (this.live.of(name).length > 0) return this.describe(name);
     const note = await this.options.store.note(INSIGHTS, name);
     if (!note) return undefined;
-    const renewedAt = Number(note['renewedAt'] ?? 0);
-    const lost = note['health'] !== 'Offline' && this.options.clock.now() - renewedAt > STALE;
-    return lost ? { ...note, health: 'Offline' } : note;
+    return isLive(note, this.options.clock.now()) ? note : { ...note, health: 'Offline' };
   }
 
   /** Writes the insights of these zones, all in one write. */

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
 import type { ResourceIndex, ResourceStore, SessionStore, StoreUpkeep } from '@causeway/store';
+import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../wire/language/kuma-language';
 import type { AuthPort } from './auth';
 
@@ -21,6 +22,8 @@ export interface GlobalSyncOptions {
   /** Extensions offered to Causeway zones; all by default. */
   readonly features?: readonly string[];
   readonly kuma?: KumaOptions;
+  /** Who gets services that have no export rule; `All` by default. */
+  readonly exportDefault?: ExportDefault;
   /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */

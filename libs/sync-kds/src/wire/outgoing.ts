@@ -18,9 +18,14 @@ export function wireResource(resource: Resource, cp: ControlPlane, dialect: Dial
   const wire = { kind: id.kind, mesh: id.mesh, name: wireName({ ...id, labels }), labels, spec };
   return {
     ...wire,
-    ...(cp.role === 'zone' && status !== undefined ? { status } : {}),
+    ...(status !== undefined && (cp.role === 'zone' || statusGoesDown(id.kind)) ? { status } : {}),
     ...(dialect.meta ? { meta: metaOf(resource) } : {}),
   };
+}
+
+/** Whether zones are told the status that the global wrote: of Zones, for their lost state (design.md §5 Lost zone). */
+export function statusGoesDown(kind: string): boolean {
+  return kind === 'Zone';
 }
 
 /**
