@@ -7,5 +7,6 @@ export { configure, fail, orFail, type Configured } from './configure';
 export { layFoundations, type FoundationOptions, type Foundations } from './foundations';
 export { serve, type Served, type ServeOptions } from './serve';
 export { awaitDefaults, upkeep } from './upkeep';
+export { namingInsights } from './naming-insights';
 export { VERSION } from './program-facts';
 export { sharedSettings } from './settings';

@@ -1,5 +1,4 @@
 import { createRedisLock } from '@causeway/leader-redis';
-import { ownZone, type ControlPlane } from '@causeway/resources';
 import { createElection, systemClock, type LeaderElection, type Logger, type SettingValues } from '@causeway/runtime';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import { fail } from './configure';
@@ -18,16 +17,17 @@ export interface Leadership {
 export interface LeadershipParts {
   readonly state: PostgresBackend;
   readonly logger: Logger;
-  readonly cp: ControlPlane;
+  /** Id of the store: what the lock is about. */
+  readonly storeId: string;
 }
 
 /**
  * The election of design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
- * in Postgres with and without it. The key in Redis holds the control plane's name, so that all may share one server.
+ * in Postgres with and without it. The key in Redis holds the id of the store, so that any number of control planes may share one server.
  */
 export function createLeadership(
   settings: SettingValues<typeof sharedSettings>,
-  { state, logger, cp }: LeadershipParts,
+  { state, logger, storeId }: LeadershipParts,
 ): Leadership {
   const url = settings.REDIS_URL;
   const backend = settings.CAUSEWAY_LEADER_BACKEND ?? (url === undefined ? 'postgres' : 'redis');
@@ -42,14 +42,10 @@ export function createLeadership(
     return { election: createElection(facts), redisConnected: () => undefined, close: () => undefined };
   }
   if (url === undefined) return fail(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
-  const lock = createRedisLock({ url, key: lockKey(cp), logger });
+  const lock = createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
   return {
     election: createElection({ ...facts, lock }),
     redisConnected: () => lock.connected(),
     close: () => lock.close(),
   };
-}
-
-function lockKey(cp: ControlPlane): string {
-  return cp.role === 'global' ? 'causeway:leader:global' : `causeway:leader:zone:${ownZone(cp)}`;
 }

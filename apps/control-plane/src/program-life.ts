@@ -18,5 +18,7 @@ export function programLife(logger: () => Logger): AbortController {
   process.on('SIGTERM', () => end('SIGTERM'));
   process.on('SIGINT', () => end('SIGINT'));
   if (process.send !== undefined) process.on('disconnect', () => end('the starter is gone'));
+  // The channel is listened to, it is no reason to go on living.
+  process.channel?.unref();
   return life;
 }

@@ -4,6 +4,7 @@ import { type SettingValues } from '@causeway/runtime';
 import { createMetrics, serveDiagnostics, type Diagnostics, type Figure } from '@causeway/telemetry';
 import { orFail } from './configure';
 import { foundationFigures } from './figures';
+import { namingInsights } from './naming-insights';
 import { shownConfig, type Foundations } from './foundations';
 import { VERSION } from './program-facts';
 import type { sharedSettings } from './settings';
@@ -39,7 +40,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
     ...foundations,
     access: { bindAddress: host, ...(token === undefined ? {} : { operatorToken: token }) },
     program: { version: VERSION, instanceId: foundations.instance, config: shownConfig(options.shown) },
-    insights: { explainHostname: (question) => ({ ...explainer.explain(question) }), ...options.insights },
+    insights: { ...namingInsights(foundations, explainer), ...options.insights },
   });
   const restPort = await orFail(rest.listen(host, settings.CAUSEWAY_REST_PORT));
   foundations.logger.info('listening', {

@@ -1,7 +1,8 @@
-import type { ControlPlane, JsonObject, Registry, Resource } from '@causeway/resources';
+import type { ControlPlane, Identity, JsonObject, Registry, Resource } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
+import type { ZoneAccess } from './zones/zone-access';
 
 /** What bounds a request (issue: limits). Durations in ms, sizes in bytes. */
 export interface RestLimits {
@@ -72,12 +73,22 @@ export interface HostnameRow {
   readonly hostname: string;
 }
 
+/** A resource as a dry run would have written it. */
+export interface DraftedResource {
+  readonly id: Identity;
+  readonly spec: JsonObject;
+  /** In which zone the consequences are asked for; needed on the global. */
+  readonly seenFrom?: string;
+}
+
 /** Knowledge that other libs have and REST only shows. */
 export interface Insights {
   /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
   readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
   /** The hostnames of a mesh, sorted; without it the table shows what stands in the status of the services. */
   readonly hostnames?: (mesh: string) => readonly HostnameRow[];
+  /** What a write would lead to, told in the answer of a dry run; undefined where nothing is to be told. */
+  readonly consequences?: (draft: DraftedResource) => JsonObject | undefined;
   /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What stands beside a Zone or Dataplane: sessions, versions, lag; undefined where nothing was reported. */
@@ -97,4 +108,6 @@ export interface RestDependencies {
   readonly program: ProgramFacts;
   readonly limits?: Partial<RestLimits>;
   readonly insights?: Insights;
+  /** On a global: its routes are 404 without it. */
+  readonly zoneAccess?: ZoneAccess;
 }

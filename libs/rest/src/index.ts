@@ -8,6 +8,7 @@ export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,
   type DnsQuestion,
+  type DraftedResource,
   type HostnameQuestion,
   type HostnameRow,
   type Insights,
@@ -16,3 +17,4 @@ export {
   type RestDependencies,
   type RestLimits,
 } from './dependencies';
+export { type ZoneAccess, type ZoneTokenAnswer, type ZoneTokenOrder } from './zones/zone-access';

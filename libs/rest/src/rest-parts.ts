@@ -14,6 +14,7 @@ import { ResourceReads, type ReadParts } from './read/resource-reads';
 import { ResourceTexts } from './read/resource-text';
 import { Watches } from './watch/watches';
 import { ResourceWrites } from './write/resource-writes';
+import { ZoneAnswers } from './zones/zone-answers';
 
 /** The objects behind the endpoints; plain, so that tests make them without Nest. */
 export interface RestParts {
@@ -25,6 +26,7 @@ export interface RestParts {
   readonly watches: Watches;
   readonly facts: ServerFacts;
   readonly inspections: Inspections;
+  readonly zoneAnswers: ZoneAnswers;
   /** The OpenAPI document as text. */
   readonly openApi: string;
   /** Stops following the index. */
@@ -56,10 +58,11 @@ export function assembleRest(deps: RestDependencies): RestParts {
     logger,
     routes: new RouteTable(registry),
     reads,
-    writes: new ResourceWrites({ registry, admission, access, freshness, limits }),
+    writes: new ResourceWrites({ registry, admission, access, freshness, limits, insights: deps.insights ?? {} }),
     watches,
     facts: new ServerFacts({ registry, cp, index, program, access, reads }),
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
+    zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, access, limits }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
     close: () => stops.forEach((stop) => stop()),
   };

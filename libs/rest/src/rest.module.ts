@@ -4,8 +4,9 @@ import { DocsEndpoint } from './endpoints/docs.endpoint';
 import { InspectionEndpoint } from './endpoints/inspection.endpoint';
 import { ServerEndpoint } from './endpoints/server.endpoint';
 import { ResourceEndpoint } from './endpoints/resource.endpoint';
+import { ZoneAccessEndpoint } from './endpoints/zone-access.endpoint';
 import { ProblemFilter } from './http/problem.filter';
-import { FACTS, INSPECTIONS, OPENAPI, READS, WATCHES, WRITES } from './tokens';
+import { FACTS, INSPECTIONS, OPENAPI, READS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
 import type { RestParts } from './rest-parts';
 
 /** The REST interface as a Nest module; what it works with is made by `assembleRest` and only handed over here. */
@@ -15,7 +16,7 @@ export class RestModule {
   static register(parts: RestParts): DynamicModule {
     return {
       module: RestModule,
-      controllers: [DocsEndpoint, ServerEndpoint, InspectionEndpoint, ResourceEndpoint],
+      controllers: [DocsEndpoint, ServerEndpoint, InspectionEndpoint, ZoneAccessEndpoint, ResourceEndpoint],
       providers: providersOf(parts),
     };
   }
@@ -28,6 +29,7 @@ function providersOf(parts: RestParts): Provider[] {
     { provide: WATCHES, useFactory: () => parts.watches },
     { provide: FACTS, useFactory: () => parts.facts },
     { provide: INSPECTIONS, useFactory: () => parts.inspections },
+    { provide: ZONE_ANSWERS, useFactory: () => parts.zoneAnswers },
     { provide: OPENAPI, useFactory: () => parts.openApi },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.logger) },
   ];

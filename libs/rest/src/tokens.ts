@@ -4,4 +4,5 @@ export const WRITES = Symbol('ResourceWrites');
 export const FACTS = Symbol('ServerFacts');
 export const INSPECTIONS = Symbol('Inspections');
 export const WATCHES = Symbol('Watches');
+export const ZONE_ANSWERS = Symbol('ZoneAnswers');
 export const OPENAPI = Symbol('OpenApiText');

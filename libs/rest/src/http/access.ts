@@ -2,6 +2,7 @@ import { timingSafeEqual, createHash } from 'node:crypto';
 import { Forbidden, type Kind } from '@causeway/resources';
 import type { RestAccess } from '../dependencies';
 import { header, type Call } from './call';
+import { isLocalCall } from './local-call';
 
 /** Who may write and see secrets until users and roles exist (design.md §6 "Where they listen"). */
 export class Access {
@@ -34,9 +35,22 @@ export class Access {
 
   /** Throws Forbidden when the values of a confidential kind are not for the caller. */
   checkReader(call: Call, kind: Kind): void {
-    if (!kind.confidential || this.isOperator(call)) return;
-    if (!this.isPublic && this.access.operatorToken === undefined) return;
-    throw new Forbidden(`the values of a ${kind.name} are shown to the operator only; send the operator token`);
+    if (kind.confidential) this.checkOperator(call, `the values of a ${kind.name} are shown`);
+  }
+
+  /**
+   * Throws Forbidden where only the operator may; `what` says what, in the passive. Without a token whoever is on this
+   * machine is the operator of a control plane that only this machine reaches.
+   */
+  checkOperator(call: Call, what: string): void {
+    if (this.isOperator(call)) return;
+    const open = !this.isPublic && this.access.operatorToken === undefined;
+    if (open && isLocalCall(call)) return;
+    throw new Forbidden(
+      open
+        ? `${what} to the operator only; without an operator token that is who asks by the name localhost, through no proxy and no web page`
+        : `${what} to the operator only; send the operator token`,
+    );
   }
 }
 

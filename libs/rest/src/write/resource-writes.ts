@@ -1,6 +1,6 @@
 import type { Admission, WriteAddress, WriteOptions, WriteOutcome } from '@causeway/admission';
-import type { Registry } from '@causeway/resources';
-import type { RestLimits } from '../dependencies';
+import type { JsonObject, Registry } from '@causeway/resources';
+import type { Insights, RestLimits } from '../dependencies';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { decodeBody } from '../http/body-decode';
@@ -16,11 +16,13 @@ export interface WriteParts {
   readonly access: Access;
   readonly freshness: Freshness;
   readonly limits: Pick<RestLimits, 'yaml'>;
+  readonly insights: Insights;
 }
 
 interface Request {
   readonly address: WriteAddress;
   readonly options: WriteOptions;
+  readonly seenFrom: string | undefined;
 }
 
 /** PUT, PATCH and DELETE of one resource, all through admission. */
@@ -29,16 +31,18 @@ export class ResourceWrites {
 
   /** 201 when it made the resource, else 200; `{}` or `{warnings}`. */
   async put(call: Call): Promise<Answer> {
-    const { address, options } = this.request(call);
+    const { address, ...request } = this.request(call);
+    const { options } = request;
     const body = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
-    return this.written(await this.parts.admission.put({ ...options, address, body }), options);
+    return this.written(await this.parts.admission.put({ ...options, address, body }), request);
   }
 
   /** RFC 7386 on the Universal form; 200. */
   async patch(call: Call): Promise<Answer> {
-    const { address, options } = this.request(call);
+    const { address, ...request } = this.request(call);
+    const { options } = request;
     const patch = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
-    return this.written(await this.parts.admission.patch({ ...options, address, patch }), options);
+    return this.written(await this.parts.admission.patch({ ...options, address, patch }), request);
   }
 
   /** 200 with `{}`. */
@@ -54,20 +58,31 @@ export class ResourceWrites {
     const query = queryOf(call, writeParameters(kind));
     const address = nameQuery(call, kind, mesh, query);
     const dryRun = query.flag('dryRun');
+    const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(call, 'if-match');
     const operator = this.parts.access.checkWriter(call);
-    return { address, options: { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) } };
+    const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    return { address, options, seenFrom };
   }
 
-  private written(outcome: WriteOutcome, options: WriteOptions): Answer {
+  private written(outcome: WriteOutcome, { options, seenFrom }: Omit<Request, 'address'>): Answer {
     const { revision, etag, warnings } = outcome;
     this.note(revision, options);
-    const answer = json(warnings.length === 0 ? {} : { warnings }, {
-      'causeway-revision': String(revision),
-      ...(etag === undefined ? {} : { etag }),
-    });
+    const told = options.dryRun === true ? this.consequences(outcome, seenFrom) : {};
+    const answer = json(
+      { ...(warnings.length === 0 ? {} : { warnings }), ...told },
+      {
+        'causeway-revision': String(revision),
+        ...(etag === undefined ? {} : { etag }),
+      },
+    );
     return outcome.outcome === 'created' ? { ...answer, status: 201 } : answer;
+  }
+
+  private consequences({ id, spec }: WriteOutcome, seenFrom: string | undefined): JsonObject {
+    const draft = { id, spec, ...(seenFrom === undefined ? {} : { seenFrom }) };
+    return this.parts.insights.consequences?.(draft) ?? {};
   }
 
   private note(revision: number, { dryRun }: WriteOptions): void {

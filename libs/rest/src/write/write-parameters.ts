@@ -8,7 +8,13 @@ const DRY_RUN: QueryParameter = {
   schema: { type: 'boolean', default: false },
 };
 
+const SEEN_FROM: QueryParameter = {
+  name: 'seenFrom',
+  description: 'With dryRun: the zone in which to look at what the write would lead to; needed on the global.',
+  schema: { type: 'string', maxLength: 253 },
+};
+
 /** Parameters of PUT, PATCH and DELETE. */
 export function writeParameters(kind: Kind): readonly QueryParameter[] {
-  return [...addressParameters(kind), DRY_RUN];
+  return [...addressParameters(kind), DRY_RUN, SEEN_FROM];
 }

@@ -1,0 +1,95 @@
+import { FieldPath, Invalid, isJsonObject, type JsonObject } from '@causeway/resources';
+import type { RestLimits } from '../dependencies';
+import type { Access } from '../http/access';
+import { json, type Answer } from '../http/answer';
+import { decodeBody } from '../http/body-decode';
+import { header, queryOf, type Call } from '../http/call';
+import { HttpFailure } from '../http/http-failure';
+import type { ZoneAccess, ZoneTokenOrder } from './zone-access';
+
+/** What the answers are made from. */
+export interface ZoneAnswerParts {
+  /** Absent on a zone. */
+  readonly zoneAccess: ZoneAccess | undefined;
+  readonly access: Access;
+  readonly limits: RestLimits;
+}
+
+const UNSTORED = { 'cache-control': 'no-store' } as const;
+
+/** Zone tokens and what zones verify the global by; all but the latter for the operator only. */
+export class ZoneAnswers {
+  constructor(private readonly parts: ZoneAnswerParts) {}
+
+  /** A new token: the bare token as Kuma answers, or with its id and end for who accepts JSON. */
+  async issue(call: Call): Promise<Answer> {
+    const { zoneAccess, body } = this.order(call, ['zone', 'validFor', 'scope']);
+    const issued = await zoneAccess.issue(readOrder(body));
+    if (/\bapplication\/json\b/.test(header(call, 'accept') ?? '')) return json(issued, UNSTORED);
+    return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', ...UNSTORED }, body: issued.token };
+  }
+
+  async revoke(call: Call): Promise<Answer> {
+    const { zoneAccess, body } = this.order(call, ['id']);
+    const { id } = body;
+    if (typeof id !== 'string')
+      throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a zone token')]);
+    await zoneAccess.revoke(id);
+    return json({});
+  }
+
+  async rotate(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const zoneAccess = this.zoneAccess();
+    this.parts.access.checkOperator(call, 'signing keys of zone tokens are given');
+    return json({ serial: await zoneAccess.rotate() });
+  }
+
+  /** Public: a certificate is no secret. */
+  authority(call: Call): Answer {
+    queryOf(call, []).check();
+    const pem = this.zoneAccess().authority();
+    if (pem !== undefined) return { status: 200, headers: { 'content-type': 'application/x-pem-file' }, body: pem };
+    throw new HttpFailure(
+      404,
+      'Zones verify this global by no authority of its own; ask whoever issued its certificate.',
+    );
+  }
+
+  private order(call: Call, fields: readonly string[]): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
+    queryOf(call, []).check();
+    const zoneAccess = this.zoneAccess();
+    this.parts.access.checkOperator(call, 'zone tokens are given, and taken back,');
+    const body = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
+    if (!isJsonObject(body)) throw new Invalid([FieldPath.at().violation('the body must be an object')]);
+    const strangers = Object.keys(body).filter((key) => !fields.includes(key));
+    if (strangers.length === 0) return { zoneAccess, body };
+    throw new Invalid(
+      strangers.map((key) => FieldPath.at(key).violation(`is not a known field; known are ${fields.join(', ')}`)),
+    );
+  }
+
+  private zoneAccess(): ZoneAccess {
+    if (this.parts.zoneAccess) return this.parts.zoneAccess;
+    throw new HttpFailure(404, 'Zones are let in by the global control plane; ask it there.');
+  }
+}
+
+function readOrder({ zone, validFor, scope }: JsonObject): ZoneTokenOrder {
+  const violations = [
+    ...(typeof zone === 'string' ? [] : [FieldPath.at('zone').violation('must be the name of a zone')]),
+    ...(typeof validFor === 'string'
+      ? []
+      : [FieldPath.at('validFor').violation('must be a duration such as 720h or 1h30m')]),
+    ...(scope === undefined || texts(scope) ? [] : [FieldPath.at('scope').violation('must be a list of texts')]),
+  ];
+  if (violations.length > 0 || typeof zone !== 'string' || typeof validFor !== 'string') throw new Invalid(violations);
+  const words = texts(scope);
+  return { zone, validFor, ...(words ? { scope: words } : {}) };
+}
+
+function texts(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const words = value.filter((item) => typeof item === 'string');
+  return words.length === value.length ? words : undefined;
+}
