@@ -1,6 +1,6 @@
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
-import type { ResourceIndex } from '@causeway/store';
+import type { Insights } from '@causeway/rest';
 import { restFixture, serviceId, ZONE_EAST, type RestFixture } from './rest-fixture';
 
 const generator = (name: string, template: string) => ({
@@ -9,20 +9,26 @@ const generator = (name: string, template: string) => ({
   spec: { selector: { meshService: { labels: {} } }, template },
 });
 
+/** The fixture takes the insights before there is an index to look into. */
+function namingInsightsOf(explainer: () => HostnameExplainer | undefined): Insights {
+  return {
+    consequences: (draft) => {
+      const ready = explainer();
+      return ready && namingInsights({ cp: ZONE_EAST }, ready).consequences?.(draft);
+    },
+  };
+}
+
 describe('dry run of a HostnameGenerator', () => {
   let fixture: RestFixture;
   let explainer: HostnameExplainer;
 
   beforeAll(async () => {
-    let index: ResourceIndex | undefined;
-    const late = () => {
-      if (index === undefined) throw new Error('the fixture is not there yet');
-      return (explainer ??= new HostnameExplainer(index, ZONE_EAST));
-    };
-    fixture = await restFixture({
-      insights: { consequences: (draft) => namingInsights({ cp: ZONE_EAST }, late()).consequences?.(draft) },
-    });
-    index = fixture.index;
+    const view: { explainer?: HostnameExplainer } = {};
+    const insights = namingInsightsOf(() => view.explainer);
+    fixture = await restFixture({ insights });
+    explainer = new HostnameExplainer(fixture.index, ZONE_EAST);
+    view.explainer = explainer;
     await fixture.seed({ id: serviceId('redis') }, { id: serviceId('web') });
   });
 
