@@ -22,7 +22,9 @@ export interface Seed {
   readonly status?: JsonObject;
 }
 
-export type FixtureOptions = Partial<Pick<RestDependencies, 'access' | 'limits' | 'insights' | 'logger'>> & {
+export type FixtureOptions = Partial<
+  Pick<RestDependencies, 'access' | 'limits' | 'insights' | 'logger' | 'zoneAccess'>
+> & {
   readonly cp?: ControlPlane;
 };
 

@@ -23,14 +23,14 @@ export class ZoneAnswers {
 
   /** A new token: the bare token as Kuma answers, or with its id and end for who accepts JSON. */
   async issue(call: Call): Promise<Answer> {
-    const { zoneAccess, body } = this.order(call, ['zone', 'validFor', 'scope']);
+    const { zoneAccess, body } = this.order(call, ['zone', 'validFor', 'scope'], 'zone tokens are given');
     const issued = await zoneAccess.issue(readOrder(body));
     if (/\bapplication\/json\b/.test(header(call, 'accept') ?? '')) return json(issued, UNSTORED);
     return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', ...UNSTORED }, body: issued.token };
   }
 
   async revoke(call: Call): Promise<Answer> {
-    const { zoneAccess, body } = this.order(call, ['id']);
+    const { zoneAccess, body } = this.order(call, ['id'], 'revoking zone tokens is left');
     const { id } = body;
     if (typeof id !== 'string')
       throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a zone token')]);
@@ -41,7 +41,7 @@ export class ZoneAnswers {
   async rotate(call: Call): Promise<Answer> {
     queryOf(call, []).check();
     const zoneAccess = this.zoneAccess();
-    this.parts.access.checkOperator(call, 'signing keys of zone tokens are given');
+    this.parts.access.checkOperator(call, 'making signing keys of zone tokens is left');
     return json({ serial: await zoneAccess.rotate() });
   }
 
@@ -56,10 +56,14 @@ export class ZoneAnswers {
     );
   }
 
-  private order(call: Call, fields: readonly string[]): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
+  private order(
+    call: Call,
+    fields: readonly string[],
+    what: string,
+  ): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
     queryOf(call, []).check();
     const zoneAccess = this.zoneAccess();
-    this.parts.access.checkOperator(call, 'zone tokens are given, and taken back,');
+    this.parts.access.checkOperator(call, what);
     const body = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
     if (!isJsonObject(body)) throw new Invalid([FieldPath.at().violation('the body must be an object')]);
     const strangers = Object.keys(body).filter((key) => !fields.includes(key));

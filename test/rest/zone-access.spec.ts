@@ -1,0 +1,157 @@
+import { Forbidden, Invalid, Unavailable } from '@causeway/resources';
+import type { RestAccess, ZoneAccess } from '@causeway/rest';
+import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
+
+const TOKEN = 'operator-secret';
+const GLOBAL = { cp: { role: 'global' } } as const;
+
+/** Notes what it was asked. */
+class NotedAccess implements ZoneAccess {
+  readonly asked: unknown[] = [];
+  failure: Error | undefined;
+  pem: string | undefined = '-----BEGIN CERTIFICATE-----\n';
+
+  async issue(order: { readonly zone: string }): ReturnType<ZoneAccess['issue']> {
+    this.asked.push(order);
+    if (this.failure) throw this.failure;
+    return { token: 'a.b.c', id: 'id-1', zone: order.zone, scope: ['cp'], expiresAt: '2030-01-01T00:00:00.000Z' };
+  }
+
+  async revoke(id: string): Promise<void> {
+    this.asked.push(id);
+  }
+
+  async rotate(): Promise<number> {
+    this.asked.push('rotate');
+    return 2;
+  }
+
+  authority(): string | undefined {
+    return this.pem;
+  }
+}
+
+interface Sent {
+  readonly url?: string;
+  readonly method?: 'GET' | 'POST';
+  readonly payload?: object;
+  readonly headers?: Record<string, string>;
+}
+
+describe('how zones are let in, by REST', () => {
+  let zoneAccess: NotedAccess;
+  let rest: RestFixture;
+  const open = async (options: FixtureOptions = {}): Promise<void> => {
+    zoneAccess = new NotedAccess();
+    rest = await restFixture({ ...GLOBAL, zoneAccess, ...options });
+  };
+  const send = async ({ url = '/tokens/zone', method = 'POST', payload, headers = {} }: Sent) =>
+    rest.server.inject({ url, method, headers, ...(payload ? { payload } : {}) });
+  const order = { zone: 'east', validFor: '720h' };
+
+  afterEach(() => rest.close());
+
+  it('gives the bare token, as Kuma does, and nobody keeps it on the way', async () => {
+    await open();
+    const { statusCode, headers, body } = await send({ payload: order });
+    expect([statusCode, headers['content-type'], body]).toEqual([200, 'text/plain; charset=utf-8', 'a.b.c']);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(zoneAccess.asked).toEqual([order]);
+  });
+
+  it('gives its id and end to who accepts JSON', async () => {
+    await open();
+    const answer = await send({ payload: { ...order, scope: ['cp'] }, headers: { accept: 'application/json' } });
+    expect(answer.json()).toEqual({
+      ...{ token: 'a.b.c', id: 'id-1', zone: 'east', scope: ['cp'] },
+      expiresAt: '2030-01-01T00:00:00.000Z',
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('revokes, makes keys and shows the authority', async () => {
+    await open();
+    expect((await send({ url: '/tokens/zone/revocations', payload: { id: 'id-1' } })).statusCode).toBe(200);
+    expect((await send({ url: '/tokens/zone/keys' })).json()).toEqual({ serial: 2 });
+    const { statusCode, headers, body } = await send({ url: '/kds/ca', method: 'GET' });
+    expect([statusCode, headers['content-type'], body]).toEqual([200, 'application/x-pem-file', zoneAccess.pem]);
+    expect(zoneAccess.asked).toEqual(['id-1', 'rotate']);
+  });
+
+  it.each<[string, object, string[]]>([
+    ['nothing', {}, ['zone', 'validFor']],
+    ['values of other types', { zone: 1, validFor: 720, scope: 'cp' }, ['zone', 'validFor', 'scope']],
+    ['a list of other things', { ...order, scope: [1] }, ['scope']],
+    ['an unknown field', { ...order, valid: '1h' }, ['valid']],
+    ['no object', [], ['']],
+  ])('refuses an order with %s', async (_, payload, fields) => {
+    await open();
+    const answer = await send({ payload });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json().invalid_parameters.map(({ field }: { field: string }) => field)).toEqual(fields);
+    expect(zoneAccess.asked).toEqual([]);
+  });
+
+  it.each<[Error, number]>([
+    [new Invalid([{ field: 'zone', reason: 'must be lower case' }]), 422],
+    [new Forbidden('no'), 403],
+    [new Unavailable('no key yet'), 503],
+  ])('passes on %p', async (failure, status) => {
+    await open();
+    zoneAccess.failure = failure;
+    expect((await send({ payload: order })).statusCode).toBe(status);
+  });
+
+  const PUBLIC: RestAccess = { bindAddress: '0.0.0.0' };
+  const LOCAL: RestAccess = { bindAddress: '127.0.0.1' };
+  const good = { authorization: `Bearer ${TOKEN}` };
+  it.each<[string, RestAccess, Record<string, string>, number]>([
+    ['loopback, no token set', LOCAL, {}, 200],
+    ['loopback, no token set, by its address', LOCAL, { host: '127.0.0.1:5681' }, 200],
+    ['loopback, no token set, by IPv6', LOCAL, { host: '[::1]:5681' }, 200],
+    ['loopback, no token set, its own page', LOCAL, { host: 'localhost:5681', origin: 'http://localhost:5681' }, 200],
+    ['loopback, no token set, a page elsewhere', LOCAL, { origin: 'https://evil.example' }, 403],
+    ['loopback, no token set, another port', LOCAL, { host: 'localhost:5681', origin: 'http://localhost:3000' }, 403],
+    ['loopback, no token set, a page without origin', LOCAL, { 'sec-fetch-site': 'cross-site' }, 403],
+    ['loopback, no token set, a name that points here', LOCAL, { host: 'evil.example' }, 403],
+    ['loopback, no token set, through a proxy', LOCAL, { 'x-forwarded-for': '10.0.0.1' }, 403],
+    ['loopback, token set, none sent', { ...LOCAL, operatorToken: TOKEN }, {}, 403],
+    ['loopback, token set and sent', { ...LOCAL, operatorToken: TOKEN }, good, 200],
+    ['loopback, token sent through a proxy', { ...LOCAL, operatorToken: TOKEN }, { ...good, host: 'cp.example' }, 200],
+    ['loopback, wrong token', { ...LOCAL, operatorToken: TOKEN }, { authorization: 'Bearer x' }, 403],
+    ['public, no token set', PUBLIC, {}, 403],
+    ['public, token set, none sent', { ...PUBLIC, operatorToken: TOKEN }, {}, 403],
+    ['public, token set and sent', { ...PUBLIC, operatorToken: TOKEN }, good, 200],
+  ])('%s', async (_, access, headers, status) => {
+    await open({ access });
+    const answers = await Promise.all([
+      send({ payload: order, headers }),
+      send({ url: '/tokens/zone/revocations', payload: { id: 'id-1' }, headers }),
+      send({ url: '/tokens/zone/keys', headers }),
+    ]);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([status, status, status]);
+    expect(zoneAccess.asked).toHaveLength(status === 200 ? 3 : 0);
+    expect((await send({ url: '/kds/ca', method: 'GET' })).statusCode).toBe(200);
+  });
+
+  it('shows secrets to no page that points its name here', async () => {
+    await open();
+    const payload = { type: 'GlobalSecret', name: 'key', spec: { data: 'c2VjcmV0Cg==' } };
+    const url = '/globalsecrets/key';
+    expect((await rest.server.inject({ method: 'PUT', url, payload })).statusCode).toBe(201);
+    expect((await send({ url, method: 'GET' })).statusCode).toBe(200);
+    expect((await send({ url, method: 'GET', headers: { host: 'evil.example' } })).statusCode).toBe(403);
+  });
+
+  it('says where to ask instead', async () => {
+    await open({ cp: ZONE_EAST });
+    zoneAccess.pem = undefined;
+    expect((await send({ url: '/kds/ca', method: 'GET' })).json().detail).toMatch(/ask whoever issued its certificate/);
+    await rest.close();
+    rest = await restFixture({ cp: ZONE_EAST });
+    for (const url of ['/tokens/zone', '/tokens/zone/revocations', '/tokens/zone/keys']) {
+      const { statusCode, body } = await send({ url, payload: order });
+      expect([statusCode, JSON.parse(body).detail]).toEqual([404, expect.stringMatching(/global control plane/)]);
+    }
+  });
+});
