@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { createClient } from 'redis';
+import { until } from '../../support/until';
 
 /** A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. */
 export class RedisServer {
@@ -20,15 +21,23 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again, empty. */
+  /**
+   * Starts it again, empty. A client that tries to connect while nothing listens may hold the port itself for a moment
+   * (it can meet its own outgoing port), so a start that fails is tried again.
+   */
   async start(): Promise<void> {
+    await until(`redis-server listens on ${this.port}`, () => this.startOnce());
+  }
+
+  private startOnce(): Promise<boolean> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     const child = spawn('redis-server', options, { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'inherit'] });
     this.child = child;
-    await new Promise<void>((resolve, reject) => {
-      child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+    return new Promise<boolean>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', () => resolve(false));
       createInterface({ input: child.stdout }).on('line', (line) => {
-        if (line.includes('Ready to accept connections')) resolve();
+        if (line.includes('Ready to accept connections')) resolve(true);
       });
     });
   }
