@@ -60,7 +60,7 @@ export class PeerBook {
 
   /** Remembers what is known of the peer's lives; undefined when that is nothing new. */
   learn(life: KnownLife): Note | undefined {
-    if (life === this.current) return undefined;
+    if (life === this.current || sameLife(life, this.current)) return undefined;
     this.current = life;
     const { accepted, pending } = life;
     return { area: this.area, key: LIFE, value: { accepted, ...(pending ? { pending: { ...pending } } : {}) } };
@@ -78,4 +78,12 @@ function lifeOf({ accepted, pending }: JsonObject): KnownLife {
   const { incarnation, since } = pending;
   if (typeof incarnation !== 'string' || typeof since !== 'number') return known;
   return { ...known, pending: { incarnation, since } };
+}
+
+function sameLife(a: KnownLife, b: KnownLife): boolean {
+  return (
+    a.accepted === b.accepted &&
+    a.pending?.incarnation === b.pending?.incarnation &&
+    a.pending?.since === b.pending?.since
+  );
 }

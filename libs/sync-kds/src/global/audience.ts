@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { identityKey, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexEvent, ResourceIndex } from '@causeway/store';
 import { isOfferedDown, mayHaveGoneDown, MeshView, type ExportDefault, type Peer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
+import { KumaOffer } from './kuma-offer';
 import { IndexOffer, itemOf, type EncodedItem } from '../stream/index-offer';
 import type { OfferStream } from '../stream/offer-stream';
 
@@ -40,10 +41,11 @@ export class Audience {
 
   /** What the zone `peer` may be told. */
   offerFor(peer: Peer, dialect: Dialect): IndexOffer {
-    return new IndexOffer(this.source, dialect, {
-      isOffered: (kind, resource) => isOfferedDown(kind, resource, peer, this.view),
-      mayHold: (kind, id) => mayHaveGoneDown(kind, id, peer),
-    });
+    const rules = {
+      isOffered: (kind: Kind, resource: Resource) => isOfferedDown(kind, resource, peer, this.view),
+      mayHold: (kind: Kind, id: Identity) => mayHaveGoneDown(kind, id, peer),
+    };
+    return peer.causeway ? new IndexOffer(this.source, dialect, rules) : new KumaOffer(this.source, dialect, rules);
   }
 
   /** Hash of the rules by which zones get a kind now. */

@@ -34,7 +34,9 @@ export class DownStream implements ZoneStream {
       limits: { chunked, bytes: chunked ? CHUNK_BYTES : PLAIN_MESSAGE_BYTES },
       controlPlane: 'global',
       zone,
-      ...(causeway ? { standing: this.standing() } : {}),
+      ...(causeway
+        ? { standing: this.standing() }
+        : { introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId) }),
       logger: options.logger.child({ zone, stream: 'down' }),
     });
     this.listener = { peer, dialect, stream: this.offering };

@@ -18,6 +18,7 @@ import { Audience } from './audience';
 import { ZoneInsights } from './insights';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
+import { PlainLives } from './plain-lives';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { ZoneDoor } from './zone-door';
@@ -64,7 +65,7 @@ export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
     audience.observe(event);
   });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const streams = new ZoneStreams({ options, audience, live, door, admissions });
+  const streams = new ZoneStreams({ plainLives: new PlainLives(), options, audience, live, door, admissions });
   let server: Server | undefined;
   upkeep.start();
   return {

@@ -2,6 +2,7 @@ import type { LiveAdmissions } from '../auth/live-admissions';
 import type { Audience } from './audience';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
+import type { PlainLives } from './plain-lives';
 import type { ZoneDoor } from './zone-door';
 
 /** The parts of one global's sync. */
@@ -10,5 +11,6 @@ export interface GlobalParts {
   readonly audience: Audience;
   readonly live: LiveSessions;
   readonly door: ZoneDoor;
+  readonly plainLives: PlainLives;
   readonly admissions: LiveAdmissions;
 }

@@ -15,6 +15,8 @@ import type { ZoneStream } from './zone-stream';
 /** ZoneToGlobalSync of one session: takes in what a zone has. */
 export class UpStream implements ZoneStream {
   private readonly intake: IntakeStream;
+  private readonly writer: IntakeWriter;
+  private readonly forget: () => void;
   private readonly ready: Promise<void>;
   private begin: () => void = () => undefined;
 
@@ -28,6 +30,15 @@ export class UpStream implements ZoneStream {
     const { zone, session, extensions } = entrance;
     this.ready = new Promise((resolve) => (this.begin = resolve));
     const log = logger.child({ zone, stream: 'up' });
+    this.writer = new IntakeWriter({
+      write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
+      book,
+      hold,
+      clock,
+      logger: log,
+      ...(entrance.causeway ? {} : { plainLife: () => parts.plainLives.of(zone) }),
+    });
+    this.forget = parts.plainLives.await(zone, () => void this.writer.lifeKnown());
     this.intake = new IntakeStream({
       stream,
       receiver: { role: 'global', from: zone },
@@ -37,13 +48,7 @@ export class UpStream implements ZoneStream {
       registry,
       index,
       ready: this.ready,
-      writer: new IntakeWriter({
-        write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
-        book,
-        hold,
-        clock,
-        logger: log,
-      }),
+      writer: this.writer,
       now: () => clock.now(),
       logger: log,
     });
@@ -82,6 +87,7 @@ export class UpStream implements ZoneStream {
   }
 
   ended(): void {
+    this.forget();
     void this.intake.close();
   }
 }

@@ -34,15 +34,20 @@ export function itemOf(encoder: ResourceEncoder, resource: Resource, dialect: Di
   const encoded = encoding.resource;
   const known = ITEMS.get(encoded);
   if (known) return known;
-  const item = { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
+  const item = sendable(encoded);
   ITEMS.set(encoded, item);
   return item;
+}
+
+/** Encoded bytes as an outbox sees them. */
+export function sendable(encoded: EncodedResource): EncodedItem {
+  return { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
 }
 
 /** What the index holds, as one peer may be told it. */
 export class IndexOffer implements Offer<EncodedItem> {
   constructor(
-    private readonly source: OfferSource,
+    protected readonly source: OfferSource,
     private readonly dialect: Dialect,
     private readonly rules: OfferRules,
   ) {}

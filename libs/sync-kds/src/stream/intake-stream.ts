@@ -28,6 +28,8 @@ export interface IntakeStreamOptions {
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: IntakeWriter;
+  /** Takes messages that are no state of ours, such as a Kuma global's Config; they are acknowledged. */
+  readonly aside?: (response: IncomingResponse) => boolean;
   readonly now: () => number;
   readonly logger: Logger;
   readonly applied?: (kind: string, applied: Applied) => void;
@@ -70,6 +72,11 @@ export class IntakeStream {
       response = decodeResponse(bytes, this.options.dialect);
     } catch (error) {
       this.options.stream.end('malformed', `response cannot be read: ${errorText(error)}`);
+      return;
+    }
+    if (this.options.aside?.(response)) {
+      const { kind, nonce } = response;
+      this.options.stream.write(encodeRequest({ type: 'ack', kind, zone: this.options.zone, nonce, results: [] }));
       return;
     }
     const queue = (this.queues.get(response.kind) ?? this.options.ready).then(() => this.take(response));

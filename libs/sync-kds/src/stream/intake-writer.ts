@@ -16,6 +16,11 @@ export interface IntakeWriterOptions {
   /** Writes with the right of this session or term. */
   readonly write: (changes: readonly Change[], notes: readonly Note[]) => Promise<WriteResult>;
   readonly book: PeerBook;
+  /**
+   * The life of a plain Kuma peer, which does not say with its state which one it is of; undefined until it is known.
+   * Absent for Causeway peers.
+   */
+  readonly plainLife?: () => string | undefined;
   /** How long absences of a new life are held, ms. */
   readonly hold: number;
   readonly clock: Clock;
@@ -65,38 +70,64 @@ export class IntakeWriter {
     this.release?.cancel();
   }
 
+  /** The life of a plain Kuma peer became known: what waited for that is judged. */
+  async lifeKnown(): Promise<void> {
+    const life = this.options.plainLife?.();
+    if (life === undefined || this.closed) return;
+    const until = this.heldUntil(life);
+    if (until !== undefined) this.releaseAt(until);
+    else await this.releaseAll(life);
+  }
+
   /** What of the absent may go now. */
   private judged(kind: string, { absent, completed }: Intake<CopyPut>, point: Point | undefined): readonly Identity[] {
-    if (!point || !completed) return absent;
-    const { book, clock, hold } = this.options;
-    const verdict = judgeLife(book.life, point.incarnation, clock.now(), hold);
-    if (verdict.heldUntil === undefined) return absent;
+    if (!completed || !(point ?? this.options.plainLife)) return absent;
+    const life = point?.incarnation ?? this.options.plainLife?.();
+    const until = life === undefined ? Infinity : this.heldUntil(life);
+    if (until === undefined) return absent;
     this.held.set(kind, new Map(absent.map((id) => [identityKey(id), id])));
     if (absent.length > 0) {
-      this.options.logger.warn('the peer began a new life and does not name all it had; that is kept for now', {
+      const fields = {
         kind,
         absent: absent.length,
-        until: new Date(verdict.heldUntil).toISOString(),
-      });
+        ...(until === Infinity ? {} : { until: new Date(until).toISOString() }),
+      };
+      this.options.logger.warn(
+        'the peer may have begun a new life and does not name all it had; that is kept for now',
+        fields,
+      );
     }
-    this.release ??= clock.after(verdict.heldUntil - clock.now(), () => void this.releaseAll());
+    if (until !== Infinity) this.releaseAt(until);
     return [];
   }
 
-  /** What is still absent was deleted. */
-  private async releaseAll(): Promise<void> {
-    const { book, logger } = this.options;
+  private heldUntil(life: string): number | undefined {
+    const { book, clock, hold } = this.options;
+    const { known, heldUntil } = judgeLife(book.life, life, clock.now(), hold);
+    // Remembered at once: the time runs from the first sight, over all sessions.
+    const note = heldUntil === undefined ? undefined : book.learn(known);
+    if (note) void this.write([], [note]).catch((error: unknown) => this.failed(error));
+    return heldUntil;
+  }
+
+  private releaseAt(until: number): void {
+    this.release ??= this.options.clock.after(until - this.options.clock.now(), () => void this.releaseAll());
+  }
+
+  private failed(error: unknown): void {
+    // The next session judges anew.
+    if (error instanceof Fenced) return;
+    this.options.logger.warn('what a new life lacks could not be dealt with', { error: errorText(error) });
+  }
+
+  /** What is still absent was deleted; `life` is accepted, else the one that is pending. */
+  private async releaseAll(life?: string): Promise<void> {
+    const { book } = this.options;
     if (this.closed) return;
-    const note = book.learn(confirmLife(book.life));
+    const note = book.learn(life === undefined ? confirmLife(book.life) : { accepted: life });
     const gone = [...this.held.values()].flatMap((ids) => [...ids.values()]);
     this.held.clear();
-    try {
-      await this.write(gone.map(deletion), note ? [note] : []);
-    } catch (error) {
-      // The next session judges anew and deletes them itself.
-      if (!(error instanceof Fenced))
-        logger.warn('what a new life lacks could not be deleted', { error: errorText(error) });
-    }
+    await this.write(gone.map(deletion), note ? [note] : []).catch((error: unknown) => this.failed(error));
   }
 
   private notes(kind: string, { completed }: Intake<CopyPut>, point: Point | undefined): readonly Note[] {

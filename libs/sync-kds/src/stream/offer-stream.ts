@@ -2,6 +2,7 @@ import { Outbox, type Message, type MessageLimits, type Offer, type Rejection, t
 import { parseIdentityKey } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { KindReport } from '../report';
+import type { NodeMetadata } from '../wire/node';
 import { decodeRequest, type WireRequest } from '../wire/request';
 import { encodeResponse, type StatePosition } from '../wire/response';
 import { formatWireKey, parseWireKey } from '../wire/wire-resource';
@@ -19,6 +20,8 @@ export interface OfferStreamOptions {
   readonly zone: string;
   /** What a Causeway peer is told beside the state. */
   readonly standing?: Standing;
+  /** Told what the peer says of itself with what it asks for. */
+  readonly introduced?: (metadata: NodeMetadata) => void;
   readonly logger: Logger;
 }
 
@@ -57,8 +60,12 @@ export class OfferStream {
   message(bytes: Buffer): void {
     const request = this.decode(bytes);
     if (!request) return;
-    if (request.type === 'subscribe') this.subscribe(request.kind);
-    else this.answered(request);
+    if (request.type === 'subscribe') {
+      if (request.metadata) this.options.introduced?.(request.metadata);
+      this.subscribe(request.kind);
+    } else {
+      this.answered(request);
+    }
     this.pump();
   }
 

@@ -7,7 +7,8 @@ import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { openDown, type DownLink } from './down-link';
 import type { ZoneSyncOptions } from './options';
-import type { ZoneSession } from './session';
+import { pingFailure, pingHealth } from './health-pings';
+import { headersOf, type ZoneSession } from './session';
 import { openUp } from './up-link';
 import { ZoneCalls, type ZoneTransport } from './zone-calls';
 
@@ -92,6 +93,16 @@ function open(session: ZoneSession, stop: () => void): Connection {
   const ended = new Promise<string>((resolve) => (finish = resolve));
   const down = openDown(session, finish);
   const up = openUp(session, finish);
+  const stopped = new AbortController();
+  if (!session.greeting) {
+    const pings = {
+      calls: session.calls,
+      headers: () => headersOf(session),
+      clock: session.options.clock,
+      signal: stopped.signal,
+    };
+    pingHealth(pings).catch((error: unknown) => finish(pingFailure(error)));
+  }
   const abort = (): void => finish('the term ended');
   term.signal.addEventListener('abort', abort, { once: true });
   return {
@@ -102,6 +113,7 @@ function open(session: ZoneSession, stop: () => void): Connection {
     reports: () => [...down.reports(), ...up.reports()],
     close: async () => {
       term.signal.removeEventListener('abort', abort);
+      stopped.abort();
       up.close();
       const closed = down.close();
       stop();

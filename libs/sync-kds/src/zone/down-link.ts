@@ -1,10 +1,12 @@
 import { goesDown } from '@causeway/sync';
+import { clusterIdIn, CONFIG } from '../kuma-config';
 import type { KindReport } from '../report';
 import { IntakeStream } from '../stream/intake-stream';
 import { IntakeWriter } from '../stream/intake-writer';
 import { dialectOf, Extension } from '../wire/dialect';
 import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
+import type { IncomingResponse } from '../wire/response';
 import { DEFAULT_HOLD } from './options';
 import { headersOf, peerOf, type ZoneSession } from './session';
 
@@ -23,6 +25,15 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   const logger = options.logger.child({ stream: 'down' });
   const stream = calls.stream('down', headersOf(session));
   const fence = { epoch: term.epoch, holder: term.holder };
+  const plain = plainGlobal(session);
+  const writer = new IntakeWriter({
+    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
+    book,
+    hold,
+    clock,
+    logger,
+    ...(plain ? { plainLife: () => plain.clusterId } : {}),
+  });
   const intake = new IntakeStream({
     stream,
     receiver: { role: 'zone', zone },
@@ -32,13 +43,8 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     registry,
     index,
     ready: Promise.resolve(),
-    writer: new IntakeWriter({
-      write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
-      book,
-      hold,
-      clock,
-      logger,
-    }),
+    writer,
+    ...(plain ? { aside: (response) => plain.take(response, writer) } : {}),
     now: () => clock.now(),
     logger,
   });
@@ -48,8 +54,9 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     ended: (reason) => finish(`GlobalToZoneSync: ${reason}`),
   });
   const metadata = { version: options.version, config: '{}', controlPlaneId: term.holder, features: NODE_FEATURES };
-  for (const kind of registry.kinds.filter((candidate) => goesDown(candidate, peerOf(session)))) {
-    stream.write(encodeRequest({ type: 'subscribe', kind: kind.name, zone, metadata, held: {} }));
+  const kinds = registry.kinds.filter((candidate) => goesDown(candidate, peerOf(session))).map((kind) => kind.name);
+  for (const kind of plain ? [CONFIG, ...kinds] : kinds) {
+    stream.write(encodeRequest({ type: 'subscribe', kind, zone, metadata, held: {} }));
   }
   return {
     isComplete: (kind) => intake.isComplete(kind),
@@ -59,4 +66,20 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
       return intake.close();
     },
   };
+}
+
+/** What a plain Kuma global says of itself: its Config names the life that its state is of. */
+class PlainGlobal {
+  clusterId: string | undefined;
+
+  take(response: IncomingResponse, writer: IntakeWriter): boolean {
+    if (response.kind !== CONFIG) return false;
+    this.clusterId = clusterIdIn(response) ?? this.clusterId;
+    void writer.lifeKnown();
+    return true;
+  }
+}
+
+function plainGlobal({ greeting }: ZoneSession): PlainGlobal | undefined {
+  return greeting ? undefined : new PlainGlobal();
 }

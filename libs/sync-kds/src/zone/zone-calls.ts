@@ -7,7 +7,12 @@ import {
   type Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { SyncServiceClient, type HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
+import {
+  GlobalKDSServiceClient,
+  SyncServiceClient,
+  type HandshakeRequest,
+  type HandshakeResponse,
+} from '@causeway/proto-gen';
 import type { Clock } from '@causeway/runtime';
 import { ClientStream } from '../stream/grpc-streams';
 import type { ListenedStream } from '../stream/peer-stream';
@@ -32,6 +37,11 @@ const OPTIONS: ChannelOptions = {
 export interface ZoneTransport {
   /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
   handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
+  /**
+   * Tells a Kuma global that the zone lives: after how many ms again, 0 = as the zone likes; undefined where the call is
+   * not known (kds.md §6). Rejects with gRPC's error. Absent where no Kuma is spoken.
+   */
+  healthCheck?(metadata: Metadata): Promise<number | undefined>;
   stream(direction: 'down' | 'up', metadata: Metadata): ListenedStream;
   /** Ends its streams as well. */
   close(): void;
@@ -41,6 +51,7 @@ export interface ZoneTransport {
 export class ZoneCalls implements ZoneTransport {
   private readonly client: Client;
   private readonly handshakes: SyncServiceClient;
+  private readonly health: GlobalKDSServiceClient;
 
   constructor(
     address: string,
@@ -48,7 +59,9 @@ export class ZoneCalls implements ZoneTransport {
     private readonly clock: Clock,
   ) {
     this.client = new Client(address, credentials, OPTIONS);
-    this.handshakes = new SyncServiceClient(address, credentials, { channelOverride: this.client.getChannel() });
+    const shared = { channelOverride: this.client.getChannel() };
+    this.handshakes = new SyncServiceClient(address, credentials, shared);
+    this.health = new GlobalKDSServiceClient(address, credentials, shared);
   }
 
   /** Undefined where the global does not know the call: it is plain Kuma. Rejects with gRPC's error. */
@@ -62,6 +75,17 @@ export class ZoneCalls implements ZoneTransport {
       };
       const call = this.handshakes.handshake(request, metadata, answered);
       const late = this.clock.after(HANDSHAKE_DEADLINE, () => call.cancel());
+    });
+  }
+
+  healthCheck(metadata: Metadata): Promise<number | undefined> {
+    return new Promise((resolve, reject) => {
+      this.health.healthCheck({}, metadata, (error, response) => {
+        const { seconds = 0, nanos = 0 } = response?.interval ?? {};
+        if (!error) resolve(seconds * 1_000 + nanos / 1_000_000);
+        else if (error.code === status.UNIMPLEMENTED) resolve(undefined);
+        else reject(error);
+      });
     });
   }
 

@@ -1,0 +1,252 @@
+import { Client, credentials, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { GlobalKDSServiceService } from '@causeway/proto-gen';
+import { FakeClock, systemClock } from '@causeway/runtime';
+import { hashedName } from '@causeway/naming';
+import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
+import { clusterConfig } from './kuma-config';
+import { KUMA_DIALECT } from './wire/dialect';
+import { encodeZoneHeaders } from './wire/headers';
+import { NODE_FEATURES } from './wire/node';
+import { decodeRequest, encodeRequest, type SubscribeRequest } from './wire/request';
+import { ResourceEncoder } from './wire/resource-encoder';
+import { decodeResponse, encodeResponse, type IncomingResponse } from './wire/response';
+import { kdsSyncService } from './wire/services';
+import { formatWireKey, type WireResource } from './wire/wire-resource';
+
+const HOLD = 300_000;
+const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };
+
+/** A service as a Kuma control plane says it, made in zone kz. */
+function service(name: string, origin: 'global' | 'zone'): WireResource {
+  const labels = {
+    'kuma.io/display-name': name,
+    'kuma.io/mesh': 'default',
+    'kuma.io/zone': 'kz',
+    'kuma.io/origin': origin,
+    'kuma.io/env': 'universal',
+  };
+  return { kind: 'MeshService', mesh: 'default', name: hashedName('default', name, 'kz'), labels, spec: SPEC };
+}
+
+const MESH: WireResource = {
+  kind: 'Mesh',
+  mesh: '',
+  name: 'default',
+  labels: { 'kuma.io/origin': 'global' },
+  spec: {},
+};
+
+function respond(kind: string, nonce: string, resources: readonly WireResource[]): Buffer {
+  const encoder = new ResourceEncoder({ role: 'global' });
+  const encoded = resources.map((resource) => {
+    const encoding = encoder.encodeWire(resource, KUMA_DIALECT);
+    if (!encoding.ok) throw new Error(encoding.reason);
+    return encoding.resource;
+  });
+  return encodeResponse({ kind, nonce, controlPlane: 'kuma', resources: encoded, removed: [] });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A Kuma global: no handshake, each kind answered once with what `state` holds then. */
+class KumaGlobal {
+  readonly asked: SubscribeRequest[] = [];
+  readonly nacks: string[] = [];
+  state = new Map<string, readonly WireResource[]>();
+  pings = 0;
+  port = 0;
+  private nonce = 0;
+  private down: ServerDuplexStream<Buffer, Buffer> | undefined;
+  private readonly server = new Server();
+
+  async serve(): Promise<void> {
+    this.server.addService(kdsSyncService, {
+      globalToZoneSync: (call: ServerDuplexStream<Buffer, Buffer>) => {
+        this.down = call;
+        call.on('error', () => undefined);
+        call.on('data', (bytes: Buffer) => this.asks(bytes));
+      },
+      zoneToGlobalSync: (call: ServerDuplexStream<Buffer, Buffer>) => call.on('error', () => undefined).resume(),
+    });
+    this.server.addService(
+      { healthCheck: GlobalKDSServiceService.healthCheck },
+      {
+        healthCheck: (_: unknown, callback: (error: null, response: object) => void) => {
+          this.pings++;
+          callback(null, { interval: undefined });
+        },
+      },
+    );
+    this.port = await new Promise<number>((resolve, reject) => {
+      this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+        error ? reject(error) : resolve(port),
+      );
+    });
+  }
+
+  say(kind: string): void {
+    this.down?.write(respond(kind, String(++this.nonce), this.state.get(kind) ?? []));
+  }
+
+  close(): void {
+    this.server.forceShutdown();
+  }
+
+  private asks(bytes: Buffer): void {
+    const request = decodeRequest(bytes);
+    if (request.type === 'nack') this.nacks.push(request.message);
+    if (request.type !== 'subscribe') return;
+    this.asked.push(request);
+    if (this.state.has(request.kind)) this.say(request.kind);
+  }
+}
+
+describe('a zone under a Kuma global', () => {
+  const clock = new FakeClock(1_000_000);
+  let kuma: KumaGlobal;
+  let west: TestZone;
+  const web = { kind: 'MeshService', mesh: 'default', zone: 'kz', namespace: 'default', name: 'web' };
+
+  beforeEach(async () => {
+    kuma = new KumaGlobal();
+    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Mesh', [MESH]);
+    kuma.state.set('MeshService', [service('web', 'global')]);
+    await kuma.serve();
+    west = new TestZone('west', { clock, hold: HOLD });
+    await west.join(kuma);
+    await west.holds(web);
+  });
+
+  afterEach(async () => {
+    await west.close();
+    kuma.close();
+  });
+
+  const rejoin = async (state: Record<string, readonly WireResource[]>): Promise<void> => {
+    await west.leave();
+    kuma.asked.length = 0;
+    kuma.state = new Map(Object.entries(state));
+    await west.join(kuma);
+    await until(() => kuma.asked.some(({ kind }) => kind === 'MeshService'));
+  };
+
+  it('takes in what it is sent by its labels, says who it is, and that it lives', async () => {
+    const held = await west.holds(web);
+    expect(held).toMatchObject({
+      labels: { 'kuma.io/zone': 'kz', 'kuma.io/origin': 'global' },
+      spec: SPEC,
+      generation: 1,
+      creationOrder: 0,
+    });
+    expect(held.createdAt).toBe(clock.now());
+    for (const { zone, metadata } of kuma.asked) expect([zone, metadata?.features]).toEqual(['west', NODE_FEATURES]);
+    expect(kuma.nacks).toEqual([]);
+    await until(() => kuma.pings > 0);
+    expect(west.sync?.status()).toMatchObject({ connected: true, peer: 'kuma' });
+  });
+
+  it('counts the changes that Kuma does not count', async () => {
+    kuma.state.set('MeshService', [{ ...service('web', 'global'), spec: { ...SPEC, state: 'Unavailable' } }]);
+    kuma.say('MeshService');
+    expect((await west.holds(web, (held) => held.spec['state'] === 'Unavailable')).generation).toBe(2);
+  });
+
+  it('takes absence for deletion only once it knows which global speaks', async () => {
+    await rejoin({ MeshService: [], Mesh: [MESH] });
+    await until(
+      () => west.sync?.status().kinds.some(({ kind, held }) => kind === 'MeshService' && held === 1) === true,
+    );
+    expect(west.get(web)).toBeDefined();
+    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.say('Config');
+    await west.lacks(web);
+  });
+
+  it('keeps what another global does not name until the time has passed', async () => {
+    await rejoin({ Config: [clusterConfig('cluster-2')], MeshService: [], Mesh: [MESH] });
+    await until(
+      () => west.sync?.status().kinds.some(({ kind, held }) => kind === 'MeshService' && held === 1) === true,
+    );
+    clock.advance(HOLD - 1);
+    expect(west.get(web)).toBeDefined();
+    clock.advance(1);
+    await west.lacks(web);
+  });
+});
+
+describe('a Kuma zone under our global', () => {
+  let global: TestGlobal;
+  let west: TestZone;
+  let client: Client;
+
+  beforeEach(async () => {
+    global = new TestGlobal();
+    west = new TestZone('west');
+    await global.put('Mesh', 'default', {});
+    await global.serve();
+    await west.join(global);
+    await west.put('MeshService', 'ours', SPEC);
+    await global.holds(west.id('MeshService', 'ours'));
+    client = new Client(`127.0.0.1:${global.port}`, credentials.createInsecure());
+  });
+
+  afterEach(async () => {
+    client.close();
+    await west.close();
+    await global.close();
+  });
+
+  const open = (method: 'globalToZoneSync' | 'zoneToGlobalSync') => {
+    const { path, requestSerialize, responseDeserialize } = kdsSyncService[method];
+    const headers = encodeZoneHeaders({ zone: 'kz', version: '2.14.3' });
+    const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers);
+    return stream.on('error', () => undefined);
+  };
+
+  it('is given each kind whole: ours in its language, which global this is, and nothing of what we do not know', async () => {
+    const answers = new Map<string, IncomingResponse>();
+    const stream = open('globalToZoneSync');
+    stream.on('data', (bytes: Buffer) => {
+      const response = decodeResponse(bytes, KUMA_DIALECT);
+      answers.set(response.kind, response);
+    });
+    const metadata = { version: '2.14.3', config: '{}', controlPlaneId: 'kz-1', features: [...NODE_FEATURES] };
+    for (const kind of ['Mesh', 'Config', 'MeshService', 'TrafficRoute', 'Zone']) {
+      stream.write(encodeRequest({ type: 'subscribe', kind, zone: 'kz', metadata, held: {} }));
+    }
+    await until(() => answers.size === 5);
+    const names = (kind: string) =>
+      answers.get(kind)?.resources.map((read) => formatWireKey(read.ok ? read.resource : read.fault));
+    expect(names('MeshService')).toEqual([`${hashedName('default', 'ours', 'west')}.default`]);
+    expect(names('Mesh')).toEqual(['default.']);
+    expect(names('Config')).toEqual(['kuma-cluster-id.']);
+    expect([names('TrafficRoute'), names('Zone')]).toEqual([[], []]);
+    expect(answers.get('Mesh')?.position).toBeUndefined();
+    stream.cancel();
+  });
+
+  it('is known by the name of its connection, and its services reach our zones, whatever it claims', async () => {
+    const stream = open('zoneToGlobalSync');
+    const asked: string[] = [];
+    stream.on('data', (bytes: Buffer) => {
+      const request = decodeRequest(bytes);
+      if (request.type !== 'subscribe') return;
+      asked.push(request.kind);
+      if (request.kind !== 'MeshService') return;
+      const claimed = service('theirs', 'zone');
+      stream.write(
+        respond('MeshService', '1', [{ ...claimed, labels: { ...claimed.labels, 'kuma.io/zone': 'west' } }]),
+      );
+    });
+    const id = { kind: 'MeshService', mesh: 'default', zone: 'kz', namespace: 'default', name: 'theirs' };
+    const copy = await west.holds(id);
+    expect(copy).toMatchObject({ labels: { 'kuma.io/zone': 'kz', 'kuma.io/origin': 'global' }, creationOrder: 0 });
+    expect(Math.abs(copy.createdAt - systemClock.now())).toBeLessThan(3_600_000);
+    expect(global.names('Zone')).toEqual(['kz', 'west']);
+    expect(asked).not.toContain('Mesh');
+    stream.cancel();
+  });
+});
