@@ -10,8 +10,8 @@ export interface SyncRule {
   readonly up: boolean;
   /** Whether a zone that makes one stands in its identity; else the global's wins over a zone's. */
   readonly zoneInIdentity: boolean;
-  /** Whether peers that are no Causeway get it. */
-  readonly peers: 'all' | 'causeway';
+  /** Who gets it: everybody, or only peers that are Causeway, or only those that are not. */
+  readonly peers: 'all' | 'causeway' | 'kuma';
 }
 
 const rule = (r: SyncRule): SyncRule => Object.freeze(r);
@@ -87,5 +87,15 @@ export const Sync = {
     up: false,
     zoneInIdentity: true,
     peers: 'all',
+  }),
+  /** What only Kuma zones need of each other: passed on as it came. */
+  relayed: rule({
+    name: 'relayed',
+    writtenOn: [],
+    standalone: false,
+    down: 'everything',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'kuma',
   }),
 } as const;

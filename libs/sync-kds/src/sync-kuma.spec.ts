@@ -46,6 +46,12 @@ function respond(kind: string, nonce: string, resources: readonly WireResource[]
   return encodeResponse({ kind, nonce, controlPlane: 'kuma', resources: encoded, removed: [] });
 }
 
+/** A protobuf spec of a kind that we do not know, as the codec keeps it. */
+const OPAQUE = {
+  '@type': 'type.googleapis.com/kuma.mesh.v1alpha1.ZoneIngress',
+  '@value': Buffer.from('0a026b7a', 'hex').toString('base64'),
+};
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -199,9 +205,9 @@ describe('a Kuma zone under our global', () => {
     await global.close();
   });
 
-  const open = (method: 'globalToZoneSync' | 'zoneToGlobalSync') => {
+  const open = (method: 'globalToZoneSync' | 'zoneToGlobalSync', zone = 'kz') => {
     const { path, requestSerialize, responseDeserialize } = kdsSyncService[method];
-    const headers = encodeZoneHeaders({ zone: 'kz', version: '2.14.3' });
+    const headers = encodeZoneHeaders({ zone, version: '2.14.3' });
     const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers);
     return stream.on('error', () => undefined);
   };
@@ -248,5 +254,41 @@ describe('a Kuma zone under our global', () => {
     expect(global.names('Zone')).toEqual(['kz', 'west']);
     expect(asked).not.toContain('Mesh');
     stream.cancel();
+  });
+
+  it('is passed what another Kuma zone made for Kuma zones, as it came; our zones hear nothing of it', async () => {
+    const labels = { 'kuma.io/display-name': 'ingress', 'kuma.io/origin': 'zone', 'kuma.io/zone': 'kz' };
+    const made: WireResource = {
+      kind: 'ZoneIngress',
+      mesh: '',
+      name: hashedName('', 'ingress', 'kz'),
+      labels,
+      spec: OPAQUE,
+    };
+    const up = open('zoneToGlobalSync');
+    up.on('data', (bytes: Buffer) => {
+      const request = decodeRequest(bytes);
+      if (request.type === 'subscribe' && request.kind === 'ZoneIngress') up.write(respond('ZoneIngress', '1', [made]));
+    });
+    const down = open('globalToZoneSync', 'kz2');
+    const received = new Promise<IncomingResponse>((resolve) => {
+      down.on('data', (bytes: Buffer) => {
+        const response = decodeResponse(bytes, KUMA_DIALECT);
+        if (response.resources.length > 0) resolve(response);
+        else
+          down.write(
+            encodeRequest({ type: 'ack', kind: response.kind, zone: 'kz2', nonce: response.nonce, results: [] }),
+          );
+      });
+    });
+    down.write(encodeRequest({ type: 'subscribe', kind: 'ZoneIngress', zone: 'kz2', held: {} }));
+    const [read] = (await received).resources;
+    expect(read).toMatchObject({
+      ok: true,
+      resource: { name: made.name, labels: { ...labels, 'kuma.io/origin': 'global' }, spec: OPAQUE },
+    });
+    expect(west.sync?.status().kinds.map(({ kind }) => kind)).not.toContain('ZoneIngress');
+    up.cancel();
+    down.cancel();
   });
 });

@@ -41,6 +41,7 @@ describe('which kinds travel', () => {
     ['acrossZones', true, true, true],
     ['bothWays', true, true, true],
     ['secrets', true, true, false],
+    ['relayed', false, true, false],
   ] as const)('%s', (rule, down, downToKuma, up) => {
     const kind = kindOf(Sync[rule]);
     expect([goesDown(kind, WEST), goesDown(kind, KUMA_WEST), goesUp(kind, WEST)]).toEqual([down, downToKuma, up]);

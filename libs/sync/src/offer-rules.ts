@@ -12,14 +12,18 @@ export interface Peer {
   readonly causeway: boolean;
 }
 
+function speaks({ sync: { peers } }: Kind, { causeway }: Peer): boolean {
+  return peers === 'all' || peers === (causeway ? 'causeway' : 'kuma');
+}
+
 /** Whether kinds like this are told to zones at all. */
 export function goesDown(kind: Kind, peer: Peer): boolean {
-  return kind.sync.down !== 'nothing' && (peer.causeway || kind.sync.peers === 'all');
+  return kind.sync.down !== 'nothing' && speaks(kind, peer);
 }
 
 /** Whether kinds like this are told to the global at all. */
 export function goesUp(kind: Kind, peer: Peer): boolean {
-  return kind.sync.up && (peer.causeway || kind.sync.peers === 'all');
+  return kind.sync.up && speaks(kind, peer);
 }
 
 /**

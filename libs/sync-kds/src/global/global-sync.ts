@@ -19,6 +19,7 @@ import { ZoneInsights } from './insights';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { PlainLives } from './plain-lives';
+import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { ZoneDoor } from './zone-door';
@@ -43,7 +44,8 @@ export interface GlobalSync {
 }
 
 /** Builds the global's side of sync: any replica serves any zone (design.md §5). */
-export function createGlobalSync(options: GlobalSyncOptions): GlobalSync {
+export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
+  const options = { ...given, registry: withRelayedKinds(given.registry) };
   const { index, registry, clock } = options;
   const encoder = new ResourceEncoder({ role: 'global' }, options.kuma);
   const audience = new Audience({

@@ -3,6 +3,7 @@ import { errorText, type Clock, type Logger, type Term } from '@causeway/runtime
 import { Fenced, type Change, type ResourceIndex, type ResourceStore, type SessionStore } from '@causeway/store';
 import { lostRuleOf, lostSince, type LostRule } from '@causeway/sync';
 import { peerArea } from '../peer-book';
+import { withRelayedKinds } from './relayed-kinds';
 import { INSIGHTS, isLive } from './insights';
 
 const ROUND = 5_000;
@@ -97,7 +98,7 @@ function orphanZones(options: ZoneKeeperOptions): ReadonlySet<string> {
 }
 
 function* ofZones({ index, registry }: ZoneKeeperOptions): Iterable<Resource> {
-  for (const kind of registry.kinds) {
+  for (const kind of withRelayedKinds(registry).kinds) {
     for (const resource of index.ofKind(kind.name)) if (resource.id.zone !== '') yield resource;
   }
 }
