@@ -39,6 +39,11 @@ export class ResourceIndex {
     return this.current;
   }
 
+  /** Deletions up to this revision are forgotten here. */
+  get floor(): number {
+    return this.forgotten;
+  }
+
   get size(): number {
     return this.byKey.size;
   }

@@ -76,7 +76,8 @@ export class DownStream implements ZoneStream {
       view: (kind) => audience.viewOf(kind),
       since: (kind) => {
         const point = this.points.get(kind);
-        if (!point || point.incarnation !== incarnation() || point.revision < this.floor) return undefined;
+        if (!point || point.incarnation !== incarnation()) return undefined;
+        if (point.revision < Math.max(this.floor, options.index.floor)) return undefined;
         return point.view === audience.viewOf(kind) ? point.revision : undefined;
       },
     };

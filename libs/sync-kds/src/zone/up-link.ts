@@ -80,7 +80,8 @@ function standingOf({ options, greeting, extensions, floor }: ZoneSession): Stan
     view: () => '',
     since: (kind) => {
       const point = points.get(kind);
-      return point && point.incarnation === incarnation() && point.revision >= floor ? point.revision : undefined;
+      if (!point || point.incarnation !== incarnation()) return undefined;
+      return point.revision >= Math.max(floor, options.index.floor) ? point.revision : undefined;
     },
   };
 }
