@@ -11,7 +11,7 @@ import { summary } from './support/summary';
 import { addressOf, hostnameOf, serviceOf } from './support/dns-zone';
 
 /**
- * Commit → answer (issue: p50 ≤ 5 ms): a service with address and hostname is written to a real Postgres; timed is from
+ * Commit → answer (target: p50 ≤ 5 ms): a service with address and hostname is written to a real Postgres; timed is from
  * the write's return until the DNS server of a process that follows the log answers. BENCH_TRIES (200). One JSON line.
  */
 const TRIES = Number(process.env['BENCH_TRIES'] ?? 200);

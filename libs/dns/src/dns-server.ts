@@ -27,7 +27,7 @@ export interface DnsServerOptions {
   readonly config?: DnsSettings;
 }
 
-/** A zone's DNS server (issue: a zone answers its names). */
+/** A zone's DNS server. */
 export interface DnsServer {
   /**
    * Answers on UDP and TCP at one port of an address, 0 = one that is free for both; resolves to the port. Can be

@@ -4,7 +4,7 @@ import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
 import type { ZoneAccess } from './zones/zone-access';
 
-/** What bounds a request (issue: limits). Durations in ms, sizes in bytes. */
+/** What bounds a request. Durations in ms, sizes in bytes. */
 export interface RestLimits {
   /** Largest body. */
   readonly body: number;

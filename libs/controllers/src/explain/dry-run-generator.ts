@@ -36,7 +36,7 @@ export type GeneratorDryRun = {
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
 
 /**
- * The names a generator would make in the zone of `table`, the collisions it would win and lose (issue 5; peers.md A5
+ * The names a generator would make in the zone of `table`, the collisions it would win and lose (design.md §4; peers.md A5
  * 42). An existing generator keeps its creation order, a new one is the youngest. Names by mesh, hostname, service.
  */
 export function dryRunGenerator(table: ClaimTable, source: DryRunSource): GeneratorDryRun {

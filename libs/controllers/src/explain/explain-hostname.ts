@@ -43,7 +43,7 @@ export interface HostnamePage {
   readonly limit?: number;
 }
 
-/** The hostnames that somebody claims in a mesh, in the order of the alphabet, with all claims (issue 5). */
+/** The hostnames that somebody claims in a mesh, in the order of the alphabet, with all claims (design.md §4). */
 export function listHostnames(
   table: ClaimTable,
   mesh: string,

@@ -23,7 +23,7 @@ export interface ForwarderOptions {
 }
 
 /**
- * Asks others what is not ours (design.md §6 DNS; issue: forwarding). Askers of one and the same question at one time
+ * Asks others what is not ours (design.md §6 DNS). Askers of one and the same question at one time
  * share its answer: a stampede costs one question, and so does a circle in which an upstream asks us.
  */
 export class Forwarder {

@@ -4,7 +4,7 @@ import { Apex } from './apex';
 
 /**
  * Which names are ours: configured suffixes, and of each generator the literal text after its last placeholder where
- * that has two labels or more (issue: authority). A suffix under another one belongs to it.
+ * that has two labels or more. A suffix under another one belongs to it.
  */
 export class Authority {
   /** Raised when the suffixes change. */

@@ -75,7 +75,7 @@ export class NamingAnswers {
     return json(await explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }));
   }
 
-  /** What the zone's DNS would answer to a name and why (issue: lookups). */
+  /** What the zone's DNS would answer to a name and why. */
   async lookup(call: Call): Promise<Answer> {
     const query = queryOf(call, LOOKUP_PARAMETERS);
     const name = query.text('name');
