@@ -1,7 +1,9 @@
 import type { Registry } from '@causeway/resources';
+import type { Said } from '../engine/network';
 import type { Timeline } from '../engine/timeline';
 import type { Commit, WatchedDisk } from '../engine/watched-disk';
 import { AddressCheck } from './addresses';
+import { AnswerCheck } from './answers';
 import { differences, type Disks } from './convergence';
 import { CopyCheck } from './copies';
 import { checkRights } from './fences';
@@ -40,6 +42,14 @@ export class Checker {
   readonly report = (invariant: string, detail: string): void => {
     this.violation ??= { invariant, detail: `at ${this.timeline.now} ms: ${detail}` };
   };
+
+  /** Sees each message of the mesh (I9). */
+  listener(): (said: Said) => void {
+    const diskOf = (name: string): WatchedDisk =>
+      this.disks.zones.find((disk) => disk.name === name) ?? this.disks.global;
+    const answers = new AnswerCheck(diskOf, this.registry, this.report);
+    return (said) => answers.hear(said);
+  }
 
   private watch(disk: WatchedDisk, more: readonly { check(commit: Commit): void }[]): void {
     this.checks.set(disk, [new CopyCheck(disk, this.history, this.report), ...more]);

@@ -30,12 +30,24 @@ export interface NetworkFaults {
   readonly message?: (bytes: Buffer, direction: 'up' | 'down', to: 'zone' | 'global') => Buffer;
 }
 
+/** A message as it is written. */
+export interface Said {
+  /** The same object for all messages of one stream. */
+  readonly stream: object;
+  readonly zone: string;
+  readonly direction: 'up' | 'down';
+  readonly to: 'zone' | 'global';
+  readonly bytes: Buffer;
+}
+
 /** The wires between zones and the global's replicas. */
 export class SimNetwork {
   /** Zones that are cut off: nothing new gets through. */
   readonly cut = new Set<string>();
   /** Messages delivered. */
   delivered = 0;
+  /** Shown each message as it is written. */
+  tap: ((said: Said) => void) | undefined;
   private readonly connections = new Set<SimConnection>();
 
   constructor(
@@ -50,7 +62,7 @@ export class SimNetwork {
     const replicas = this.replicas();
     const random = this.random.fork(`${process.name} ${process.timeline.now}`);
     const peer = replicas.length === 0 || this.cut.has(zone) ? undefined : random.pick(replicas);
-    const connection = new SimConnection(zone, { process, peer, random, network: this, faults: this.faults });
+    const connection = new SimConnection(zone, { zone, process, peer, random, network: this, faults: this.faults });
     this.connections.add(connection);
     return connection;
   }
@@ -72,6 +84,7 @@ export class SimNetwork {
 
 /** What a connection is made of. */
 interface ConnectionParts {
+  readonly zone: string;
   readonly process: SimProcess;
   readonly peer: Served | undefined;
   readonly random: Prng;
@@ -215,7 +228,9 @@ class PipeEnd implements ListenedStream {
     const { other } = this;
     if (this.over || !other) return true;
     const to = other.side;
-    const bytes = this.parts.faults.message?.(message, this.direction, to) ?? message;
+    const { faults, zone, network } = this.parts;
+    const bytes = faults.message?.(message, this.direction, to) ?? message;
+    network.tap?.({ stream: this.parts, zone, direction: this.direction, to, bytes });
     this.underWay++;
     this.full ||= this.underWay >= WINDOW;
     this.inOrder(() => {
