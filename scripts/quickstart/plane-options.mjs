@@ -1,16 +1,27 @@
 import { join } from 'node:path';
 import { databaseUrl } from './databases.mjs';
+import { credentialFiles } from './zone-credentials.mjs';
 
 /** How a control plane of this run is to be started: what `startControlPlane` takes. */
 export function startOptions(settings, plane, { postgres, lock }) {
   const { root, environment, dataDir } = settings;
   const [global] = settings.controlPlanes;
+  const { caFile, tokenFile } = credentialFiles(dataDir, plane.name);
   const roleEnv =
     plane.app === 'global'
-      ? { CAUSEWAY_KDS_PORT: plane.ports.kds, CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_AUTH: 'none' }
+      ? {
+          CAUSEWAY_KDS_PORT: plane.ports.kds,
+          CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1',
+          CAUSEWAY_KDS_TLS: 'on',
+          CAUSEWAY_KDS_AUTH: 'token',
+        }
       : {
           CAUSEWAY_ZONE_NAME: plane.name,
-          CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${global.ports.kds}`,
+          CAUSEWAY_GLOBAL_ADDRESS: `grpcs://127.0.0.1:${global.ports.kds}`,
+          CAUSEWAY_GLOBAL_CA_FILE: caFile,
+          CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: '',
+          CAUSEWAY_ZONE_TOKEN_FILE: tokenFile,
+          CAUSEWAY_ZONE_TOKEN: '',
           CAUSEWAY_DNS_PORT: plane.ports.dns,
         };
   const env = {

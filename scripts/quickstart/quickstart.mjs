@@ -13,6 +13,7 @@ import { provideLeaderLock, providePostgres } from './services.mjs';
 import { untilSettled } from './settle.mjs';
 import { serviceTable } from './table.mjs';
 import { thingsToTry } from './things-to-try.mjs';
+import { forgetCredentials, provideCredentials } from './zone-credentials.mjs';
 
 /**
  * Brings up the mesh of the quickstart and keeps it up until `signal` aborts or a part of it ends.
@@ -23,6 +24,7 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
   const postgres = await providePostgres(settings, say);
   atEnd(postgres.stop);
   await prepareDatabases(postgres.url, settings.controlPlanes, settings);
+  if (settings.fresh) forgetCredentials(settings.dataDir);
   say(`Postgres: ${postgres.description}`);
   const lock = await provideLeaderLock(settings);
   atEnd(lock.stop);
@@ -56,7 +58,13 @@ async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
 
 /** Waits for the control planes, applies the sample once, prints the tables. */
 async function show({ settings, running, postgres, signal, say }) {
-  await Promise.all(running.map((each) => each.untilReady(signal)));
+  const [globalPlane, ...zonePlanes] = settings.controlPlanes;
+  const zones = zonePlanes.map(({ name }) => name);
+  const ready = Promise.all(running.map((each) => each.untilReady(signal)));
+  ready.catch(() => {}); // whoever waits for it sees it
+  await running[0].untilReady(signal);
+  await provideCredentials(restApi(globalPlane, { ...settings, signal }), zones, settings.dataDir);
+  await ready;
   say(`Control planes: global, east and west are ready, their logs in ${join(settings.dataDir, 'logs')}`);
   const apis = settings.controlPlanes.map((plane) => restApi(plane, { ...settings, signal }));
   const expected = await applySampleOnce({ settings, apis, postgres, say });

@@ -23,6 +23,12 @@ export function restApi(plane, { operatorToken, signal }) {
       if (!response.ok) throw await refused(response, 'GET', path);
       return response.json();
     },
+    /** The text of an answer. */
+    async text(method, path, body) {
+      const response = await call(method, path, body);
+      if (!response.ok) throw await refused(response, method, path);
+      return response.text();
+    },
     /** A 404 (a zone that has not learnt its mesh yet) and a 503 (no leader yet) pass, so they are tried again for a while. */
     async put(path, body) {
       let response;

@@ -33,7 +33,12 @@ const dockerfile = read('Dockerfile');
 const PORTS: Readonly<Record<string, readonly number[]>> = {
   postgres: [5432],
   redis: [6379],
-  ...Object.fromEntries(controlPlanes.map(([name, { expose = [] }]) => [name, expose.map(Number)])),
+  ...Object.fromEntries(
+    controlPlanes.map(([name, { expose = [], ports = [] }]) => [
+      name,
+      [...expose, ...ports.map((port) => port.split(':').at(-1))].map(Number),
+    ]),
+  ),
 };
 
 /** Every `scheme://[user@]host:port` in the environments. */
@@ -47,8 +52,8 @@ function addresses(): readonly { readonly from: string; readonly host: string; r
 }
 
 describe('docker-compose.yml', () => {
-  it('has Postgres, Redis, a global and two zones', () => {
-    expect(Object.keys(services)).toEqual(['postgres', 'redis', 'global', 'east', 'west']);
+  it('has Postgres, Redis, a global, two zones and what they join it by', () => {
+    expect(Object.keys(services)).toEqual(['postgres', 'redis', 'global', 'credentials', 'east', 'west']);
     expect(controlPlanes.map(([name]) => name)).toEqual(['global', 'east', 'west']);
   });
 
@@ -64,19 +69,34 @@ describe('docker-compose.yml', () => {
         expect(condition).toBe('service_healthy');
       }
     }
-    for (const [, service] of controlPlanes)
-      expect(Object.keys(service.depends_on ?? {})).toEqual(['postgres', 'redis']);
+    const awaited = controlPlanes.map(([, service]) => Object.keys(service.depends_on ?? {}));
+    const zone = ['postgres', 'redis', 'credentials'];
+    expect(awaited).toEqual([['postgres', 'redis'], zone, zone]);
+    expect(Object.keys(services['credentials']?.depends_on ?? {})).toEqual(['global']);
   });
 
   it('names in its addresses services and ports that are there', () => {
-    expect(addresses()).toHaveLength(8); // Postgres and Redis thrice each, the global twice
+    expect(addresses()).toHaveLength(9); // Postgres and Redis thrice each, the global by both zones and for their tokens
     for (const { host, port } of addresses()) expect(PORTS[host]).toContain(port);
   });
 
   it('lets the global listen for zones where they look for it', () => {
     const global = services['global'];
     expect(global?.expose).toEqual([String(global?.environment?.['CAUSEWAY_KDS_PORT'])]);
-    expect(global?.environment?.['CAUSEWAY_KDS_BIND_ADDRESS']).toBe('0.0.0.0');
+  });
+
+  it('asks zones for tokens and shows them a certificate of the name that they know it by', () => {
+    const environment = services['global']?.environment ?? {};
+    const [auth, tls, host] = ['AUTH', 'TLS', 'BIND_ADDRESS'].map((name) => environment[`CAUSEWAY_KDS_${name}`]);
+    expect([auth, tls, host]).toEqual([undefined, undefined, undefined]); // as by default: tokens, TLS, every address
+    for (const name of ['east', 'west']) {
+      const zone = services[name]?.environment ?? {};
+      const { hostname, protocol } = new URL(String(zone['CAUSEWAY_GLOBAL_ADDRESS']));
+      expect([protocol, environment['CAUSEWAY_KDS_TLS_NAMES']]).toEqual(['grpcs:', hostname]);
+      expect(zone['CAUSEWAY_ZONE_TOKEN_FILE']).toBe(`/zones/${name}.token`);
+      expect(zone['CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY']).toBeUndefined();
+      expect(String(services['credentials']?.environment?.['ZONES']).split(',')).toContain(name);
+    }
   });
 
   it('gives each control plane a database of its own that is created', () => {

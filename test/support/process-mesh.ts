@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from './postgres';
 import { ProcessPlane, type PlaneEnvironment } from './process-plane';
 import { until } from './until';
 
-/** A global and zones as processes, each with a database of its own on the Postgres of the test run. */
+/** A global and zones as processes, with zone tokens and TLS as by default, each with a database of its own on the Postgres of the test run. */
 export class ProcessMesh {
   private readonly databases = new Map<string, TestDatabase>();
+  private readonly tokens = new Map<string, PlaneEnvironment>();
   readonly zones = new Map<string, ProcessPlane>();
   private globalPlane: ProcessPlane | undefined;
-  private globalEnv: PlaneEnvironment = {};
+  private globalEnv: PlaneEnvironment = { CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' };
+  private readonly folder = mkdtempSync(join(tmpdir(), 'causeway-mesh-'));
 
   constructor(private readonly shared: PlaneEnvironment = {}) {}
 
@@ -40,13 +45,13 @@ export class ProcessMesh {
   async startGlobal(): Promise<ProcessPlane> {
     const env = { ...(await this.environment('global')), ...this.globalEnv };
     this.globalPlane = await ProcessPlane.start('global', 'global', env);
-    this.globalEnv = { CAUSEWAY_KDS_PORT: this.globalPlane.kdsAddress.split(':')[1] ?? '0' };
+    this.globalEnv = { ...this.globalEnv, CAUSEWAY_KDS_PORT: this.globalPlane.kdsAddress.split(':')[1] ?? '0' };
     return this.globalPlane;
   }
 
   /** Starts a zone, again with the same database when there was one of this name before. */
   async startZone(name: string, env: PlaneEnvironment = {}): Promise<ProcessPlane> {
-    const own = { CAUSEWAY_GLOBAL_ADDRESS: `grpc://${this.global.kdsAddress}`, ...env };
+    const own = { ...(await this.credentials(name)), ...env };
     const zone = await ProcessPlane.start('zone', name, { ...(await this.environment(name)), ...own });
     this.zones.set(name, zone);
     await until(`zone ${name} has the default mesh`, () => zone.get('/meshes/default'));
@@ -58,6 +63,22 @@ export class ProcessMesh {
     const planes = [...this.zones.values(), ...(this.globalPlane ? [this.globalPlane] : [])];
     await Promise.all(planes.map((plane) => plane.stop()));
     await Promise.all([...this.databases.values()].map((database) => database.drop()));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Where the global is, what it is verified by, and a token; those of an earlier start while the global is away. */
+  private async credentials(zone: string): Promise<PlaneEnvironment> {
+    const known = this.tokens.get(zone);
+    if (known) return known;
+    const caFile = join(this.folder, `ca-of-${zone}.pem`);
+    writeFileSync(caFile, await this.global.text('/kds/ca'));
+    const credentials = {
+      CAUSEWAY_GLOBAL_ADDRESS: `grpcs://${this.global.kdsAddress}`,
+      CAUSEWAY_GLOBAL_CA_FILE: caFile,
+      CAUSEWAY_ZONE_TOKEN: await this.global.text('/tokens/zone', { zone, validFor: '24h' }),
+    };
+    this.tokens.set(zone, credentials);
+    return credentials;
   }
 
   private async environment(name: string): Promise<PlaneEnvironment> {

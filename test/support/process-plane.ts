@@ -104,6 +104,15 @@ export class ProcessPlane {
     }
   }
 
+  /** Text of an answer; rejects with what the control plane says against it. */
+  async text(path: string, body?: unknown): Promise<string> {
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const answer = await fetch(this.restUrl + path, body === undefined ? {} : post);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${this.name} answered ${answer.status} to ${path}: ${text}`);
+    return text;
+  }
+
   /** Status of a PUT; rejects when nobody answers. */
   async put(path: string, body: unknown): Promise<number> {
     const answer = await fetch(this.restUrl + path, {

@@ -1,5 +1,5 @@
 import { HostnameExplainer } from '@causeway/controllers';
-import { createRestServer, type Insights, type RestServer } from '@causeway/rest';
+import { createRestServer, type Insights, type RestServer, type ZoneAccess } from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
 import { createMetrics, serveDiagnostics, type Diagnostics, type Figure } from '@causeway/telemetry';
 import { orFail } from './configure';
@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly settings: SettingValues<typeof sharedSettings>;
   readonly shown: Readonly<Record<string, unknown>>;
   readonly insights: Insights;
+  /** On a global only. */
+  readonly zoneAccess?: ZoneAccess;
   readonly figures: readonly Figure[];
   /** Why the program does not serve yet, or undefined. */
   readonly notReady: () => string | undefined;
@@ -41,6 +43,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
     access: { bindAddress: host, ...(token === undefined ? {} : { operatorToken: token }) },
     program: { version: VERSION, instanceId: foundations.instance, config: shownConfig(options.shown) },
     insights: { ...namingInsights(foundations, explainer), ...options.insights },
+    ...(options.zoneAccess ? { zoneAccess: options.zoneAccess } : {}),
   });
   const restPort = await orFail(rest.listen(host, settings.CAUSEWAY_REST_PORT));
   foundations.logger.info('listening', {

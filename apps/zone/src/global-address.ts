@@ -1,49 +1,92 @@
 import { readFileSync } from 'node:fs';
 import { fail } from '@causeway/control-plane';
-import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
-import { errorText, type SettingValues } from '@causeway/runtime';
-import type { zoneSettings } from './config';
+import { errorText, type Logger } from '@causeway/runtime';
+import { globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/sync-kds';
+import type { ZoneSettings } from './config';
 
 /** Where a zone's global is and how to speak to it. */
-export interface GlobalAddress {
-  readonly address: string;
-  readonly credentials: ChannelCredentials;
+export interface GlobalAddress extends Pick<ZoneSyncOptions, 'address' | 'credentials'> {
+  readonly trust: GlobalTrust['type'];
+  /** Read anew at each connection, as the authority is: files may come and be replaced without a restart. */
   readonly token: () => string | undefined;
 }
 
 /**
  * The global a zone joins, or undefined for a zone by itself: `grpcs://host:port` over TLS, `grpc://host:port` in plain
- * text. Anything else ends the program with one line.
+ * text. Anything else, and settings that contradict each other, end the program with one line.
  */
-export function readGlobalAddress(settings: SettingValues<typeof zoneSettings>): GlobalAddress | undefined {
+export function readGlobalAddress(settings: ZoneSettings): GlobalAddress | undefined {
   const given = settings.CAUSEWAY_GLOBAL_ADDRESS;
   if (given === undefined) return undefined;
   const [, scheme, address] = /^(grpcs?):\/\/([^/]+:\d+)\/?$/.exec(given) ?? [];
   if (address === undefined)
     return fail([`CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port or grpc://host:port; got "${given}"`]);
+  const contradictions = contradictionsIn(settings, scheme === 'grpcs');
+  if (contradictions.length > 0) return fail(contradictions);
+  const trust = (): GlobalTrust => (scheme === 'grpc' ? { type: 'plain' } : tlsTrust(settings));
   return {
     address,
-    credentials: scheme === 'grpc' ? credentials.createInsecure() : tls(settings),
+    trust: scheme === 'grpc' ? 'plain' : settings.CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY ? 'unverified' : 'verified',
+    credentials: () => globalCredentials(trust()),
     token: () => token(settings),
   };
 }
 
-function tls(settings: SettingValues<typeof zoneSettings>): ChannelCredentials {
+/** Says loudly what the operator has given up. */
+export function warnOfTrust({ trust, token }: GlobalAddress, logger: Logger): void {
+  if (trust === 'unverified') {
+    logger.warn('THE GLOBAL IS NOT VERIFIED: whoever answers at its address is taken for it, and gets the zone token', {
+      setting: 'CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY=true',
+    });
+  }
+  if (trust === 'plain' && hasToken(token)) {
+    logger.warn('the zone token can be read on its way to the global: use grpcs://', {
+      setting: 'CAUSEWAY_GLOBAL_ADDRESS',
+    });
+  }
+}
+
+function contradictionsIn(settings: ZoneSettings, tls: boolean): string[] {
+  const { CAUSEWAY_GLOBAL_CA_FILE: ca, CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: skip } = settings;
+  const twice = settings.CAUSEWAY_ZONE_TOKEN !== undefined && settings.CAUSEWAY_ZONE_TOKEN_FILE !== undefined;
+  return [
+    ...(!tls && (ca !== undefined || skip)
+      ? ['CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port where TLS is configured']
+      : []),
+    ...(tls && ca !== undefined && skip
+      ? ['CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: must not be true beside CAUSEWAY_GLOBAL_CA_FILE']
+      : []),
+    ...(twice ? ['CAUSEWAY_ZONE_TOKEN and CAUSEWAY_ZONE_TOKEN_FILE: give one of them'] : []),
+  ];
+}
+
+function tlsTrust(settings: ZoneSettings): GlobalTrust {
+  if (settings.CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY) return { type: 'unverified' };
   const file = settings.CAUSEWAY_GLOBAL_CA_FILE;
-  const roots = file === undefined ? null : readOrFail(file);
-  const options = settings.CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY ? { rejectUnauthorized: false } : {};
-  return credentials.createSsl(roots, null, null, options);
+  if (file === undefined) return { type: 'verified' };
+  return { type: 'verified', authority: readNamed('CAUSEWAY_GLOBAL_CA_FILE', file) };
 }
 
-function token(settings: SettingValues<typeof zoneSettings>): string | undefined {
+function token(settings: ZoneSettings): string | undefined {
   const file = settings.CAUSEWAY_ZONE_TOKEN_FILE;
-  return file === undefined ? settings.CAUSEWAY_ZONE_TOKEN : readFileSync(file, 'utf8').trim();
+  if (file === undefined) return settings.CAUSEWAY_ZONE_TOKEN;
+  return readNamed('CAUSEWAY_ZONE_TOKEN_FILE', file).toString('utf8').trim();
 }
 
-function readOrFail(file: string): Buffer {
+/** Throws with the setting's name: the zone serves on without its global, and tries again. */
+function readNamed(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);
-  } catch (error) {
-    return fail([`CAUSEWAY_GLOBAL_CA_FILE: ${errorText(error)}`]);
+  } catch (cause) {
+    throw new Error(`${setting}: ${errorText(cause)}`, { cause });
+  }
+}
+
+/** A file that is not there yet is a token that is to come. */
+function hasToken(read: () => string | undefined): boolean {
+  try {
+    return read() !== undefined;
+  } catch {
+    return true;
   }
 }

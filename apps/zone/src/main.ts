@@ -5,7 +5,7 @@ import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { createDns, dnsSettings } from './dns';
 import { zoneFigures } from './figures';
-import { readGlobalAddress } from './global-address';
+import { readGlobalAddress, warnOfTrust } from './global-address';
 import { ZoneLeader } from './lead';
 
 /** Runs a zone's control plane until it is told to end. */
@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   const foundations = await layFoundations({ cp, settings, shown });
   const { logger, election, life } = foundations;
   warnOfRanges(ranges, logger);
+  if (global) warnOfTrust(global, logger);
   const leader = new ZoneLeader(foundations, { settings, global });
   const dns = createDns(foundations, zone, dnsConfig);
   const figures = [...zoneFigures(leader), ...dns.figures()];

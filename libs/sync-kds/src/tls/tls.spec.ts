@@ -237,8 +237,8 @@ describe("an operator's own certificate", () => {
   });
 
   it.each([
-    ['are not there', () => rmSync(keyFile), /ENOENT/],
-    ['are no PEM', () => writeFileSync(keyFile, 'key'), /must hold a certificate and its key in PEM/],
+    ['are not there', async () => rmSync(keyFile), /ENOENT/],
+    ['are no PEM', async () => writeFileSync(keyFile, 'key'), /must hold a certificate and its key in PEM/],
     [
       'do not belong together',
       async () => writeFileSync(keyFile, (await makeAuthority(NOW)).privateKey),

@@ -1,5 +1,6 @@
 import { createPrivateKey, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
+import type * as X509 from '@peculiar/x509';
 
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY = 24 * 3_600_000;
@@ -22,10 +23,8 @@ export interface CertificateSubject {
   readonly now: number;
 }
 
-type X509 = typeof import('@peculiar/x509');
-
 /** Loaded when a certificate is first made: it takes longer than the rest of a start. */
-async function library(): Promise<X509> {
+async function library(): Promise<typeof X509> {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);

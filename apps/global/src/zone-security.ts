@@ -1,0 +1,53 @@
+import { orFail, type Foundations } from '@causeway/control-plane';
+import type { ZoneAccess } from '@causeway/rest';
+import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/sync-kds';
+import { openCertificates } from './certificates';
+import type { GlobalSettings } from './config';
+
+/** Who is let in as a zone and how the global proves itself to zones (design.md §5 Zone tokens, §6 Where they listen). */
+export interface ZoneSecurity {
+  readonly auth: AuthPort;
+  readonly zoneAccess: ZoneAccess;
+  /** Opens the door for zones and resolves with where it is. */
+  bind(sync: GlobalSync): Promise<string>;
+  close(): void;
+}
+
+/** Makes the first signing key and the first certificate where there are none, and says loudly what is left open. */
+export async function secureZones(foundations: Foundations, settings: GlobalSettings): Promise<ZoneSecurity> {
+  warnOfOpenDoors(foundations, settings);
+  const desk = createZoneTokens(foundations);
+  await orFail(desk.tokens.ensureKey());
+  const certificates = await openCertificates(foundations, settings);
+  const asksForTokens = settings.CAUSEWAY_KDS_AUTH === 'token';
+  const host = settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (asksForTokens ? '0.0.0.0' : '127.0.0.1');
+  return {
+    auth: asksForTokens ? desk.auth : admitEverybody,
+    zoneAccess: {
+      issue: (order) => desk.tokens.issue(order),
+      revoke: (id) => desk.tokens.revoke(id),
+      rotate: () => desk.tokens.rotate(),
+      authority: () => certificates?.authority(),
+    },
+    bind: async (sync) => {
+      const credentials = certificates && tlsServer(certificates);
+      return `${host}:${await orFail(sync.bind(host, settings.CAUSEWAY_KDS_PORT, credentials))}`;
+    },
+    close: () => {
+      desk.close();
+      certificates?.close();
+    },
+  };
+}
+
+function warnOfOpenDoors({ logger }: Foundations, settings: GlobalSettings): void {
+  const { CAUSEWAY_KDS_AUTH: auth, CAUSEWAY_KDS_TLS: tls } = settings;
+  if (auth === 'none') {
+    logger.warn('ZONES ARE NOT AUTHENTICATED: whoever reaches this port is the zone that it says it is', {
+      setting: 'CAUSEWAY_KDS_AUTH=none',
+    });
+  }
+  if (tls === 'off') {
+    logger.warn('what zones send, tokens too, can be read on the way', { setting: 'CAUSEWAY_KDS_TLS=off' });
+  }
+}

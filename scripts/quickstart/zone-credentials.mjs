@@ -1,0 +1,32 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Longer than anybody lets a quickstart run; each start asks for new ones. */
+const TOKEN_LIFE = '8760h';
+
+/** The files that a zone joins the global by. It reads them anew at each try, so they may come after it. */
+export function credentialFiles(dataDir, zone) {
+  return { caFile: join(dataDir, 'zones', 'global-ca.pem'), tokenFile: join(dataDir, 'zones', `${zone}.token`) };
+}
+
+/** Removes what an earlier life of the global gave. */
+export function forgetCredentials(dataDir) {
+  rmSync(join(dataDir, 'zones'), { recursive: true, force: true });
+}
+
+/** Asks the global for its authority and a token for each zone, and keeps them where only this account may read them. */
+export async function provideCredentials(globalApi, zones, dataDir) {
+  mkdirSync(join(dataDir, 'zones'), { recursive: true, mode: 0o700 });
+  const ca = await globalApi.text('GET', '/kds/ca');
+  for (const zone of zones) {
+    const { caFile, tokenFile } = credentialFiles(dataDir, zone);
+    keep(caFile, ca);
+    keep(tokenFile, await globalApi.text('POST', '/tokens/zone', { zone, validFor: TOKEN_LIFE }));
+  }
+}
+
+/** Never half a file: a zone may be reading it. */
+function keep(file, content) {
+  writeFileSync(`${file}.new`, content, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
