@@ -105,8 +105,11 @@ function* ofZones({ index, registry }: ZoneKeeperOptions): Iterable<Resource> {
 
 async function deleteRemains(options: ZoneKeeperOptions, zone: string): Promise<void> {
   const { store, sessions, term, logger } = options;
-  // No session of before may write any more; one that is opened from now on begins with a whole state.
-  await sessions.open({ zone, storeId: '', incarnation: '', epoch: 0, instance: 'deleted' });
+  // No session of before may write any more. One that opens meanwhile fences these deletions out if it has read points
+  // that speak of the copies; else the points are forgotten and it begins with a whole state.
+  const opening = await sessions.open({ zone, storeId: '', incarnation: '', epoch: 0, instance: 'deleted' });
+  if (opening.type !== 'opened') return;
+  const session = { zone, session: opening.session };
   const area = peerArea(zone);
   const forgotten = (await store.notes(area)).map(({ key }) => ({ area, key, value: null }));
   const remains = [...ofZones(options)].filter(({ id }) => id.zone === zone);
@@ -114,6 +117,6 @@ async function deleteRemains(options: ZoneKeeperOptions, zone: string): Promise<
   const fence = { epoch: term.epoch, holder: term.holder };
   for (let from = 0; from < remains.length; from += BATCH) {
     const changes = remains.slice(from, from + BATCH).map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
-    await store.write({ changes, onRefusal: 'skip', fence, notes: from === 0 ? forgotten : [] });
+    await store.write({ changes, onRefusal: 'skip', fence, session, notes: from === 0 ? forgotten : [] });
   }
 }
