@@ -40,6 +40,14 @@ export class ApiClient {
     return { status: response.status, body };
   }
 
+  /** The text of an answer that is no JSON. */
+  async text(request: ApiRequest): Promise<string> {
+    const response = await this.open(request);
+    const text = await response.text();
+    if (!response.ok) throw refusal(response.status, parseJson(text), text);
+    return text;
+  }
+
   /** The lines of a server-sent event stream, until it ends or `signal` aborts. */
   async *events(request: ApiRequest, signal: AbortSignal): AsyncIterable<string> {
     const response = await this.open(request, signal);

@@ -7,6 +7,13 @@ import { describe, type DescribeOptions } from './commands/describe';
 import { dig, type DigOptions } from './commands/dig';
 import { explain, type ExplainOptions } from './commands/explain';
 import { get, type GetOptions } from './commands/get';
+import {
+  issueZoneToken,
+  revokeZoneToken,
+  rotateZoneTokenKey,
+  showAuthority,
+  type ZoneTokenOptions,
+} from './commands/tokens';
 import { vips, type VipsOptions } from './commands/vips';
 import { zones, type ZonesOptions } from './commands/zones';
 import { outputs } from './render';
@@ -33,6 +40,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   addWriting(program, context, finish);
   addReading(program, context, finish);
   addInspecting(program, context, finish);
+  addTokens(program, context, finish);
   return program;
 }
 
@@ -118,6 +126,33 @@ function addInspecting(program: Command, context: CommandContext, finish: Finish
     .description('shows how far each zone is: session, lag, rejects, versions')
     .addOption(outputOption())
     .action(async (options: ZonesOptions) => finish(await zones(context, options)));
+}
+
+function addTokens(program: Command, context: CommandContext, finish: Finish): void {
+  const tokens = program
+    .command('tokens')
+    .description('how zones join the global: tokens, their keys, its certificate');
+  tokens
+    .command('zone')
+    .description('issues a token that lets a zone in; it is shown once')
+    .argument('<name>', 'the zone')
+    .requiredOption('--valid-for <duration>', 'such as 720h or 1h30m, at most 87600h')
+    .option('--scope <scope...>', 'cp (the default), ingress, egress')
+    .addOption(outputOption())
+    .action(async (name: string, options: ZoneTokenOptions) => finish(await issueZoneToken(context, name, options)));
+  tokens
+    .command('revoke')
+    .description('revokes a token; its zone is sent away at once')
+    .argument('<id>', 'the id (jti) of the token, or the token')
+    .action(async (id: string) => finish(await revokeZoneToken(context, id)));
+  tokens
+    .command('rotate')
+    .description('makes a newer signing key')
+    .action(async () => finish(await rotateZoneTokenKey(context)));
+  tokens
+    .command('ca')
+    .description('shows the certificate that zones verify the global by')
+    .action(async () => finish(await showAuthority(context)));
 }
 
 function nouns(context: CommandContext): string {

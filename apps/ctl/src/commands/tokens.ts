@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject } from '@causeway/resources';
+import { UsageError, type CommandContext } from '../context';
+import { structured, textAt, type Output } from '../render';
+
+export interface ZoneTokenOptions {
+  readonly validFor: string;
+  readonly scope?: readonly string[];
+  readonly output: Output;
+}
+
+/** `causeway tokens zone NAME`: the bare token on standard output, fit for a file; what else is to know beside it. */
+export async function issueZoneToken(
+  context: CommandContext,
+  zone: string,
+  options: ZoneTokenOptions,
+): Promise<number> {
+  const { validFor, scope } = options;
+  const order = { zone, validFor, ...(scope ? { scope } : {}) };
+  const { body } = await context.api().send({ method: 'POST', path: '/tokens/zone', body: order });
+  if (!isJsonObject(body)) return 1;
+  if (options.output !== 'table') {
+    context.print(structured(body, options.output));
+    return 0;
+  }
+  context.print(textAt(body, 'token'));
+  context.complain(`token ${textAt(body, 'id')} of zone ${zone}, valid until ${textAt(body, 'expiresAt')}`);
+  return 0;
+}
+
+/** `causeway tokens revoke ID`: by id, or by the token itself. */
+export async function revokeZoneToken(context: CommandContext, idOrToken: string): Promise<number> {
+  const id = idOrToken.split('.').length === 3 ? idOf(idOrToken) : idOrToken;
+  await context.api().send({ method: 'POST', path: '/tokens/zone/revocations', body: { id } });
+  context.print(`zone token ${id} revoked`);
+  return 0;
+}
+
+/** `causeway tokens rotate`: a newer signing key; those before it are deleted when their tokens are replaced. */
+export async function rotateZoneTokenKey(context: CommandContext): Promise<number> {
+  const { body } = await context.api().send({ method: 'POST', path: '/tokens/zone/keys' });
+  const serial = isJsonObject(body) ? textAt(body, 'serial') : '';
+  context.print(`new zone tokens are signed with key ${serial}; those of older keys stay valid`);
+  context.complain('to end the tokens of an older key: causeway delete globalsecrets zone-token-signing-key-N');
+  return 0;
+}
+
+/** `causeway tokens ca`: what zones verify the global by, for `CAUSEWAY_GLOBAL_CA_FILE`. */
+export async function showAuthority(context: CommandContext): Promise<number> {
+  const pem = await context.api().text({ method: 'GET', path: '/kds/ca' });
+  context.print(pem.trimEnd());
+  context.complain(`SHA-256 ${fingerprint(pem)}`);
+  return 0;
+}
+
+/** As `openssl x509 -fingerprint` and every browser show it: over the certificate's bytes. */
+function fingerprint(pem: string): string {
+  const [, base64 = ''] = /-----BEGIN CERTIFICATE-----([^-]+)-----END/.exec(pem) ?? [];
+  const digest = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex').toUpperCase();
+  return digest.replace(/(..)(?=.)/g, '$1:');
+}
+
+function idOf(token: string): string {
+  const claims: unknown = parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+  const id = isJsonObject(claims) ? textAt(claims, 'jti') : '';
+  if (id === '') throw new UsageError('this is neither the id of a zone token nor a zone token');
+  return id;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
