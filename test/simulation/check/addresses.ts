@@ -16,7 +16,14 @@ export class AddressCheck {
     private readonly disk: WatchedDisk,
     private readonly rest: number,
     private readonly report: Report,
-  ) {}
+  ) {
+    for (const [key, row] of disk.rows) {
+      const ip = shownAddress(row);
+      if (ip === undefined) continue;
+      for (const book of [this.holders, this.granted]) book.set(ip, key);
+      this.last.set(key, ip);
+    }
+  }
 
   check({ changes }: Commit): void {
     const moved = changes.flatMap(({ key, before, after }) => {

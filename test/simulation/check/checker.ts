@@ -11,23 +11,30 @@ import { History } from './history';
 import { checkElections, HostnameCheck } from './hostnames';
 import type { Violation } from './violation';
 
+interface CommitCheck {
+  check(commit: Commit): void;
+}
+
 /** Holds a mesh against the invariants of design.md §9: at each commit, and at rest. */
 export class Checker {
   violation: Violation | undefined;
   private readonly history: History;
-  private readonly checks = new Map<WatchedDisk, readonly { check(commit: Commit): void }[]>();
+  private readonly checks = new Map<WatchedDisk, readonly CommitCheck[]>();
+  private readonly restoring = new Set<WatchedDisk>();
 
   constructor(
     private readonly disks: Disks,
     private readonly registry: Registry,
     private readonly timeline: Timeline,
-    rest: number,
+    private readonly times: { readonly rest: number; readonly hold: number },
   ) {
     this.history = new History(timeline);
-    this.watch(disks.global, []);
-    for (const zone of disks.zones) {
-      this.watch(zone, [new AddressCheck(zone, rest, this.report), new HostnameCheck(zone, this.report)]);
-    }
+    for (const disk of [disks.global, ...disks.zones]) this.watch(disk);
+  }
+
+  /** The next new life of this disk is a restore; any other has no cause. */
+  expectLife(disk: WatchedDisk): void {
+    this.restoring.add(disk);
   }
 
   /** I4 and the elections of I3, once nothing moves. Returns what still differs. */
@@ -51,12 +58,25 @@ export class Checker {
     return (said) => answers.hear(said);
   }
 
-  private watch(disk: WatchedDisk, more: readonly { check(commit: Commit): void }[]): void {
-    this.checks.set(disk, [new CopyCheck(disk, this.history, this.report), ...more]);
+  private watch(disk: WatchedDisk): void {
+    this.checks.set(disk, this.checksOf(disk));
+    disk.lifeWatcher = () => {
+      if (!this.restoring.delete(disk)) this.report('I7', `${disk.name} began a new life without a cause`);
+      this.history.restored(disk);
+      this.checks.set(disk, this.checksOf(disk));
+    };
     disk.watcher = (commit) => {
       checkRights(commit, this.report);
       this.history.take(commit);
       for (const each of this.checks.get(disk) ?? []) each.check(commit);
     };
+  }
+
+  /** Checks that begin with what the disk holds now. */
+  private checksOf(disk: WatchedDisk): readonly CommitCheck[] {
+    const { rest, hold } = this.times;
+    const copies = new CopyCheck(disk, this.history, { hold, report: this.report });
+    if (disk === this.disks.global) return [copies];
+    return [copies, new AddressCheck(disk, rest, this.report), new HostnameCheck(disk, this.report)];
   }
 }

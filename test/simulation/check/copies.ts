@@ -1,18 +1,27 @@
 import { jsonEqual } from '@causeway/resources';
 import type { Commit, Row, RowChange, WatchedDisk } from '../engine/watched-disk';
-import { isOrigin, sharedLabels, type History } from './history';
+import { isOrigin, sharedLabels, type History, type Origin } from './history';
 import type { Report } from './violation';
+
+/** What a check of copies goes by. */
+export interface CopyLimits {
+  /** How long absences of a new life are held at least, ms. */
+  readonly hold: number;
+  readonly report: Report;
+}
 
 /** I5 and I7 of one control plane: what it holds of others. */
 export class CopyCheck {
-  /** The newest version of each that was ever held. */
-  private readonly newest = new Map<string, number>();
+  /** The newest version of each that was held of the life of its origin that is held now. */
+  private readonly newest = new Map<string, Origin>();
 
   constructor(
     private readonly disk: WatchedDisk,
     private readonly history: History,
-    private readonly report: Report,
-  ) {}
+    private readonly limits: CopyLimits,
+  ) {
+    for (const [key, row] of disk.rows) if (!isOrigin(disk.name, row)) this.newest.set(key, row.origin);
+  }
 
   check({ changes }: Commit): void {
     for (const change of changes) {
@@ -23,27 +32,31 @@ export class CopyCheck {
   }
 
   private checkVersion(key: string, copy: Row): void {
-    const { revision } = copy.origin;
-    const newest = this.newest.get(key) ?? 0;
-    if (revision < newest) this.say('I7', `${key} went back from its origin's revision ${newest} to ${revision}`);
-    this.newest.set(key, Math.max(newest, revision));
-    const made = this.history.version(key, revision)?.row;
+    const { revision, incarnation } = copy.origin;
+    const newest = this.newest.get(key);
+    if (newest?.incarnation === incarnation && newest && revision < newest.revision) {
+      this.say('I7', `${key} went back from its origin's revision ${newest.revision} to ${revision}`);
+    }
+    this.newest.set(key, copy.origin);
+    const made = this.history.version(key, copy.origin)?.row;
     const same = made && made.uid === copy.uid && made.generation === copy.generation && sameContent(made, copy);
     if (!same) this.say('I7', `${key} is not what its origin had at revision ${revision}`);
   }
 
   private checkDeletion({ key, before }: RowChange): void {
     if (!before) return;
-    const { revision } = before.origin;
-    if (this.history.isGoneSince(key, revision)) return;
-    const { zone } = before.id;
-    const made = this.history.version(key, revision)?.at ?? 0;
-    if (this.disk.name !== 'global' && zone !== '' && this.history.wasClosedSince(zone, made)) return;
-    this.say('I5', `${key} was deleted, which its origin has at revision ${revision} and did not withdraw`);
+    const { origin, id } = before;
+    const from = id.zone === '' ? 'global' : id.zone;
+    if (this.history.isGoneSince(key, from, origin)) return;
+    const made = this.history.version(key, origin)?.at ?? 0;
+    if (this.disk.name !== 'global' && from !== 'global' && this.history.wasClosedSince(from, made)) return;
+    // What a store that was set back does not name is deleted when the hold is over.
+    if ([from, 'global'].some((name) => this.history.wasRestored(name, this.limits.hold))) return;
+    this.say('I5', `${key} was deleted, which its origin has at revision ${origin.revision} and did not withdraw`);
   }
 
   private say(invariant: string, detail: string): void {
-    this.report(invariant, `${this.disk.name}: ${detail}`);
+    this.limits.report(invariant, `${this.disk.name}: ${detail}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Label } from '@causeway/resources';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import type { Timeline } from '../engine/timeline';
-import type { Commit, Row } from '../engine/watched-disk';
+import type { Commit, Row, WatchedDisk } from '../engine/watched-disk';
 
 /** A version of a resource at its origin. */
 export interface Version {
@@ -10,13 +10,23 @@ export interface Version {
   readonly at: number;
 }
 
+/** Where a copy says it is from. */
+export type Origin = Pick<Row['origin'], 'incarnation' | 'revision'>;
+
+/** The lives of one store, and when the last began by a restore. */
+interface Lives {
+  readonly names: string[];
+  restoredAt: number | undefined;
+}
+
 /** What was made where, and when: the truth that copies are held against. */
 export class History {
-  private readonly versions = new Map<string, Map<number, Version>>();
-  /** The newest revision of its origin at which a resource was deleted or kept out of sync. */
-  private readonly gone = new Map<string, number>();
+  private readonly versions = new Map<string, Map<string, Version>>();
+  /** The newest revision, of each life of its origin, at which a resource was deleted or kept out of sync. */
+  private readonly gone = new Map<string, Map<string, number>>();
   /** Zones whose services other zones may not know, and until when others may not have. */
   private readonly closed = new Map<string, number>();
+  private readonly lives = new Map<string, Lives>();
 
   constructor(private readonly timeline: Timeline) {}
 
@@ -25,20 +35,35 @@ export class History {
     for (const { key, before, after } of changes) {
       if (disk.name === 'global' && after.id.kind === 'Zone') this.takeZone(after);
       if (!isOrigin(disk.name, after)) continue;
-      if (after.deletedAt !== undefined || after.labels[SYNC_LABEL] === 'disabled') this.gone.set(key, after.revision);
-      if (after.deletedAt !== undefined || before?.origin.revision === after.origin.revision) continue;
-      const versions = this.versions.get(key) ?? new Map<number, Version>();
-      this.versions.set(key, versions.set(after.origin.revision, { row: after, at: this.timeline.now }));
+      if (after.deletedAt !== undefined || after.labels[SYNC_LABEL] === 'disabled') this.takeGone(disk, key, after);
+      const same = before?.deletedAt === undefined && before?.origin.revision === after.origin.revision;
+      if (after.deletedAt === undefined && !same) this.takeVersion(disk, key, after);
     }
   }
 
-  version(key: string, originRevision: number): Version | undefined {
-    return this.versions.get(key)?.get(originRevision);
+  /** A store was set back and began a new life: what it has now is all that it ever had in it. */
+  restored(disk: WatchedDisk): void {
+    const { names } = this.livesOf(disk.name);
+    this.lives.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });
+    for (const [key, row] of disk.rows) {
+      if (row.deletedAt === undefined && isOrigin(disk.name, row)) this.takeVersion(disk, key, row);
+    }
+    if (disk.name !== 'global') return;
+    for (const name of this.closed.keys()) if (!disk.rows.has(`Zone////${name}`)) this.closed.set(name, Infinity);
+    for (const row of disk.rows.values()) if (row.id.kind === 'Zone') this.takeZone(row);
+  }
+
+  version(key: string, { incarnation, revision }: Origin): Version | undefined {
+    return this.versions.get(key)?.get(`${incarnation} ${revision}`);
   }
 
   /** Whether the origin has deleted the resource, or kept it to itself, after this version of it. */
-  isGoneSince(key: string, originRevision: number): boolean {
-    return (this.gone.get(key) ?? 0) > originRevision;
+  isGoneSince(key: string, origin: string, { incarnation = '', revision }: Origin): boolean {
+    const { names } = this.livesOf(origin);
+    for (const [life, at] of this.gone.get(key) ?? []) {
+      if (life === incarnation ? at > revision : names.indexOf(life) > names.indexOf(incarnation)) return true;
+    }
+    return false;
   }
 
   /** Whether other zones had to forget the zone's services at some time since then. */
@@ -46,11 +71,38 @@ export class History {
     return (this.closed.get(zone) ?? -1) >= at;
   }
 
+  /** Whether the store of a control plane was set back so many ms ago or earlier. */
+  wasRestored(name: string, ago: number): boolean {
+    const { restoredAt } = this.livesOf(name);
+    return restoredAt !== undefined && this.timeline.now - restoredAt >= ago;
+  }
+
+  private takeVersion(disk: WatchedDisk, key: string, row: Row): void {
+    const versions = this.versions.get(key) ?? new Map<string, Version>();
+    this.versions.set(key, versions.set(`${disk.incarnation} ${row.origin.revision}`, { row, at: this.timeline.now }));
+  }
+
+  private takeGone(disk: WatchedDisk, key: string, row: Row): void {
+    const { names } = this.livesOf(disk.name);
+    if (!names.includes(disk.incarnation)) names.push(disk.incarnation);
+    this.gone.set(key, (this.gone.get(key) ?? new Map<string, number>()).set(disk.incarnation, row.revision));
+  }
+
   private takeZone(zone: Row): void {
     const { name } = zone.id;
     const open = zone.deletedAt === undefined && zone.spec['enabled'] !== false;
     if (!open) this.closed.set(name, Infinity);
     else if (this.closed.get(name) === Infinity) this.closed.set(name, this.timeline.now);
+  }
+
+  private livesOf(name: string): Lives {
+    return this.lives.get(name) ?? this.firstLife(name);
+  }
+
+  private firstLife(name: string): Lives {
+    const lives = { names: [], restoredAt: undefined };
+    this.lives.set(name, lives);
+    return lives;
   }
 }
 

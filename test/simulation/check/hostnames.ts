@@ -10,7 +10,9 @@ export class HostnameCheck {
   constructor(
     private readonly disk: WatchedDisk,
     private readonly report: Report,
-  ) {}
+  ) {
+    for (const [key, row] of disk.rows) for (const name of availableNames(row)) this.hold(name, key);
+  }
 
   check({ changes }: Commit): void {
     const touched = new Set<string>();
@@ -19,13 +21,17 @@ export class HostnameCheck {
       for (const name of availableNames(before)) this.holders.get(name)?.delete(key);
       for (const name of availableNames(after)) {
         touched.add(name);
-        this.holders.set(name, (this.holders.get(name) ?? new Set<string>()).add(key));
+        this.hold(name, key);
       }
     }
     for (const name of touched) {
       const holders = this.holders.get(name) ?? new Set();
       if (holders.size > 1) this.report('I3', `${this.disk.name}: ${name} is held by ${[...holders].join(' and ')}`);
     }
+  }
+
+  private hold(name: string, key: string): void {
+    this.holders.set(name, (this.holders.get(name) ?? new Set<string>()).add(key));
   }
 }
 

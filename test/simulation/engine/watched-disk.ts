@@ -28,6 +28,8 @@ export interface Commit extends Writing {
 export class WatchedDisk extends MemoryDisk {
   /** Called with each commit, in its step. */
   watcher: ((commit: Commit) => void) | undefined;
+  /** Called when a new life has begun. */
+  lifeWatcher: (() => void) | undefined;
   /** Commits that changed a row. */
   commits = 0;
   private writing: Writing | undefined;
@@ -47,6 +49,11 @@ export class WatchedDisk extends MemoryDisk {
     } finally {
       this.writing = undefined;
     }
+  }
+
+  override beginLife(): void {
+    super.beginLife();
+    this.lifeWatcher?.();
   }
 
   override commit(written: ReadonlyMap<string, Row>, notes: readonly Note[], creationOrder: number): void {

@@ -2,6 +2,7 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
 import { identityKey } from '@causeway/resources';
 import type { Change, ChangeBatch, PutChange, Snapshot, WriteRequest, WriteResult } from '@causeway/store';
+import type { NetworkFaults } from '../engine/network';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Faults } from '../mesh/world';
 
@@ -27,7 +28,12 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'absence-deletes',
     what: 'what is missing in a state that holds only changes is taken for deleted',
-    faults: { network: { message: (bytes, direction, to) => (isResponse(direction, to) ? unmarked(bytes) : bytes) } },
+    faults: { network: { message: remarked({ more: false, resumed: false }) } },
+  },
+  {
+    name: 'life-unseen',
+    what: 'a store that was set back is taken for the one it was: what it lacks is deleted',
+    faults: { network: { message: remarked({ incarnation: 'always' }) } },
   },
   {
     name: 'lagging-replica',
@@ -53,19 +59,18 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
 
 const MARK_TAG = 802;
 
-function isResponse(direction: 'up' | 'down', to: 'zone' | 'global'): boolean {
-  return direction === 'down' ? to === 'zone' : to === 'global';
-}
-
-/** The message without the marks that it is a part. */
-function unmarked(bytes: Buffer): Buffer {
-  const message = DeltaDiscoveryResponse.decode(bytes);
-  const stored = message._unknownFields?.[MARK_TAG]?.at(-1);
-  if (!stored) return bytes;
-  const mark = { ...StateMark.decode(new BinaryReader(stored).bytes()), more: false, resumed: false };
-  const field = new BinaryWriter().bytes(StateMark.encode(mark).finish()).finish();
-  const fields = { ...message._unknownFields, [MARK_TAG]: [field] };
-  return Buffer.from(DeltaDiscoveryResponse.encode({ ...message, _unknownFields: fields }).finish());
+/** Rewrites what messages say of the state that they are a part of. */
+function remarked(changes: Partial<StateMark>): NonNullable<NetworkFaults['message']> {
+  return (bytes, direction, to) => {
+    const isResponse = direction === 'down' ? to === 'zone' : to === 'global';
+    const message = isResponse ? DeltaDiscoveryResponse.decode(bytes) : undefined;
+    const stored = message?._unknownFields?.[MARK_TAG]?.at(-1);
+    if (!message || !stored) return bytes;
+    const mark = { ...StateMark.decode(new BinaryReader(stored).bytes()), ...changes };
+    const field = new BinaryWriter().bytes(StateMark.encode(mark).finish()).finish();
+    const fields = { ...message._unknownFields, [MARK_TAG]: [field] };
+    return Buffer.from(DeltaDiscoveryResponse.encode({ ...message, _unknownFields: fields }).finish());
+  };
 }
 
 function answerEarly({ changes }: WriteRequest, disk: WatchedDisk): WriteResult | undefined {

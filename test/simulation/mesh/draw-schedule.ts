@@ -15,7 +15,7 @@ export interface DrawLimits {
 }
 
 export const EVERYTHING: DrawLimits = {
-  mishaps: ['kill', 'stop', 'pause', 'away', 'lag', 'slow', 'skew', 'depose', 'break', 'cut'],
+  mishaps: ['kill', 'stop', 'pause', 'away', 'lag', 'slow', 'skew', 'depose', 'break', 'cut', 'backup'],
   replicas: 2,
 };
 
@@ -95,9 +95,22 @@ function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][
     [...writes(1), ...possible({ type: 'depose', plane: zone }), ...writes(3)],
     // What a former session sent is still on its way.
     [...possible(slowed), ...writes(2), ...possible({ type: 'break', zone, how }), removal, ...writes(2)],
+    // A store is set back, and what it had meanwhile is gone.
+    setBack(random, [...shape.zones.map(({ name }) => name), 'global'], writes, possible),
     // Withdrawn and given back.
     [service, { type: 'zone', zone, enabled: false }, ...writes(1), { type: 'zone', zone, enabled: true }],
   ]);
+}
+
+function setBack(
+  random: Prng,
+  planes: readonly string[],
+  writes: (many: number) => Happening[],
+  possible: (...all: Mishap[]) => Mishap[],
+): Happening[] {
+  const plane = random.pick(planes);
+  if (possible({ type: 'backup', plane }).length === 0) return writes(1);
+  return [{ type: 'backup', plane }, ...writes(2), { type: 'restore', plane }, ...writes(1)];
 }
 
 function drawService(random: Prng, zone: string): Extract<UserAction, { readonly type: 'service' }> {
@@ -168,6 +181,9 @@ function drawMishap(random: Prng, { zones, globals }: Shape, mishaps: readonly M
       return { type, plane, replica, ms: random.between(-60_000, 60_000) };
     case 'depose':
       return { type, plane: zone };
+    case 'backup':
+    case 'restore':
+      return { type, plane };
     case 'break':
       return { type, zone, how };
     case 'cut':

@@ -56,6 +56,8 @@ export type Mishap =
     }
   | { readonly type: 'skew'; readonly plane: string; readonly replica: number; readonly ms: number }
   | { readonly type: 'depose'; readonly plane: string }
+  /** Keeps a backup of the store; sets the store back to the last one kept. */
+  | { readonly type: 'backup' | 'restore'; readonly plane: string }
   | { readonly type: 'break'; readonly zone: string; readonly how: BreakKind }
   | { readonly type: 'cut'; readonly zone: string; readonly for: number; readonly how: BreakKind };
 

@@ -8,7 +8,7 @@ import {
   Zone,
 } from '@causeway/kinds';
 import { Registry, type ControlPlane } from '@causeway/resources';
-import { MemoryStore, type Change } from '@causeway/store';
+import { MemoryStore, type Change, type MemoryBackup } from '@causeway/store';
 import { Checker } from '../check/checker';
 import type { Violation } from '../check/violation';
 import type { StoreFaults } from '../engine/database';
@@ -53,6 +53,7 @@ export interface Outcome {
 interface Plane extends Desk {
   readonly store: MemoryStore;
   readonly replicas: (SimReplica | undefined)[];
+  backup: MemoryBackup | undefined;
 }
 
 const SLICE = 5_000;
@@ -92,7 +93,7 @@ export class World {
       this.addPlane(name, { role: 'zone', zone: name, federated: true }, replicas),
     );
     const disks = { global: global.disk, zones: zones.map(({ disk }) => disk) };
-    this.checker = new Checker(disks, KINDS, this.timeline, TIMES.rest);
+    this.checker = new Checker(disks, KINDS, this.timeline, { rest: TIMES.rest, hold: this.surestHold() });
     // Reading every message twice is dear: a quarter of the schedules is enough.
     if (schedule.seed % 4 === 0) this.network.tap = this.checker.listener();
     for (const { disk } of this.planes.values()) this.addToDigest(disk);
@@ -174,6 +175,11 @@ export class World {
         return this.strike(step);
       case 'depose':
         return depose(this.plane(step.plane).disk);
+      case 'backup':
+        this.plane(step.plane).backup = this.plane(step.plane).disk.save();
+        return;
+      case 'restore':
+        return this.restore(this.plane(step.plane));
       case 'break':
         return this.network.break(step.zone, step.how);
       case 'cut':
@@ -226,6 +232,20 @@ export class World {
     }
   }
 
+  /** As an operator does it: the processes are stopped, the store is set back, the processes are started. */
+  private restore(plane: Plane): void {
+    if (!plane.backup) return;
+    for (const replica of plane.replicas) if (replica) this.kill(replica, 'reset');
+    this.checker.expectLife(plane.disk);
+    plane.disk.restore(plane.backup);
+    plane.replicas.forEach((_, at) => this.startAfter(plane, { replica: at, for: 100 }));
+  }
+
+  /** Holds are measured by clocks of processes, which differ, and may jump. */
+  private surestHold(): number {
+    return this.schedule.steps.some(({ type }) => type === 'skew') ? 0 : TIMES.hold - 5_000;
+  }
+
   private startAfter(plane: Plane, { replica, for: ms }: { readonly replica: number; readonly for: number }): void {
     this.timeline.after(ms, () => {
       if (plane.replicas[replica]?.process.isDead) this.start(plane, replica);
@@ -270,7 +290,7 @@ export class World {
     const clock = new SimClock(this.timeline, this.random.fork(`clock of ${name}`).between(-5_000, 5_000));
     const disk = new WatchedDisk(name, { clock, newId: () => `id-${++this.ids}` });
     const seats = Array.from({ length: replicas }, () => undefined);
-    const plane = { cp, disk, registry: KINDS, store: new MemoryStore(disk), replicas: seats };
+    const plane = { cp, disk, registry: KINDS, store: new MemoryStore(disk), replicas: seats, backup: undefined };
     this.planes.set(name, plane);
     return plane;
   }
