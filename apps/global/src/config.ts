@@ -12,6 +12,9 @@ export const globalSettings = {
   CAUSEWAY_KDS_TLS_NAMES: list(),
   CAUSEWAY_KDS_AUTH: oneOf(['token', 'none'], 'token'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
+  CAUSEWAY_EXPORT_DEFAULT: oneOf(['All', 'None'], 'All'),
+  CAUSEWAY_LOST_ZONE_POLICY: oneOf(['keep', 'depreferred', 'withdraw'], 'keep'),
+  CAUSEWAY_LOST_ZONE_AFTER: duration('5m'),
 } as const;
 
 /** The values of a global's settings. */

@@ -1,20 +1,24 @@
-import { awaitDefaults, layFoundations, upkeep, serve, VERSION } from '@causeway/control-plane';
+import { awaitDefaults, layFoundations, serve, VERSION } from '@causeway/control-plane';
 import { createGlobalSync } from '@causeway/sync-kds';
+import { certificateSource } from './certificates';
 import { globalConfig } from './config';
 import { syncFigures } from './figures';
+import { lead } from './lead';
 import { secureZones } from './zone-security';
 
 /** Runs a global control plane until it is told to end. */
 async function main(): Promise<void> {
   const { values: settings, shown } = globalConfig();
+  const certificates = certificateSource(settings);
   const foundations = await layFoundations({ cp: { role: 'global' }, settings, shown });
   const { logger, life, election } = foundations;
-  const security = await secureZones(foundations, settings);
+  const security = await secureZones(foundations, { settings, certificates });
   const sync = createGlobalSync({
     ...foundations,
     sessions: foundations.state.sessions,
     version: VERSION,
     auth: security.auth,
+    exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
     hold: settings.CAUSEWAY_ABSENCE_HOLD,
     upkeep: foundations.state.store,
   });
@@ -28,7 +32,7 @@ async function main(): Promise<void> {
     notReady: awaitDefaults(foundations),
   });
   logger.info('serving zones', { kds, tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH });
-  await election.run((term) => upkeep(foundations, term), life.signal);
+  await election.run((term) => lead(foundations, settings, term), life.signal);
   await served.close();
   await sync.close();
   security.close();

@@ -1,7 +1,7 @@
 import { orFail, type Foundations } from '@causeway/control-plane';
 import type { ZoneAccess } from '@causeway/rest';
 import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/sync-kds';
-import { openCertificates } from './certificates';
+import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 
 /** Who is let in as a zone and how the global proves itself to zones (design.md §5 Zone tokens, §6 Where they listen). */
@@ -13,12 +13,19 @@ export interface ZoneSecurity {
   close(): void;
 }
 
+/** What security is made of. */
+export interface SecurityConfig {
+  readonly settings: GlobalSettings;
+  readonly certificates: CertificateSource;
+}
+
 /** Makes the first signing key and the first certificate where there are none, and says loudly what is left open. */
-export async function secureZones(foundations: Foundations, settings: GlobalSettings): Promise<ZoneSecurity> {
+export async function secureZones(foundations: Foundations, config: SecurityConfig): Promise<ZoneSecurity> {
+  const { settings } = config;
   warnOfOpenDoors(foundations, settings);
   const desk = createZoneTokens(foundations);
   await orFail(desk.tokens.ensureKey());
-  const certificates = await openCertificates(foundations, settings);
+  const certificates = await openCertificates(foundations, config.certificates);
   const asksForTokens = settings.CAUSEWAY_KDS_AUTH === 'token';
   const host = settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (asksForTokens ? '0.0.0.0' : '127.0.0.1');
   return {

@@ -39,7 +39,9 @@ export class ZoneLeader {
     });
     this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });
     const zone = settings.CAUSEWAY_ZONE_NAME;
-    this.sync = global && createZoneSync({ ...this.foundations, ...global, zone, term, version: VERSION });
+    const hold = settings.CAUSEWAY_ABSENCE_HOLD;
+    const facts = { zone, term, hold, version: VERSION, upkeep: this.foundations.state.store };
+    this.sync = global && createZoneSync({ ...this.foundations, ...global, ...facts });
     try {
       await Promise.all([this.runner.run(), this.sync?.run(), upkeep(this.foundations, term)]);
     } finally {
