@@ -54,7 +54,7 @@ export type { EndReason, ListenedStream, PeerStream, StreamListener } from './st
 export { createZoneTokens, type ZoneTokenDesk } from './auth/create-zone-tokens';
 export { Unauthenticated } from './auth/unauthenticated';
 export { type IssuedZoneToken, type ZoneTokenRequest, type ZoneTokens } from './auth/zone-tokens';
-export { FileCertificates } from './tls/file-certificates';
+export { FileCertificates, type CertificateFiles } from './tls/file-certificates';
 export { OwnCertificates } from './tls/own-certificates';
 export { tlsServer } from './tls/server-credentials';
 export type { ServerCertificates } from './tls/server-certificates';

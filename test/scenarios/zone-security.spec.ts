@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ProcessMesh } from '../support/process-mesh';
+import { until } from '../support/until';
+
+const ROOT = resolve(__dirname, '..', '..');
+
+interface Issued {
+  readonly token: string;
+  readonly id: string;
+}
+
+describe('zones join by their tokens', () => {
+  let mesh: ProcessMesh;
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-tokens-'));
+  const tokenFile = join(folder, 'east.token');
+
+  const issue = async (): Promise<Issued> => {
+    const answer = await fetch(`${mesh.global.restUrl}/tokens/zone`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ zone: 'east', validFor: '1h' }),
+    });
+    return (await answer.json()) as Issued;
+  };
+  const meshArrives = (name: string): Promise<unknown> =>
+    until(`east has mesh ${name}`, () => mesh.zone('east').get(`/meshes/${name}`));
+  const putMesh = (name: string): Promise<number> => mesh.global.put(`/meshes/${name}`, { type: 'Mesh', name });
+
+  beforeAll(async () => {
+    mesh = new ProcessMesh();
+    await mesh.startGlobal();
+    writeFileSync(tokenFile, (await issue()).token);
+    await mesh.startZone('east', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_ZONE_TOKEN_FILE: tokenFile });
+  }, 120_000);
+  afterAll(async () => {
+    await mesh.stop();
+    rmSync(folder, { recursive: true });
+  }, 60_000);
+
+  it('a token that is revoked lets no change through, and a new one in its file does, without a restart', async () => {
+    const { token, id } = await issue();
+    writeFileSync(tokenFile, token);
+    // The key of all tokens before: what stands in the file now is signed with the next one.
+    await mesh.global.text('/tokens/zone/keys', {});
+    const next = await issue();
+    await mesh.global.delete('/globalsecrets/zone-token-signing-key-1');
+    await until('east is refused', () =>
+      mesh.zone('east').lastLines.some((line) => /no signing key with kid/.test(line)),
+    );
+    writeFileSync(tokenFile, next.token);
+    expect(await putMesh('after-rotation')).toBe(201);
+    await meshArrives('after-rotation');
+
+    await mesh.global.text('/tokens/zone/revocations', { id: next.id });
+    await until('east is refused', () =>
+      mesh.zone('east').lastLines.some((line) => line.includes(`${next.id} is revoked`)),
+    );
+    expect(await putMesh('after-revocation')).toBe(201);
+    writeFileSync(tokenFile, (await issue()).token);
+    await meshArrives('after-revocation');
+    expect(id).not.toBe(next.id);
+  }, 90_000);
+
+  it('keys are shown in no list and no log', async () => {
+    const list = JSON.stringify(await mesh.global.get('/globalsecrets'));
+    expect(list).toContain('zone-token-signing-key-2');
+    expect(list).not.toMatch(/LS0tLS1CRUdJTi|"data"/); // a PEM in base64
+    const east = JSON.stringify(await mesh.zone('east').get('/globalsecrets'));
+    expect(east).not.toContain('kds-tls-authority');
+    const logs = [...mesh.global.lastLines, ...mesh.zone('east').lastLines].join('\n');
+    expect(logs).not.toMatch(/PRIVATE KEY|eyJ[\w-]+\.eyJ/);
+  });
+});
+
+it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
+  [
+    'a key without its certificate',
+    'global',
+    { CAUSEWAY_KDS_TLS_KEY_FILE: 'x' },
+    'CAUSEWAY_KDS_TLS_CERT_FILE and CAUSEWAY_KDS_TLS_KEY_FILE must be given together',
+  ],
+  [
+    'a certificate where TLS is off',
+    'global',
+    { CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_TLS_CERT_FILE: 'x', CAUSEWAY_KDS_TLS_KEY_FILE: 'y' },
+    'CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_KDS_TLS is off',
+  ],
+  [
+    'an authority for plain text',
+    'zone',
+    { CAUSEWAY_GLOBAL_ADDRESS: 'grpc://a:1', CAUSEWAY_GLOBAL_CA_FILE: 'x' },
+    'CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port where TLS is configured',
+  ],
+  [
+    'an authority that nothing is verified by',
+    'zone',
+    {
+      CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1',
+      CAUSEWAY_GLOBAL_CA_FILE: 'x',
+      CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: 'true',
+    },
+    'CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: must not be true beside CAUSEWAY_GLOBAL_CA_FILE',
+  ],
+  [
+    'two tokens',
+    'zone',
+    { CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1', CAUSEWAY_ZONE_TOKEN: 'x', CAUSEWAY_ZONE_TOKEN_FILE: 'y' },
+    'CAUSEWAY_ZONE_TOKEN and CAUSEWAY_ZONE_TOKEN_FILE: give one of them',
+  ],
+])('%s is refused in one line', (_, app, own, line) => {
+  const zone = app === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east' } : {};
+  const settings = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', ...zone, ...own };
+  const { status, stderr } = spawnSync(process.execPath, [`dist/apps/${app}/src/main.js`], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...settings },
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([2, `causeway: ${line}\n`]);
+});
