@@ -130,6 +130,8 @@ describe("a global's own certificates", () => {
     expect(certificates.authority().trim()).toBe(authority.certificate.trim());
     expect(await shown(server.port, certificates.authority())).toMatchObject({ subject: { CN: 'Causeway global' } });
     expect(await shown(server.port, former)).toMatch(/SELF_SIGNED|UNABLE_TO/);
+    const both = former + certificates.authority();
+    expect(await shown(server.port, both)).toMatchObject({ subject: { CN: 'Causeway global' } });
     server.stop();
     certificates.close();
   });
