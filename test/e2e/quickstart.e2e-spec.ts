@@ -24,7 +24,7 @@ const serviceUrl = (rest: string, name: string, zone: string): string =>
 async function serviceOf(rest: string, name: string, zone: string): Promise<Service> {
   return until(`${name} of ${zone} has an address`, async () => {
     const service = await get<Service>(serviceUrl(rest, name, zone));
-    return service?.status?.vip && service.status.addresses.length > 0 && service;
+    return service?.status?.vip && (service.status.addresses ?? []).length > 0 && service;
   });
 }
 
