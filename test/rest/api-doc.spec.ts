@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openZoneAccess } from './open-zone-access';
 import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
 
 const TEXT = readFileSync(join(__dirname, '..', '..', 'docs', 'reference', 'api.md'), 'utf8');
@@ -32,7 +33,7 @@ describe('docs/reference/api.md', () => {
   beforeAll(async () => {
     const insights = { explainHostname: () => ({}), dnsLookup: () => ({}) };
     const limits = { watchTime: 20 };
-    fixtures.set(5681, await restFixture({ cp: { role: 'global' }, insights, limits }));
+    fixtures.set(5681, await restFixture({ cp: { role: 'global' }, insights, limits, zoneAccess: openZoneAccess }));
     fixtures.set(6681, await restFixture({ cp: ZONE_EAST, insights, limits }));
     await fixtures.get(5681)?.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' } });
     for (const [port, { server }] of fixtures)

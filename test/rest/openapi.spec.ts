@@ -6,6 +6,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind } from '@causeway/resources';
 import type { ZoneAccess } from '@causeway/rest';
 import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { openZoneAccess } from './open-zone-access';
 
 const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
 const GLOBAL: ControlPlane = { role: 'global' };
@@ -70,14 +71,6 @@ describe('openapi.json', () => {
   });
 });
 
-/** Lets everything happen, and nothing does. */
-const zoneAccess: ZoneAccess = {
-  issue: async ({ zone }) => ({ token: 'a.b.c', id: 'id', zone, scope: ['cp'], expiresAt: '2030-01-01T00:00:00Z' }),
-  revoke: async () => undefined,
-  rotate: async () => 2,
-  authority: () => 'PEM',
-};
-
 describe.each([
   ['zone', ZONE_EAST],
   ['global', GLOBAL],
@@ -87,7 +80,7 @@ describe.each([
   beforeAll(async () => {
     const explainHostname = (question: object): Parsed => ({ ...question });
     const dnsLookup = explainHostname;
-    rest = await restFixture({ cp, insights: { explainHostname, dnsLookup }, zoneAccess });
+    rest = await restFixture({ cp, insights: { explainHostname, dnsLookup }, zoneAccess: openZoneAccess });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });
   afterAll(() => rest.close());
