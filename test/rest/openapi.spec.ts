@@ -4,7 +4,6 @@ import { stringify } from 'yaml';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind } from '@causeway/resources';
-import type { ZoneAccess } from '@causeway/rest';
 import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
 import { openZoneAccess } from './open-zone-access';
 
