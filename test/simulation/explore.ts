@@ -6,8 +6,9 @@ import { shrink } from './shrink';
 
 /** Which schedules to run, and how many. */
 export interface Range {
-  /** The seed of the first; the next have the numbers after it. */
+  /** The seed of the first, and how far the next is from it. */
   readonly first: number;
+  readonly step: number;
   readonly count: number;
   /** Goes on beyond `count` for so many s; 0 = does not. */
   readonly seconds: number;
@@ -35,8 +36,9 @@ export async function explore(range: Range, faults: Faults = {}, most = 1): Prom
   const sum = { schedules: 0, commits: 0, messages: 0, time: 0 };
   const findings: Finding[] = [];
   while ((sum.schedules < range.count || Date.now() < end) && findings.length < most) {
-    const schedule = drawSchedule(range.first + sum.schedules);
+    const schedule = drawSchedule(range.first + sum.schedules * range.step);
     const outcome = await new World(schedule, faults).run();
+    await new Promise((resolve) => setImmediate(resolve)); // a run leaves the event loop no turn
     sum.schedules++;
     sum.commits += outcome.commits;
     sum.messages += outcome.messages;
@@ -47,8 +49,8 @@ export async function explore(range: Range, faults: Faults = {}, most = 1): Prom
   return { ...counts, hours: time / 3_600_000, findings };
 }
 
-/** A finding for people: the smallest schedule that shows it, and what it shows. */
-export async function explain({ schedule }: Finding, faults: Faults = {}): Promise<string> {
+/** A schedule that violates something, for people: the smallest that still does, and what it shows. */
+export async function explain(schedule: Schedule, faults: Faults = {}): Promise<string> {
   const trial = async (candidate: Schedule): Promise<Violation | undefined> =>
     (await new World(candidate, faults).run()).violation;
   const smallest = await shrink(schedule, trial);

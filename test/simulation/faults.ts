@@ -7,7 +7,7 @@ import { KNOWN_FAULTS } from './fault/faults';
  */
 async function main(): Promise<void> {
   const [count = '500', only] = process.argv.slice(2);
-  const range = { first: 1, count: Number(count), seconds: 0 };
+  const range = { first: 1, step: 1, count: Number(count), seconds: 0 };
   console.log('| Fault | What is wrong | Found in | By | First seed |\n|---|---|---|---|---|');
   for (const { name, what, faults } of KNOWN_FAULTS) {
     if (only !== undefined && only !== name) continue;
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     const by = [...counts].sort().map(([invariant, times]) => `${invariant} (${times})`);
     const first = findings[0]?.schedule.seed ?? 'none';
     console.log(`| ${name} | ${what} | ${findings.length} of ${schedules} | ${by.join(', ')} | ${first} |`);
-    if (only !== undefined && findings[0]) console.log(await explain(findings[0], faults));
+    if (only !== undefined && findings[0]) console.log(await explain(findings[0].schedule, faults));
   }
 }
 

@@ -8,7 +8,7 @@ async function main(): Promise<void> {
   for (const seed of process.argv.slice(2).map(Number)) {
     const schedule = drawSchedule(seed);
     const { violation } = await new World(schedule).run();
-    if (violation) console.log(await explain({ schedule, violation }));
+    if (violation) console.log(await explain(schedule));
     else console.log(`holds: ${describeSchedule(schedule)}`);
   }
 }

@@ -5,6 +5,7 @@ import {
   MemorySessions,
   MemoryStore,
   type ChangeBatch,
+  type ResourceIndex,
   type ResourceStore,
   type SessionStore,
   type Snapshot,
@@ -23,8 +24,8 @@ export interface StoreFaults {
   readonly answerEarly?: (request: WriteRequest, disk: WatchedDisk) => WriteResult | undefined;
   readonly snapshot?: (snapshot: Snapshot) => Snapshot;
   readonly batch?: (batch: ChangeBatch) => ChangeBatch;
-  /** `head` says this revision instead of the newest. */
-  readonly head?: (revision: number) => number;
+  /** What the global's sync reads instead of the index that follows the store. */
+  readonly view?: (index: ResourceIndex, disk: WatchedDisk) => ResourceIndex;
 }
 
 /** How one process reaches its database: requests and answers take time, and get lost. */
@@ -88,10 +89,7 @@ export class SimStore implements ResourceStore {
   }
 
   head(): ReturnType<ResourceStore['head']> {
-    return this.link.call(async () => {
-      const point = await this.inner.head();
-      return { ...point, revision: this.link.faults.head?.(point.revision) ?? point.revision };
-    });
+    return this.link.call(() => this.inner.head());
   }
 
   floor(): Promise<number> {

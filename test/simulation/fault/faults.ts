@@ -1,7 +1,15 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
-import { identityKey } from '@causeway/resources';
-import type { Change, ChangeBatch, PutChange, Snapshot, WriteRequest, WriteResult } from '@causeway/store';
+import { identityKey, type StorePoint } from '@causeway/resources';
+import type {
+  Change,
+  ChangeBatch,
+  PutChange,
+  Snapshot,
+  WriteRequest,
+  WriteResult,
+  ResourceIndex,
+} from '@causeway/store';
 import type { NetworkFaults } from '../engine/network';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Faults } from '../mesh/world';
@@ -38,7 +46,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'lagging-replica',
     what: 'a replica answers before it has caught up with the store',
-    faults: { store: { head: () => 0 } },
+    faults: { store: { view: alwaysCaughtUp } },
   },
   {
     name: 'early-ack',
@@ -102,6 +110,12 @@ function withoutFreed({ point, resources, tombstones }: Snapshot): Snapshot {
     resources: resources.map((resource) => ({ ...resource, freed: [] })),
     tombstones: tombstones.map((stone) => ({ ...stone, freed: [] })),
   };
+}
+
+/** The index as it is, with the point that it should have reached. */
+function alwaysCaughtUp(index: ResourceIndex, disk: WatchedDisk): ResourceIndex {
+  const point = (): StorePoint => ({ incarnation: disk.incarnation, revision: disk.revision });
+  return Object.create(index, { point: { get: point } });
 }
 
 /** Only who saw the deletion knows. */

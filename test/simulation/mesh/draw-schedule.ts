@@ -25,8 +25,8 @@ export function drawSchedule(seed: number, limits: DrawLimits = EVERYTHING): Sch
   const zones = ZONE_NAMES.slice(
     0,
     random.weighted([
-      [6, 2],
-      [3, 3],
+      [7, 2],
+      [2, 3],
       [1, 4],
     ]),
   ).map((name) => ({

@@ -79,7 +79,7 @@ export class SimReplica {
     this.sync = createGlobalSync({
       store: this.store,
       sessions: simSessions(this.link),
-      index: this.index,
+      index: this.link.faults.view?.(this.index, this.link.disk) ?? this.index,
       registry: this.around.registry,
       clock: this.process.clock,
       logger: silentLogger,

@@ -310,8 +310,9 @@ export class World {
     disk.watcher = (commit) => {
       watcher?.(commit);
       for (const { key, after } of commit.changes) {
-        const text = `${disk.name} ${this.timeline.now} ${key} ${after.revision} ${after.vip ?? ''}`;
-        for (let i = 0; i < text.length; i++) this.digest = (Math.imul(this.digest, 31) + text.charCodeAt(i)) | 0;
+        for (const part of [this.timeline.now, after.revision, key.length, key.charCodeAt(key.length - 1)]) {
+          this.digest = (Math.imul(this.digest, 31) + part) | 0;
+        }
       }
     };
   }
