@@ -5,6 +5,12 @@
 import { Tables0000000000001 } from './0001-tables';
 import { Write0000000000002 } from './0002-write';
 import { LeaderAndLife0000000000003 } from './0003-leader-and-life';
+import { WriteInOrder0000000000004 } from './0004-write-in-order';
 
 /** All steps, in the order in which they run. */
-export const migrations = [Tables0000000000001, Write0000000000002, LeaderAndLife0000000000003];
+export const migrations = [
+  Tables0000000000001,
+  Write0000000000002,
+  LeaderAndLife0000000000003,
+  WriteInOrder0000000000004,
+];

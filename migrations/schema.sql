@@ -89,8 +89,6 @@ CREATE INDEX resources_tombstones ON resources USING btree (deleted_at) WHERE (d
 
 CREATE UNIQUE INDEX resources_vip ON resources USING btree (vip) WHERE ((vip IS NOT NULL) AND (deleted_at IS NULL));
 
-CREATE TYPE causeway_round AS (results jsonb, written bigint, refused bigint, creation_order bigint);
-
 CREATE OR REPLACE FUNCTION causeway_freed(freed jsonb, given_up inet, taken inet, now_ms bigint)
  RETURNS jsonb
  LANGUAGE sql
@@ -216,24 +214,34 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION causeway_write(rounds jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint, notes_to_write jsonb, stash boolean, OUT head_revision bigint, OUT fenced text, OUT results jsonb)
+CREATE OR REPLACE FUNCTION causeway_write(changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint, notes_to_write jsonb, stash boolean, OUT head_revision bigint, OUT fenced text, OUT results jsonb)
  RETURNS record
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 DECLARE
   head store_head%ROWTYPE;
-  round causeway_round;
-  changes jsonb;
+  asked record;
+  held resources%ROWTYPE;
+  made resources%ROWTYPE;
+  known boolean;
+  living boolean;
+  owned boolean;
+  refusal text;
+  identity jsonb;
+  holder jsonb;
+  given_up jsonb := '{}';
+  now_ms bigint;
   now_us bigint;
-  written bigint := 0;
+  before bigint;
   refused boolean := false;
+  answers jsonb[] := '{}';
 BEGIN
-  results := '[]';
-  IF jsonb_array_length(rounds) > 0 THEN
+  IF jsonb_array_length(changes) > 0 THEN
     SELECT * INTO STRICT head FROM store_head FOR NO KEY UPDATE;
   END IF;
   IF fence_epoch IS NOT NULL THEN
-    PERFORM 1 FROM leader WHERE epoch = fence_epoch AND holder = fence_holder FOR SHARE;
+    PERFORM 1 FROM leader WHERE epoch = fence_epoch AND leader.holder = fence_holder FOR SHARE;
     IF NOT FOUND THEN fenced := 'leader'; RETURN; END IF;
   END IF;
   IF session_zone IS NOT NULL THEN
@@ -241,23 +249,150 @@ BEGIN
     IF NOT FOUND THEN fenced := 'session'; RETURN; END IF;
   END IF;
   now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-  FOR changes IN SELECT value FROM jsonb_array_elements(rounds) WITH ORDINALITY AS r(value, place) ORDER BY place LOOP
-    round := causeway_write_round(changes, all_or_none, head.revision, head.creation_order, now_us);
-    head.revision := head.revision + round.written;
-    head.creation_order := greatest(head.creation_order, round.creation_order);
-    results := results || round.results;
-    refused := all_or_none AND round.refused > 0;
-    EXIT WHEN refused;
-    written := written + round.written;
+  now_ms := now_us / 1000;
+  before := head.revision;
+  FOR asked IN
+    SELECT * FROM jsonb_to_recordset(changes) AS c(
+      at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
+      labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
+      "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
+      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean)
+  LOOP
+    SELECT * INTO held FROM resources r WHERE r.kind = asked.kind AND r.mesh = asked.mesh AND r.zone = asked.zone
+      AND r.namespace = asked.namespace AND r.name = asked.name;
+    known := FOUND;
+    living := known AND held.deleted_at IS NULL;
+    identity := jsonb_build_array(asked.kind, asked.mesh, asked.zone, asked.namespace, asked.name);
+    holder := NULL;
+    made := held;
+    made.modified_at := now_ms;
+    made.revision := head.revision + 1;
+    refusal := CASE
+      WHEN asked.type = 'put' AND asked.absent AND living THEN 'exists'
+      WHEN asked.type <> 'put' AND NOT living THEN 'absent'
+      WHEN asked.expect IS NOT NULL AND (NOT living OR held.revision <> asked.expect) THEN 'conflict'
+      WHEN asked.uid IS NOT NULL AND held.origin_incarnation = asked."originIncarnation"
+        AND asked."originRevision" < held.origin_revision THEN 'older'
+    END;
+
+    IF refusal IS NULL AND asked.type = 'put' THEN
+      owned := living AND asked.labels = held.labels AND asked.spec = held.spec;
+      made.labels := asked.labels;
+      made.spec := asked.spec;
+      made.status := CASE WHEN living THEN coalesce(asked.status, held.status) ELSE asked.status END;
+      IF asked.uid IS NOT NULL THEN
+        made.uid := asked.uid;
+        made.generation := asked.generation;
+        made.creation_order := asked."creationOrder";
+        made.created_at := asked."createdAt";
+        made.origin_incarnation := asked."originIncarnation";
+        made.origin_revision := asked."originRevision";
+        made.origin_committed_at := asked."originCommittedAt";
+      ELSIF NOT owned THEN
+        made.generation := coalesce(held.generation, 0) + 1;
+        made.origin_incarnation := NULL;
+        made.origin_revision := made.revision;
+        made.origin_committed_at := now_ms;
+      END IF;
+      IF NOT living THEN
+        made.kind := asked.kind;
+        made.mesh := asked.mesh;
+        made.zone := asked.zone;
+        made.namespace := asked.namespace;
+        made.name := asked.name;
+        made.freed := coalesce(held.freed, '[]');
+        made.deleted_at := NULL;
+        IF asked.uid IS NULL THEN
+          made.uid := gen_random_uuid();
+          made.creation_order := greatest(now_us, head.creation_order) + 1;
+          made.created_at := now_ms;
+        END IF;
+      END IF;
+    ELSIF refusal IS NULL AND asked.type = 'patch' THEN
+      made.status := coalesce(asked.status, held.status);
+      IF asked.spec <> held.spec THEN
+        made.spec := asked.spec;
+        IF held.origin_incarnation IS NULL THEN
+          made.origin_revision := made.revision;
+          made.origin_committed_at := now_ms;
+        END IF;
+      END IF;
+      IF asked."setsGrace" THEN made.grace_started_at := asked."graceStartedAt"; END IF;
+      IF asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip THEN
+        SELECT jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) INTO holder FROM resources o
+          WHERE o.vip = asked.vip AND o.deleted_at IS NULL;
+        -- What this write has given up is for nobody else before the next.
+        holder := coalesce(holder, nullif(given_up -> host(asked.vip), identity));
+        IF holder IS NOT NULL THEN refusal := 'vip-taken'; END IF;
+        made.vip := asked.vip;
+        IF held.vip IS NOT NULL OR held.freed <> '[]' THEN
+          made.freed := causeway_freed(held.freed, held.vip, asked.vip, now_ms);
+        END IF;
+      END IF;
+    ELSIF refusal IS NULL THEN
+      made.labels := '{}';
+      made.spec := '{}';
+      made.status := NULL;
+      made.vip := NULL;
+      made.grace_started_at := NULL;
+      made.deleted_at := now_ms;
+      IF held.vip IS NOT NULL THEN made.freed := causeway_freed(held.freed, held.vip, NULL, now_ms); END IF;
+    END IF;
+
+    IF refusal IS NOT NULL THEN
+      refused := true;
+      answers := array_append(answers, jsonb_build_array(asked.at, refusal, CASE WHEN living THEN held.revision END,
+        held.origin_revision, holder));
+      CONTINUE;
+    END IF;
+    IF living AND asked.type <> 'delete' AND (made.labels, made.spec, made.uid, made.generation, made.creation_order,
+        made.created_at, made.origin_revision, made.origin_committed_at)
+      = (held.labels, held.spec, held.uid, held.generation, held.creation_order, held.created_at, held.origin_revision,
+        held.origin_committed_at)
+      AND made.status IS NOT DISTINCT FROM held.status AND made.vip IS NOT DISTINCT FROM held.vip
+      AND made.origin_incarnation IS NOT DISTINCT FROM held.origin_incarnation
+      AND made.grace_started_at IS NOT DISTINCT FROM held.grace_started_at
+    THEN
+      answers := array_append(answers, jsonb_build_array(asked.at, 'unchanged', held.revision, held.generation, held.uid));
+      CONTINUE;
+    END IF;
+    answers := array_append(answers, jsonb_build_array(asked.at,
+      CASE WHEN asked.type = 'put' AND NOT living THEN 'created' ELSE 'written' END,
+      made.revision, made.generation, made.uid));
+    head.revision := made.revision;
+    IF held.vip IS DISTINCT FROM made.vip AND held.vip IS NOT NULL THEN
+      given_up := given_up || jsonb_build_object(host(held.vip), identity);
+    END IF;
+    -- A copy may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them.
+    IF made.creation_order <= now_us + 86400000000 THEN
+      head.creation_order := greatest(head.creation_order, made.creation_order);
+    END IF;
+    IF known THEN
+      UPDATE resources r SET uid = made.uid, labels = made.labels, spec = made.spec, status = made.status,
+        generation = made.generation, creation_order = made.creation_order, created_at = made.created_at,
+        modified_at = made.modified_at, revision = made.revision, origin_incarnation = made.origin_incarnation,
+        origin_revision = made.origin_revision, origin_committed_at = made.origin_committed_at, vip = made.vip,
+        freed = made.freed, grace_started_at = made.grace_started_at, deleted_at = made.deleted_at
+      WHERE r.kind = asked.kind AND r.mesh = asked.mesh AND r.zone = asked.zone AND r.namespace = asked.namespace
+        AND r.name = asked.name;
+    ELSE
+      INSERT INTO resources VALUES (made.*);
+    END IF;
   END LOOP;
-  IF refused AND written > 0 THEN
-    RAISE EXCEPTION USING ERRCODE = 'CW001', MESSAGE = 'a later change of the write is refused', DETAIL = causeway_refusals(round.results)::text;
+
+  results := to_jsonb(answers);
+  IF all_or_none AND refused THEN
+    IF head.revision > before THEN
+      RAISE EXCEPTION USING ERRCODE = 'CW001', MESSAGE = 'a change of the write is refused', DETAIL = causeway_refusals(results)::text;
+    END IF;
+    head_revision := before;
+    RETURN;
   END IF;
-  IF written > 0 THEN
+  IF head.revision > before THEN
     UPDATE store_head SET revision = head.revision, creation_order = head.creation_order;
     PERFORM pg_notify('causeway_log', '');
   END IF;
-  IF notes_to_write IS NOT NULL AND NOT refused THEN
+  IF notes_to_write IS NOT NULL THEN
     PERFORM causeway_write_notes(notes_to_write);
   END IF;
   IF stash THEN
@@ -281,128 +416,5 @@ BEGIN
   INSERT INTO notes SELECT area, key, value FROM jsonb_to_recordset(notes_to_write) AS w(area text, key text, value jsonb)
     WHERE value IS NOT NULL ORDER BY area, key
     ON CONFLICT ON CONSTRAINT notes_pkey DO UPDATE SET value = excluded.value;
-END $function$
-;
-
-CREATE OR REPLACE FUNCTION causeway_write_round(changes jsonb, all_or_none boolean, head_revision bigint, head_creation_order bigint, now_us bigint)
- RETURNS causeway_round
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET jit TO 'off'
-AS $function$
-DECLARE
-  result causeway_round;
-  now_ms CONSTANT bigint := now_us / 1000;
-  -- A copy may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them.
-  newest_copy CONSTANT bigint := now_us + 86400000000;
-BEGIN
-  WITH asked AS (
-    SELECT * FROM jsonb_to_recordset(changes) AS c(
-      at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
-      labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
-      "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
-      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean)
-  ), met AS (
-    SELECT a.*, a.uid IS NOT NULL AS copy, r.kind IS NOT NULL AND r.deleted_at IS NULL AS living, r.uid AS r_uid,
-      r.labels AS r_labels, r.spec AS r_spec, r.status AS r_status, coalesce(r.generation, 0) AS r_generation,
-      r.creation_order AS r_creation_order, r.created_at AS r_created_at, r.revision AS r_revision,
-      r.origin_incarnation AS r_origin_incarnation, r.origin_revision AS r_origin_revision,
-      r.origin_committed_at AS r_origin_committed_at, r.vip AS r_vip, coalesce(r.freed, '[]') AS r_freed,
-      r.grace_started_at AS r_grace,
-      CASE WHEN a.type = 'delete' THEN NULL WHEN a."setsVip" THEN a.vip ELSE r.vip END AS new_vip
-    FROM asked a LEFT JOIN resources r USING (kind, mesh, zone, namespace, name)
-  ), held AS (
-    -- A subquery by row, so that the index of addresses is always what is read.
-    SELECT m.*, CASE WHEN "setsVip" AND living AND vip IS DISTINCT FROM r_vip THEN (
-        SELECT jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) FROM resources o
-        WHERE o.vip = m.vip AND o.deleted_at IS NULL) END AS holder
-    FROM met m
-  ), judged AS (
-    SELECT h.*,
-      CASE
-        WHEN type = 'put' AND absent AND living THEN 'exists'
-        WHEN type <> 'put' AND NOT living THEN 'absent'
-        WHEN expect IS NOT NULL AND (NOT living OR r_revision <> expect) THEN 'conflict'
-        WHEN copy AND r_origin_incarnation = "originIncarnation" AND "originRevision" < r_origin_revision THEN 'older'
-        WHEN holder IS NOT NULL THEN 'vip-taken'
-      END AS refusal,
-      living AND CASE type
-        WHEN 'put' THEN labels = r_labels AND spec = r_spec AND (status IS NULL OR status IS NOT DISTINCT FROM r_status)
-          AND (NOT copy OR (uid = r_uid AND generation = r_generation AND "creationOrder" = r_creation_order
-            AND "createdAt" = r_created_at AND "originIncarnation" IS NOT DISTINCT FROM r_origin_incarnation
-            AND "originRevision" = r_origin_revision AND "originCommittedAt" = r_origin_committed_at))
-        WHEN 'patch' THEN (spec IS NULL OR spec = r_spec) AND (status IS NULL OR status IS NOT DISTINCT FROM r_status)
-          AND new_vip IS NOT DISTINCT FROM r_vip
-          AND ("setsGrace" IS NOT TRUE OR "graceStartedAt" IS NOT DISTINCT FROM r_grace)
-        ELSE false
-      END AS same
-    FROM held h
-  ), claimed AS (
-    SELECT j.*, refusal IS NULL AND new_vip IS NOT NULL AND new_vip IS DISTINCT FROM r_vip AS takes_vip FROM judged j
-  ), decided AS (
-    -- Of several changes that would take one address, the first one gets it.
-    SELECT c.*,
-      CASE WHEN takes_vip AND row_number() OVER takers > 1 THEN 'vip-taken' ELSE refusal END AS verdict,
-      CASE WHEN takes_vip THEN first_value(jsonb_build_array(kind, mesh, zone, namespace, name)) OVER takers
-        ELSE holder END AS by_whom
-    FROM claimed c WINDOW takers AS (PARTITION BY takes_vip, CASE WHEN takes_vip THEN new_vip END ORDER BY at)
-  ), chosen AS (
-    SELECT d.*, verdict IS NULL AND NOT same AND NOT (all_or_none AND bool_or(verdict IS NOT NULL) OVER ()) AS writes,
-      type = 'put' AND NOT copy AND NOT living AS makes,
-      CASE type WHEN 'put' THEN NOT copy AND NOT (living AND labels = r_labels AND spec = r_spec)
-        WHEN 'patch' THEN r_origin_incarnation IS NULL AND spec IS NOT NULL AND spec <> r_spec
-        ELSE false END AS moves_origin
-    FROM decided d
-  ), numbered AS MATERIALIZED (
-    SELECT c.*, head_revision + count(*) FILTER (WHERE writes) OVER places AS new_revision,
-      CASE WHEN type = 'put' AND copy THEN uid WHEN makes THEN gen_random_uuid()::text ELSE r_uid END AS new_uid,
-      CASE WHEN type = 'put' AND copy THEN generation WHEN type = 'put' AND moves_origin THEN r_generation + 1
-        ELSE r_generation END AS new_generation,
-      CASE WHEN type = 'put' AND copy THEN "creationOrder"
-        WHEN makes THEN greatest(now_us, head_creation_order, max("creationOrder") FILTER (WHERE "creationOrder" <= newest_copy) OVER ())
-          + count(*) FILTER (WHERE makes) OVER places
-        ELSE r_creation_order END AS new_creation_order
-    FROM chosen c WINDOW places AS (ORDER BY at)
-  ), stored AS (
-    INSERT INTO resources (kind, mesh, zone, namespace, name, uid, labels, spec, status, generation, creation_order,
-      created_at, modified_at, revision, origin_incarnation, origin_revision, origin_committed_at, vip, freed,
-      grace_started_at, deleted_at)
-    SELECT kind, mesh, zone, namespace, name, new_uid,
-      CASE type WHEN 'put' THEN labels WHEN 'patch' THEN r_labels ELSE '{}' END,
-      CASE type WHEN 'delete' THEN '{}' ELSE coalesce(spec, r_spec) END,
-      CASE WHEN type = 'delete' THEN NULL WHEN type = 'put' AND NOT living THEN status ELSE coalesce(status, r_status) END,
-      new_generation, new_creation_order,
-      CASE WHEN type <> 'put' THEN r_created_at WHEN copy THEN "createdAt" WHEN living THEN r_created_at ELSE now_ms END,
-      now_ms, new_revision,
-      CASE WHEN type = 'put' AND copy THEN "originIncarnation" WHEN moves_origin THEN NULL ELSE r_origin_incarnation END,
-      CASE WHEN type = 'put' AND copy THEN "originRevision" WHEN moves_origin THEN new_revision ELSE r_origin_revision END,
-      CASE WHEN type = 'put' AND copy THEN "originCommittedAt" WHEN moves_origin THEN now_ms ELSE r_origin_committed_at END,
-      new_vip,
-      CASE WHEN new_vip IS NOT DISTINCT FROM r_vip OR (r_vip IS NULL AND r_freed = '[]') THEN r_freed
-        ELSE causeway_freed(r_freed, r_vip, new_vip, now_ms) END,
-      CASE WHEN type = 'delete' THEN NULL WHEN "setsGrace" THEN "graceStartedAt" WHEN living THEN r_grace END,
-      CASE WHEN type = 'delete' THEN now_ms END
-    FROM numbered WHERE writes
-    ON CONFLICT ON CONSTRAINT resources_identity DO UPDATE SET uid = excluded.uid, labels = excluded.labels,
-      spec = excluded.spec, status = excluded.status, generation = excluded.generation,
-      creation_order = excluded.creation_order, created_at = excluded.created_at, modified_at = excluded.modified_at,
-      revision = excluded.revision, origin_incarnation = excluded.origin_incarnation,
-      origin_revision = excluded.origin_revision, origin_committed_at = excluded.origin_committed_at, vip = excluded.vip,
-      freed = excluded.freed, grace_started_at = excluded.grace_started_at, deleted_at = excluded.deleted_at
-  )
-  SELECT
-    jsonb_agg(CASE
-      WHEN verdict IS NOT NULL THEN jsonb_build_array(at, verdict, CASE WHEN living THEN r_revision END, r_origin_revision, by_whom)
-      WHEN NOT writes THEN jsonb_build_array(at, 'unchanged', r_revision, r_generation, r_uid)
-      ELSE jsonb_build_array(at, CASE WHEN type = 'put' AND NOT living THEN 'created' ELSE 'written' END,
-        new_revision, new_generation, new_uid)
-    END),
-    count(*) FILTER (WHERE writes), count(verdict),
-    max(new_creation_order) FILTER (WHERE writes AND new_creation_order <= newest_copy)
-  INTO result
-  FROM numbered;
-  RETURN result;
 END $function$
 ;

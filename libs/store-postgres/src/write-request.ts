@@ -1,7 +1,6 @@
 import { describeIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import {
   Fenced,
-  nextRound,
   refusalDetail,
   refusedWrite,
   unstorable,
@@ -30,7 +29,7 @@ export function writeCall(request: WriteRequest): WriteCall {
   if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
   const stash = request.changes.length - known.size > SENT_AT_ONCE;
   const values = [
-    JSON.stringify(roundsOf(request.changes, known)),
+    JSON.stringify(changesOf(request.changes, known)),
     request.onRefusal === 'abort',
     request.fence?.epoch ?? null,
     request.fence?.holder ?? null,
@@ -84,13 +83,8 @@ function unstorableChanges(changes: readonly Change[]): Map<number, ChangeResult
   return found;
 }
 
-function roundsOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeResult>): readonly unknown[] {
-  const rounds: unknown[] = [];
-  for (let round = nextRound(changes); round; round = round.next()) {
-    const entries = round.changes.filter(({ at }) => !left.has(at));
-    if (entries.length > 0) rounds.push(entries.map(({ change, at }) => changeFields(change, at)));
-  }
-  return rounds;
+function changesOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeResult>): readonly JsonObject[] {
+  return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at)]));
 }
 
 function changeFields(change: Change, at: number): JsonObject {

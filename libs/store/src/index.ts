@@ -41,7 +41,6 @@ export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
 export { MemoryLease } from './memory/memory-lease';
-export { nextRound, type Round } from './rounds';
 export { refusalDetail, type RefusalFacts } from './refusal-detail';
 export { refusedWrite } from './refused-write';
 export { unstorable } from './storable';

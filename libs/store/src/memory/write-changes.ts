@@ -1,5 +1,4 @@
 import { identityKey, type Identity } from '@causeway/resources';
-import { nextRound } from '../rounds';
 import {
   Fenced,
   type Change,
@@ -20,11 +19,7 @@ const MAX_CREATION_AHEAD = 86_400_000_000;
 export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResult {
   checkFences(disk, request);
   const transaction = new MemoryTransaction(disk);
-  const results: ChangeResult[] = [];
-  for (let round = nextRound(request.changes); round; round = round.next()) {
-    for (const { change, at } of round.changes) results[at] = transaction.apply(change);
-    transaction.endRound();
-  }
+  const results = request.changes.map((change) => transaction.apply(change));
   const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));
   if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
   disk.commit(transaction.written, request.notes ?? [], transaction.creationOrder);
@@ -50,9 +45,8 @@ class MemoryTransaction {
   creationOrder: number;
   private revision: number;
   private readonly now: number;
-  /** Addresses given in this write, and at the end of each round those given up (`undefined`). */
-  private readonly vips = new Map<string, string | undefined>();
-  private freed: string[] = [];
+  /** Who holds the addresses that this write has moved; what it gives up is for nobody else before the next. */
+  private readonly vips = new Map<string, string>();
 
   constructor(private readonly disk: MemoryDisk) {
     this.revision = disk.revision;
@@ -74,12 +68,6 @@ class MemoryTransaction {
     return resultOf(decision);
   }
 
-  /** An address given up is free for later changes of the same identities only after its round (see `rounds.ts`). */
-  endRound(): void {
-    for (const vip of this.freed) this.vips.set(vip, undefined);
-    this.freed = [];
-  }
-
   private take(key: string, before: MemoryRow | undefined, after: MemoryRow): void {
     this.revision = after.revision;
     if (after.creationOrder <= this.now * 1000 + MAX_CREATION_AHEAD) {
@@ -87,12 +75,12 @@ class MemoryTransaction {
     }
     this.written.set(key, after);
     if (after.vip === before?.vip) return;
-    if (before?.vip !== undefined) this.freed.push(before.vip);
+    if (before?.vip !== undefined) this.vips.set(before.vip, key);
     if (after.vip !== undefined) this.vips.set(after.vip, key);
   }
 
   private holderOf(vip: string, change: PatchChange): Identity | undefined {
-    const holder = this.vips.has(vip) ? this.vips.get(vip) : this.disk.vips.get(vip);
+    const holder = this.vips.get(vip) ?? this.disk.vips.get(vip);
     const row = holder === undefined || holder === identityKey(change.id) ? undefined : this.row(holder);
     return row?.id;
   }
