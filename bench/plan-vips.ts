@@ -59,7 +59,7 @@ function vipLoop(): ControlLoop {
 function planAll(index: ResourceIndex): void {
   const loop = vipLoop();
   loop.reset(index);
-  while ((loop.plan(Date.now(), performance.now())?.changes.length ?? 0) > 0);
+  while (loop.plan(Date.now(), performance.now())?.more === true);
 }
 
 function distinctVips(index: ResourceIndex): number {

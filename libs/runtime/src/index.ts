@@ -10,6 +10,7 @@ export { type LeaderElection, type LeaderStatus, type Term } from './leader-elec
 export { createElection } from './election';
 export { type ElectionOptions } from './election-options';
 export { type LeaderLock } from './leader-lock';
+export { SLICE, SlicedWork } from './sliced-work';
 export { within } from './within';
 export { type LeaderEpoch, type LeaderLease } from './leader-lease';
 export { aborted, orAborted } from './abort';

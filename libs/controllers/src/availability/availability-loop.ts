@@ -1,7 +1,8 @@
 import { compareText, identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import { Dataplane, MeshService } from '@causeway/kinds';
+import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
-import { AttributeIndex } from '../matching/attribute-index';
+import { AttributeIndex, type Term } from '../matching/attribute-index';
 import {
   dataplaneValues,
   selectorOf,
@@ -27,6 +28,7 @@ export class AvailabilityLoop implements ControlLoop {
   private readonly stale = new StaleKeys(compareText);
   private readonly dataplanes = new AttributeIndex(dataplaneValues);
   private readonly services = new SelectorIndex();
+  private readonly gathering = new SlicedWork();
   private index: ResourceIndex | undefined;
 
   constructor(private readonly zone: string) {}
@@ -36,7 +38,7 @@ export class AvailabilityLoop implements ControlLoop {
     this.stale.clear();
     this.dataplanes.clear();
     this.services.clear();
-    for (const { id } of index.ofKind('MeshService')) if (id.zone === this.zone) this.observeService(identityKey(id));
+    this.gathering.begin(this.gather(index));
   }
 
   observe(event: IndexEvent): void {
@@ -48,11 +50,23 @@ export class AvailabilityLoop implements ControlLoop {
   }
 
   plan(): LoopPlan | undefined {
+    if (!this.gathering.advance()) return { changes: [], more: true };
     return decideStale(this.stale, BATCH, (key) => this.decide(key));
   }
 
   settled(changes: readonly Change[], result: WriteResult): void {
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  /** One row a step; nothing is counted before all are in. */
+  private *gather(index: ResourceIndex): Generator<unknown> {
+    for (const service of index.ofKind('MeshService')) {
+      if (service.id.zone === this.zone) {
+        yield* this.dataplanes.wanting(termsOf(service), () => this.allDataplanes());
+        this.observeService(identityKey(service.id));
+      }
+      yield;
+    }
   }
 
   private decide(key: string): Change | undefined {
@@ -92,7 +106,7 @@ export class AvailabilityLoop implements ControlLoop {
 
   private observeService(key: string): void {
     const service = this.serviceOf(key);
-    const terms = (service && selectorOf(service)?.terms) ?? [];
+    const terms = service ? termsOf(service) : [];
     this.dataplanes.want(terms, () => this.allDataplanes());
     this.services.put(key, terms);
     this.stale.add(key);
@@ -109,6 +123,10 @@ export class AvailabilityLoop implements ControlLoop {
     const resource = this.index?.byIdentityKey(key);
     return resource && MeshService.is(resource) ? resource : undefined;
   }
+}
+
+function termsOf(service: Resource): readonly Term[] {
+  return (MeshService.is(service) ? selectorOf(service)?.terms : undefined) ?? [];
 }
 
 function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {

@@ -1,10 +1,11 @@
 import { ClaimTable, type ServiceAddress } from '@causeway/naming';
+import { SLICE, SlicedWork } from '@causeway/runtime';
 import { describeIdentity, identityKey, jsonEqual, parseIdentityKey, type Resource } from '@causeway/resources';
 import type { Change, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { HeldNames } from './held-names';
 import { availableNames, shownAddresses } from './shown-addresses';
-import { claimsFrom, NAMED_KINDS, takeIntoClaims, type ZonePlane } from './zone-claims';
+import { fillClaims, NAMED_KINDS, takeIntoClaims, type ZonePlane } from './zone-claims';
 
 const BATCH = 500;
 
@@ -16,6 +17,7 @@ const BATCH = 500;
  */
 export class HostnameLoop implements ControlLoop {
   readonly name = 'hostname';
+  private readonly filling = new SlicedWork();
   private index: ResourceIndex | undefined;
   private claims: ClaimTable;
   /** Rows to look at again. */
@@ -30,12 +32,11 @@ export class HostnameLoop implements ControlLoop {
 
   reset(index: ResourceIndex): void {
     this.index = index;
-    this.claims = claimsFrom(index, this.cp);
-    this.claims.takeTouched();
+    this.claims = new ClaimTable(this.cp.zone);
     this.stale = new Set();
     this.due = new Set();
     this.held = new HeldNames();
-    for (const kind of NAMED_KINDS) for (const { id } of index.ofKind(kind)) this.stale.add(identityKey(id));
+    this.filling.begin(this.fill(index));
   }
 
   observe(event: IndexEvent): void {
@@ -48,16 +49,36 @@ export class HostnameLoop implements ControlLoop {
   plan(): LoopPlan | undefined {
     const { index } = this;
     if (!index) return undefined;
+    if (!this.filling.advance()) return { changes: [], more: true };
     for (const key of this.claims.takeTouched()) this.stale.add(key);
     // All of them, before anything is decided: a name is free only when everybody who shows it is known.
-    for (const key of this.stale) this.look(key, index);
-    this.stale.clear();
+    if (!this.lookAtStale(index)) return { changes: [], more: true };
     const changes = this.decide(index);
     return changes.length === 0 ? undefined : { changes };
   }
 
   settled(changes: readonly Change[], _result: WriteResult): void {
     for (const { id } of changes) this.stale.add(identityKey(id));
+  }
+
+  /** Every row is looked at once all are in: who has been touched meanwhile is among them. */
+  private *fill(index: ResourceIndex): Generator<unknown> {
+    for (const { id } of fillClaims(this.claims, index, this.cp)) {
+      if (NAMED_KINDS.includes(id.kind)) this.stale.add(identityKey(id));
+      yield;
+    }
+    this.claims.forgetTouched();
+  }
+
+  /** Looks at a bounded number of rows; true when none is left. */
+  private lookAtStale(index: ResourceIndex): boolean {
+    let looks = 0;
+    for (const key of this.stale) {
+      if (looks++ === SLICE) return false;
+      this.stale.delete(key);
+      this.look(key, index);
+    }
+    return true;
   }
 
   private look(key: string, index: ResourceIndex): void {

@@ -11,11 +11,23 @@ export type ZonePlane = Extract<ControlPlane, { role: 'zone' }>;
 /** The claims that arise from everything in `index`, as the zone `cp` sees them. */
 export function claimsFrom(index: ResourceIndex, cp: ZonePlane): ClaimTable {
   const table = new ClaimTable(cp.zone);
+  const steps = fillClaims(table, index, cp);
+  while (steps.next().done !== true);
+  return table;
+}
+
+/**
+ * Takes everything in `index` into `table`, one row a step; yields it. Changes of the index in between are given to
+ * `takeIntoClaims` as ever: each row is met as it is then, and meeting it twice changes nothing.
+ */
+export function* fillClaims(table: ClaimTable, index: ResourceIndex, cp: ZonePlane): Generator<Resource> {
   // Rules before services: then each service makes its claims in one go.
   for (const kind of ['Mesh', 'HostnameGenerator', ...NAMED_KINDS]) {
-    for (const resource of index.ofKind(kind)) put(table, identityKey(resource.id), resource, cp);
+    for (const resource of index.ofKind(kind)) {
+      put(table, identityKey(resource.id), resource, cp);
+      yield resource;
+    }
   }
-  return table;
 }
 
 /** Takes one change of the index into `table`; what has nothing to do with hostnames changes nothing. */

@@ -20,10 +20,16 @@ export class AttributeIndex<Item> {
 
   /** Begins to index these attributes, from `items` by key, where it does not yet. */
   want(terms: readonly Term[], items: () => Iterable<readonly [string, Item]>): void {
+    const steps = this.wanting(terms, items);
+    while (steps.next().done !== true);
+  }
+
+  /** As `want`, one item a step; candidates are complete after the last. Items may change in between (`replace`). */
+  *wanting(terms: readonly Term[], items: () => Iterable<readonly [string, Item]>): Generator<unknown> {
     for (const { attribute } of terms) {
       if (this.holders.has(attribute)) continue;
       this.holders.set(attribute, new Map());
-      for (const [key, item] of items()) this.add(attribute, key, item);
+      for (const [key, item] of items()) yield this.add(attribute, key, item);
     }
   }
 

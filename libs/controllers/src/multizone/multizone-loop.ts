@@ -1,4 +1,5 @@
 import { compareText, effectiveLabels, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
+import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
 import { AttributeIndex, type Term } from '../matching/attribute-index';
 import { SelectorIndex } from '../matching/selector-index';
@@ -17,6 +18,7 @@ export class MultizoneLoop implements ControlLoop {
   /** MeshServices by label. */
   private readonly candidates = new AttributeIndex(labelValues);
   private readonly selectors = new SelectorIndex();
+  private readonly gathering = new SlicedWork();
   private index: ResourceIndex | undefined;
 
   reset(index: ResourceIndex): void {
@@ -24,7 +26,7 @@ export class MultizoneLoop implements ControlLoop {
     this.stale.clear();
     this.candidates.clear();
     this.selectors.clear();
-    for (const { id } of index.ofKind(MULTIZONE)) this.observeSelector(identityKey(id));
+    this.gathering.begin(this.gather(index));
   }
 
   observe(event: IndexEvent): void {
@@ -35,6 +37,7 @@ export class MultizoneLoop implements ControlLoop {
   }
 
   plan(now: number): LoopPlan | undefined {
+    if (!this.gathering.advance()) return { changes: [], more: true };
     return decideStale(this.stale, BATCH, (key) => {
       const service = this.index?.byIdentityKey(key);
       return service && planMultizone(service, this.matchesOf(service), now);
@@ -43,6 +46,14 @@ export class MultizoneLoop implements ControlLoop {
 
   settled(changes: readonly Change[], result: WriteResult): void {
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  /** One row a step; nothing is matched before all are in. */
+  private *gather(index: ResourceIndex): Generator<unknown> {
+    for (const service of index.ofKind(MULTIZONE)) {
+      yield* this.candidates.wanting(selectorTerms(service), () => this.allCandidates());
+      yield this.observeSelector(identityKey(service.id));
+    }
   }
 
   private matchesOf(service: Resource): readonly Resource[] {
@@ -67,8 +78,7 @@ export class MultizoneLoop implements ControlLoop {
 
   private observeSelector(key: string): void {
     const service = this.index?.byIdentityKey(key);
-    const wanted = service && wantedLabels(service);
-    const terms = wanted ? termsOf(service, wanted) : [];
+    const terms = service ? selectorTerms(service) : [];
     this.candidates.want(terms, () => this.allCandidates());
     this.selectors.put(key, terms);
     this.stale.add(key);
@@ -77,6 +87,11 @@ export class MultizoneLoop implements ControlLoop {
   private *allCandidates(): Iterable<readonly [string, Resource]> {
     for (const candidate of this.index?.ofKind('MeshService') ?? []) yield [identityKey(candidate.id), candidate];
   }
+}
+
+function selectorTerms(service: Resource): readonly Term[] {
+  const wanted = wantedLabels(service);
+  return wanted ? termsOf(service, wanted) : [];
 }
 
 function termsOf({ id }: Resource, wanted: Labels): readonly Term[] {

@@ -22,7 +22,10 @@ export interface ControlLoop {
   /** Area of the notes that `restore` is given before each `reset`; none when absent. */
   readonly noteArea?: string;
   restore?(notes: readonly Note[]): void;
-  /** Forgets everything derived and derives it anew: a term began, the index was reloaded, or a write's end is unknown. */
+  /**
+   * Forgets everything derived: a term began, the index was reloaded, or a write's end is unknown. It is derived anew
+   * by the plans that follow, a slice each, and nothing is decided before that is done.
+   */
   reset(index: ResourceIndex): void;
   /** Marks what may be stale; no I/O, no rules. Called after the index has taken the event in. */
   observe(event: IndexEvent): void;

@@ -1,12 +1,22 @@
 import { identityKey, type Identity } from '@causeway/resources';
+import { SLICE } from '@causeway/runtime';
 import type { Change, WriteResult } from '@causeway/store';
 
-/** Keys that may be stale, each once. What was marked last is looked at first, each lot in the order of `compare`. */
+interface Lot {
+  /** The next one last, once sorted. */
+  readonly keys: string[];
+  sorted: boolean;
+}
+
+/**
+ * Keys that may be stale, each once. What was marked last is looked at first, each lot in the order of `compare`; many
+ * keys at once are several lots in the order in which they were marked, for one long sort would hold the event loop.
+ */
 export class StaleKeys {
   private readonly fresh = new Set<string>();
   private readonly queued = new Set<string>();
-  /** The next key stands last. */
-  private queue: string[] = [];
+  /** The next one last. */
+  private lots: Lot[] = [];
 
   constructor(private readonly compare: (a: string, b: string) => number) {}
 
@@ -21,33 +31,39 @@ export class StaleKeys {
   clear(): void {
     this.fresh.clear();
     this.queued.clear();
-    this.queue = [];
+    this.lots = [];
   }
 
-  /** Marks keys that stand in order already: many at once cost no comparison. */
+  /** Marks keys that stand in order already, however many: they are one lot. */
   addOrdered(keys: readonly string[]): void {
-    for (let i = keys.length - 1; i >= 0; i--) this.enqueueOne(keys[i]);
+    this.enqueue({ keys: [...keys].reverse(), sorted: true });
   }
 
   /** Takes the next key away; undefined when none is stale. */
   take(): string | undefined {
-    if (this.fresh.size > 0) this.enqueue();
-    for (let key = this.queue.pop(); key !== undefined; key = this.queue.pop()) {
-      if (this.queued.delete(key)) return key;
+    if (this.fresh.size > 0) this.enqueueFresh();
+    for (let lot = this.lots.at(-1); lot; lot = this.lots.at(-1)) {
+      if (!lot.sorted) lot.keys.sort((a, b) => this.compare(b, a));
+      lot.sorted = true;
+      const key = lot.keys.pop();
+      if (key === undefined) this.lots.pop();
+      else if (this.queued.delete(key)) return key;
     }
     return undefined;
   }
 
-  private enqueue(): void {
-    const lot = [...this.fresh].sort((a, b) => this.compare(b, a));
+  private enqueueFresh(): void {
+    const keys = [...this.fresh];
     this.fresh.clear();
-    for (const key of lot) this.enqueueOne(key);
+    while (keys.length > 0) {
+      const rest = Math.floor((keys.length - 1) / SLICE) * SLICE;
+      this.enqueue({ keys: keys.splice(rest), sorted: false });
+    }
   }
 
-  private enqueueOne(key: string | undefined): void {
-    if (key === undefined) return;
-    this.queued.add(key);
-    this.queue.push(key);
+  private enqueue(lot: Lot): void {
+    for (const key of lot.keys) this.queued.add(key);
+    this.lots.push(lot);
   }
 }
 

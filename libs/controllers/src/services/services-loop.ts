@@ -1,5 +1,6 @@
 import { compareIdentities, compareText, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import { Dataplane } from '@causeway/kinds';
+import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-match';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
@@ -28,6 +29,7 @@ export class ServicesLoop implements ControlLoop {
   private readonly members = new Map<string, Set<string>>();
   /** Generated services without Dataplanes → when their grace ends. */
   private readonly due = new DueTimes();
+  private readonly gathering = new SlicedWork();
   private index: ResourceIndex | undefined;
 
   constructor(private readonly config: ServicesConfig) {}
@@ -37,12 +39,7 @@ export class ServicesLoop implements ControlLoop {
     this.stale.clear();
     this.members.clear();
     this.due.clear();
-    for (const resource of index.ofKind('Dataplane')) {
-      this.observeDataplane({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
-    }
-    for (const service of index.ofKind('MeshService')) {
-      if (this.isOurs(service.id) && isGenerated(service)) this.stale.add(identityKey(service.id));
-    }
+    this.gathering.begin(this.gather(index));
   }
 
   observe(event: IndexEvent): void {
@@ -54,6 +51,7 @@ export class ServicesLoop implements ControlLoop {
   }
 
   plan(now: number): LoopPlan | undefined {
+    if (!this.gathering.advance()) return { changes: [], more: true };
     for (const key of this.due.dueAt(now)) this.stale.add(key);
     const decided = decideStale(this.stale, BATCH, (key) => this.decide(key, now));
     const wakeAt = this.due.next;
@@ -62,6 +60,18 @@ export class ServicesLoop implements ControlLoop {
 
   settled(changes: readonly Change[], result: WriteResult): void {
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  /** One row a step. Meeting a Dataplane that was observed in between changes nothing. */
+  private *gather(index: ResourceIndex): Generator<unknown> {
+    for (const resource of index.ofKind('Dataplane')) {
+      this.observeDataplane({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
+      yield;
+    }
+    for (const service of index.ofKind('MeshService')) {
+      if (this.isOurs(service.id) && isGenerated(service)) this.stale.add(identityKey(service.id));
+      yield;
+    }
   }
 
   private decide(key: string, now: number): Change | undefined {

@@ -1,8 +1,10 @@
 import type { OwnedRanges, PoolFigures } from '@causeway/ipam';
 import { compareText, identityKey, parseIdentityKey, type FreedAddress, type Resource } from '@causeway/resources';
+import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DueTimes } from '../runner/due-times';
+import { SortedRuns } from '../runner/sorted-runs';
 import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { heldAddress } from './held-address';
 import { StoreTime } from './store-time';
@@ -31,6 +33,7 @@ export class VipLoop implements ControlLoop {
   private readonly stale = new StaleKeys((a, b) => this.byCreation(a, b));
   /** Services that could get none → when the next rest in their range ends, by the store's clock. */
   private readonly waiting = new DueTimes();
+  private readonly booking = new SlicedWork();
   private readonly storeTime = new StoreTime();
   /** What is written, or on its way. */
   private cursors: ReadonlyMap<string, string> = new Map();
@@ -59,17 +62,7 @@ export class VipLoop implements ControlLoop {
     this.ledger = this.newLedger();
     this.stale.clear();
     this.waiting.clear();
-    for (const { id, freed, deletedAt } of index.tombstones()) {
-      if (this.ledger.has(id.kind)) this.bookGone(identityKey(id), freed, deletedAt);
-    }
-    const services = this.config.ranges.flatMap(({ owner }) => [...index.ofKind(owner)]);
-    const unserved = services.sort(byCreation).flatMap((service) => {
-      const key = identityKey(service.id);
-      return this.book(key, service) && !confirm(service, 0) ? [] : [key];
-    });
-    this.stale.addOrdered(unserved);
-    this.ledger.moveCursors(this.cursors);
-    this.seenReleased = this.ledger.released;
+    this.booking.begin(this.bookAll(index));
   }
 
   observe(event: IndexEvent): void {
@@ -77,6 +70,7 @@ export class VipLoop implements ControlLoop {
   }
 
   plan(now: number, elapsed: number): LoopPlan | undefined {
+    if (!this.booking.advance()) return { changes: [], more: true };
     this.wakeWaiting(this.storeTime.atLeast(elapsed));
     const { changes, more } = decideStale(this.stale, BATCH, (key) =>
       this.decide(key, now, this.storeTime.atLeast(elapsed)),
@@ -94,6 +88,25 @@ export class VipLoop implements ControlLoop {
       if (typeof change.vip === 'string') this.ledger.bookTaken(identityKey(change.id), change.vip);
     });
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  /** One row a step. What changes in between is stale, and is looked at again afterwards. */
+  private *bookAll(index: ResourceIndex): Generator<unknown> {
+    for (const { id, freed, deletedAt } of index.tombstones()) {
+      if (this.ledger.has(id.kind)) this.bookGone(identityKey(id), freed, deletedAt);
+      yield;
+    }
+    const services = new SortedRuns(byCreation);
+    for (const { owner } of this.config.ranges) for (const service of index.ofKind(owner)) yield services.add(service);
+    const unserved: string[] = [];
+    for (const { id } of services) {
+      const [key, service] = [identityKey(id), index.get(id)];
+      if (service && !(this.book(key, service) && !confirm(service, 0))) unserved.push(key);
+      yield;
+    }
+    this.stale.addOrdered(unserved);
+    this.ledger.moveCursors(this.cursors);
+    this.seenReleased = this.ledger.released;
   }
 
   private decide(key: string, now: number, storeNow: number): Change | undefined {

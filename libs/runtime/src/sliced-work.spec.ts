@@ -1,0 +1,31 @@
+import { SLICE, SlicedWork } from './sliced-work';
+
+describe('SlicedWork', () => {
+  const counting = (items: number, seen: number[]): Iterable<number> => ({
+    *[Symbol.iterator]() {
+      for (let i = 0; i < items; i++) yield seen.push(i);
+    },
+  });
+
+  it('does a slice at a time and says when nothing is left', () => {
+    const [work, seen]: [SlicedWork, number[]] = [new SlicedWork(), []];
+    work.begin(counting(2 * SLICE + 1, seen));
+    const done = [0, 0, 0].map(() => [work.advance(), seen.length]);
+    expect(done).toEqual([
+      [false, SLICE],
+      [false, 2 * SLICE],
+      [true, 2 * SLICE + 1],
+    ]);
+    expect(work.advance()).toBe(true);
+  });
+
+  it('forgets what was begun before', () => {
+    const [work, first, second]: [SlicedWork, number[], number[]] = [new SlicedWork(), [], []];
+    work.begin(counting(2 * SLICE, first));
+    work.advance();
+    work.begin(counting(1, second));
+    expect([work.advance(), first.length, second.length]).toEqual([true, SLICE, 1]);
+  });
+
+  it('has nothing to do before anything was begun', () => expect(new SlicedWork().advance()).toBe(true));
+});

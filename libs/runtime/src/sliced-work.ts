@@ -1,0 +1,21 @@
+/** Items in a slice; at 20 to 50 µs each it holds the event loop for 20 to 50 ms. */
+export const SLICE = 1_000;
+
+/**
+ * Work on many items that must not hold the event loop: `advance` does one slice of it, a bounded number of items, and
+ * the caller lets others have their turn in between. Each step of the iterator is at most one item's work.
+ */
+export class SlicedWork {
+  private left: Iterator<unknown> | undefined;
+
+  /** Begins other work; what was left of the former is forgotten. */
+  begin(steps: Iterable<unknown>): void {
+    this.left = steps[Symbol.iterator]();
+  }
+
+  /** Does the next slice; true when nothing is left. What a step throws is thrown here. */
+  advance(): boolean {
+    for (let i = 0; this.left && i < SLICE; i++) if (this.left.next().done === true) this.left = undefined;
+    return this.left === undefined;
+  }
+}
