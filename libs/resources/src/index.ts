@@ -8,6 +8,7 @@
 export { FieldPath, type Violation } from './violation';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
+export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
 export {
   compareIdentities,
   compareText,

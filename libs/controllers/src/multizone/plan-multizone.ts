@@ -4,13 +4,14 @@ import {
   isJsonObject,
   jsonEqual,
   labelsMatch,
+  withCondition,
+  type Condition,
   type JsonObject,
   type JsonValue,
   type Labels,
   type Resource,
 } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
-import { withCondition, type Condition } from '../status/condition';
 
 /** Says whether a MeshMultiZoneService has services to stand for (rest.md §8.5). */
 export const MESH_SERVICES_MATCHED = 'MeshServicesMatched';

@@ -1,10 +1,12 @@
 import {
   compareText,
   computedLabels,
+  conditionOf,
   isComputedLabel,
   isJsonArray,
   jsonEqual,
   Label,
+  withCondition,
   type ControlPlane,
   type Identity,
   type JsonObject,
@@ -14,7 +16,6 @@ import {
 import { MeshService } from '@causeway/kinds';
 import type { Change } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-match';
-import { conditionOf, withCondition } from '../status/condition';
 import { carriedLabels } from './carried-labels';
 import type { ServiceShape } from './service-candidates';
 

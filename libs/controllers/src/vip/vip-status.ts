@@ -1,6 +1,5 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { conditionOf, withCondition, type Condition, type JsonObject, type Resource } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
-import { conditionOf, withCondition, type Condition } from '../status/condition';
 
 /** Says whether a service could be given an address; absent until it once could not. */
 export const VIP_ALLOCATED = 'VIPAllocated';

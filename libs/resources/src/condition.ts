@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@causeway/resources';
+import { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
 
 /** What one writer says of one aspect of a resource, in its status (design.md §1 Conditions). */
 export type Condition = {
@@ -29,6 +29,26 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   const all = conditionsOf(status);
   const conditions = stored ? all.map((other) => (other === stored ? condition : other)) : [...all, condition];
   return { ...status, conditions };
+}
+
+/** `status` without the conditions of these types; the same object when none of them stands. */
+export function withoutConditions(status: JsonObject, types: readonly string[]): JsonObject {
+  const all = conditionsOf(status);
+  const kept = all.filter((condition) => !isOfType(condition, types));
+  if (kept.length === all.length) return status;
+  const { conditions: _, ...rest } = status;
+  return kept.length === 0 ? rest : { ...rest, conditions: kept };
+}
+
+/** `status` with the conditions of these types as `source` has them: its own, if any, give way. */
+export function withConditionsOf(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
+  const taken = conditionsOf(source).filter((condition) => isOfType(condition, types));
+  const rest = withoutConditions(status, types);
+  return taken.length === 0 ? rest : { ...rest, conditions: [...conditionsOf(rest), ...taken] };
+}
+
+function isOfType(condition: JsonValue, types: readonly string[]): boolean {
+  return isJsonObject(condition) && types.some((type) => type === condition['type']);
 }
 
 function conditionsOf(status: JsonObject | undefined): readonly JsonValue[] {
