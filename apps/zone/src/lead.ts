@@ -1,5 +1,12 @@
 import { upkeep, VERSION, type Foundations } from '@causeway/control-plane';
-import { createZoneLoops, LoopRunner, poolFigures, type ControlLoop, type RunnerStats } from '@causeway/controllers';
+import {
+  ConditionsLoop,
+  createZoneLoops,
+  LoopRunner,
+  poolFigures,
+  type ControlLoop,
+  type RunnerStats,
+} from '@causeway/controllers';
 import type { Term } from '@causeway/runtime';
 import { createZoneSync, type ZoneSync, type ZoneSyncStatus } from '@causeway/sync-kds';
 import { configuredRanges } from './address-ranges';
@@ -28,7 +35,7 @@ export class ZoneLeader {
   async lead(term: Term): Promise<void> {
     const { store, index, clock, logger, cp } = this.foundations;
     const { settings, global } = this.config;
-    this.loops = createZoneLoops({
+    const loops = createZoneLoops({
       cp,
       ranges: configuredRanges(settings),
       forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
@@ -37,6 +44,7 @@ export class ZoneLeader {
       onUnusableName: (dataplane, service) =>
         logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
     });
+    this.loops = [...loops, new ConditionsLoop(this.foundations)];
     this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });
     const zone = settings.CAUSEWAY_ZONE_NAME;
     const hold = settings.CAUSEWAY_ABSENCE_HOLD;

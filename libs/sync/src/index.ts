@@ -16,4 +16,13 @@ export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind'
 export { Rejections, type Rejection } from './rejection';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
 export { confirmLife, judgeLife, NO_LIFE, type KnownLife, type LifeVerdict } from './peer-life';
-export { lostRuleOf, lostSince, type LostPolicy, type LostRule, type Sighting } from './lost-zone';
+export {
+  lostRuleOf,
+  lostSince,
+  lostStateOf,
+  type LostPolicy,
+  type LostRule,
+  type LostState,
+  type Sighting,
+} from './lost-zone';
+export { SyncCondition, withOwnConditions } from './sync-conditions';

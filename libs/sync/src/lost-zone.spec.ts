@@ -11,6 +11,14 @@ describe('lostSince', () => {
     ['at the time', gone, 1_100, 1_000],
     ['while the global was away itself', { ...gone, servingSince: 5_000 }, 5_099, undefined],
     ['after the global has served long enough', { ...gone, servingSince: 5_000 }, 5_100, 5_000],
+    [
+      'lost already, under a leader that has just begun',
+      { ...gone, servingSince: 1_150, toldSince: 1_000 },
+      1_151,
+      1_000,
+    ],
+    ['lost already and back', { ...gone, connected: true, toldSince: 1_000 }, 1_151, undefined],
+    ['lost already, but no longer by its rule', { ...gone, toldSince: 1_000 }, 1_050, undefined],
   ])('%s', (...[, sighting, now, want]) => expect(lostSince(RULE, sighting, now)).toBe(want));
 });
 

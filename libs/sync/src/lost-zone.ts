@@ -1,3 +1,5 @@
+import { isJsonObject, type Resource } from '@causeway/resources';
+
 /** What happens to a lost zone's services in other zones (design.md §5). */
 export type LostPolicy = 'keep' | 'depreferred' | 'withdraw';
 
@@ -13,22 +15,35 @@ export interface Sighting {
   readonly connected: boolean;
   /** When it was last connected; undefined when it never was. */
   readonly lastSeen: number | undefined;
-  /** Since when the global has been serving without a break. */
+  /** Since when this leader of the global has been serving. */
   readonly servingSince: number;
+  /** Since when the zone is already told to be lost. */
+  readonly toldSince?: number | undefined;
 }
 
 /**
  * Since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone that never
- * had a session has nothing to lose.
+ * had a session has nothing to lose. What is lost stays lost until it is back: a new leader does not begin to wait anew.
  */
-export function lostSince(
-  rule: LostRule,
-  { connected, lastSeen, servingSince }: Sighting,
-  now: number,
-): number | undefined {
+export function lostSince(rule: LostRule, sighting: Sighting, now: number): number | undefined {
+  const { connected, lastSeen, servingSince, toldSince } = sighting;
   if (connected || lastSeen === undefined) return undefined;
-  const since = Math.max(lastSeen, servingSince);
+  const since = toldSince ?? Math.max(lastSeen, servingSince);
   return now - since >= rule.after ? since : undefined;
+}
+
+/** A zone that is lost now, as its Zone says it. */
+export interface LostState {
+  readonly policy: LostPolicy;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+/** `Zone.status.lost`; undefined for a zone that is not lost. */
+export function lostStateOf({ status }: Pick<Resource, 'status'>): LostState | undefined {
+  const lost = status?.['lost'];
+  if (!isJsonObject(lost) || !isPolicy(lost['policy'])) return undefined;
+  return { policy: lost['policy'], since: typeof lost['since'] === 'string' ? lost['since'] : '' };
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -39,9 +54,13 @@ export function lostRuleOf(lost: unknown, configured: LostRule): LostRule {
   const policy: unknown = 'policy' in lost ? lost.policy : undefined;
   const after: unknown = 'after' in lost ? lost.after : undefined;
   return {
-    policy: policy === 'keep' || policy === 'depreferred' || policy === 'withdraw' ? policy : configured.policy,
+    policy: isPolicy(policy) ? policy : configured.policy,
     after: typeof after === 'string' ? (duration(after) ?? configured.after) : configured.after,
   };
+}
+
+function isPolicy(value: unknown): value is LostPolicy {
+  return value === 'keep' || value === 'depreferred' || value === 'withdraw';
 }
 
 function duration(text: string): number | undefined {

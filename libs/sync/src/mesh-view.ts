@@ -7,6 +7,7 @@ import {
   type Labels,
   type Resource,
 } from '@causeway/resources';
+import { lostStateOf } from './lost-zone';
 
 /** Who gets what has no export rule of its own. */
 export type ExportDefault = 'All' | 'None';
@@ -82,9 +83,8 @@ export class MeshView {
   }
 }
 
-function isOpen({ spec, status }: Resource): boolean {
-  const lost = status?.['lost'];
-  return spec['enabled'] !== false && !(isJsonObject(lost) && lost['policy'] === 'withdraw');
+function isOpen(zone: Resource): boolean {
+  return zone.spec['enabled'] !== false && lostStateOf(zone)?.policy !== 'withdraw';
 }
 
 function chosen(labels: Labels): readonly (readonly [string, string])[] {

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
+import type { Registry, Resource } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Term } from '@causeway/runtime';
 import { Fenced, type Change, type ResourceIndex, type ResourceStore, type SessionStore } from '@causeway/store';
-import { lostRuleOf, lostSince, type LostRule } from '@causeway/sync';
+import { lostRuleOf, lostSince, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
 import { peerArea } from '../peer-book';
 import { withRelayedKinds } from './relayed-kinds';
 import { INSIGHTS, isLive } from './insights';
@@ -72,7 +72,8 @@ async function tellLost(
     const note = notes.get(zone.id.name) ?? undefined;
     const lastSeen = note ? Number(note['renewedAt']) : undefined;
     const rule = lostRuleOf(zone.spec['lost'], lost);
-    const since = lostSince(rule, { connected: note !== undefined && isLive(note, now), lastSeen, servingSince }, now);
+    const connected = note !== undefined && isLive(note, now);
+    const since = lostSince(rule, { connected, lastSeen, servingSince, toldSince: toldSince(zone) }, now);
     const wanted = since === undefined ? undefined : { policy: rule.policy, since: new Date(since).toISOString() };
     if (isTold(zone, wanted)) return [];
     logger.warn(wanted ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...wanted });
@@ -85,10 +86,14 @@ async function tellLost(
     await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
 }
 
-function isTold(zone: Resource, wanted: JsonObject | undefined): boolean {
-  const told = zone.status?.['lost'];
-  if (!isJsonObject(told)) return wanted === undefined;
-  return told['policy'] === wanted?.['policy'] && told['since'] === wanted?.['since'];
+function toldSince(zone: Resource): number | undefined {
+  const since = Date.parse(lostStateOf(zone)?.since ?? '');
+  return Number.isNaN(since) ? undefined : since;
+}
+
+function isTold(zone: Resource, wanted: LostState | undefined): boolean {
+  const told = lostStateOf(zone);
+  return told?.policy === wanted?.policy && told?.since === wanted?.since;
 }
 
 /** Zones that have something here and no Zone: they were deleted, for each was made before its first resource. */

@@ -1,6 +1,6 @@
-import { identityKey, jsonEqual, type JsonObject, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { PutChange, ResourceIndex } from '@causeway/store';
-import { trespass, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import { trespass, withOwnConditions, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
 import { copyOf, type Copy, type Sender } from '../wire/copy';
 import type { Dialect } from '../wire/dialect';
 import { statusGoesDown } from '../wire/outgoing';
@@ -53,25 +53,17 @@ function senderOf(receiver: Receiver): Sender {
 }
 
 function putOf({ id, labels, spec, status, facts }: Copy, context: ParcelContext): CopyPut {
+  const held = context.index.byIdentityKey(identityKey(id));
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
-  // Status goes up, not down: a zone computes its own (kds.md §4.2).
-  const told = toldStatus(id.kind, status, context.receiver);
+  // Status goes up, not down: a zone computes its own (kds.md §4.2). Of a Zone none means that it has none any more:
+  // nobody else writes it there.
+  const goes = context.receiver.role === 'global' ? status : statusGoesDown(id.kind) ? (status ?? {}) : undefined;
+  const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
   // What Kuma made has no age, whoever tells of it (design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) return { ...put, ...told, copy: facts };
-  const held = context.index.byIdentityKey(identityKey(id));
   const counted = countedHere({ labels, spec }, held, context.now());
   const generation = context.dialect.meta ? facts.generation : counted.generation;
   return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || counted.createdAt } };
-}
-
-/** Of a Zone no status means that it has none any more: nobody else writes it there. */
-function toldStatus(
-  kind: string,
-  status: JsonObject | undefined,
-  { role }: Receiver,
-): { readonly status?: JsonObject } {
-  if (role === 'zone') return statusGoesDown(kind) ? { status: status ?? {} } : {};
-  return status === undefined ? {} : { status };
 }
 
 /** A plain Kuma peer tells neither generation nor age: they are counted here. */

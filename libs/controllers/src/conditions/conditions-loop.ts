@@ -1,0 +1,109 @@
+import {
+  compareText,
+  identityKey,
+  jsonEqual,
+  type ControlPlane,
+  type Identity,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import { lostStateOf, type LostState } from '@causeway/sync';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { planConditions, type Surroundings } from './plan-conditions';
+
+/** Changes in one plan. */
+const BATCH = 500;
+
+/** What the conditions loop needs to know. */
+export interface ConditionsConfig {
+  readonly cp: ControlPlane;
+  readonly registry: Registry;
+}
+
+/**
+ * Says on each resource what sync knows of it: its zone is lost, its Mesh is missing, it breaks a rule that is tolerated
+ * (docs/reference/sync.md Conditions). A change of a Zone or Mesh costs one write for each resource that it concerns;
+ * what has nothing to say is never written.
+ */
+export class ConditionsLoop implements ControlLoop {
+  readonly name = 'conditions';
+  private readonly stale = new StaleKeys(compareText);
+  private readonly around: Surroundings;
+  private index: ResourceIndex | undefined;
+
+  constructor(private readonly config: ConditionsConfig) {
+    this.around = {
+      cp: config.cp,
+      hasMesh: (mesh) => this.index?.get(globalId('Mesh', mesh)) !== undefined,
+      lostState: (zone) => this.lostState(zone),
+    };
+  }
+
+  reset(index: ResourceIndex): void {
+    this.index = index;
+    this.stale.clear();
+    this.stale.addOrdered([...this.all()].map(({ id }) => identityKey(id)));
+  }
+
+  observe(event: IndexEvent): void {
+    for (const change of event.changes) {
+      this.observeOwner(change);
+      if (!isSaidOf(change)) this.stale.add(change.key);
+    }
+  }
+
+  plan(now: number): LoopPlan {
+    return decideStale(this.stale, BATCH, (key) => {
+      const resource = this.index?.byIdentityKey(key);
+      const kind = resource && this.config.registry.kind(resource.id.kind);
+      return kind && planConditions(resource, kind, this.around, now);
+    });
+  }
+
+  settled(changes: readonly Change[], result: WriteResult): void {
+    for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  /** What belongs to a Mesh that came or went, or to a Zone that was lost or is back, is looked at again. */
+  private observeOwner({ id, before, after }: IndexChange): void {
+    if (id.kind === 'Mesh' && (before === undefined || after === undefined)) {
+      this.markAll((member) => member.mesh === id.name);
+    }
+    if (id.kind === 'Zone' && !sameLoss(before, after)) this.markAll((copy) => copy.zone === id.name);
+  }
+
+  private markAll(concerns: (id: Identity) => boolean): void {
+    for (const { id } of this.all()) if (concerns(id)) this.stale.add(identityKey(id));
+  }
+
+  private lostState(zone: string): LostState | undefined {
+    const found = this.index?.get(globalId('Zone', zone));
+    return found && lostStateOf(found);
+  }
+
+  private *all(): Iterable<Resource> {
+    for (const { name } of this.config.registry.kinds) yield* this.index?.ofKind(name) ?? [];
+  }
+}
+
+/** A change that moved neither what conditions are derived from nor the conditions: most writes of other loops. */
+function isSaidOf({ before, after }: IndexChange): boolean {
+  if (!before || !after) return after === undefined;
+  return (
+    before.generation === after.generation &&
+    jsonEqual(before.spec, after.spec) &&
+    jsonEqual(before.labels, after.labels) &&
+    jsonEqual(before.status?.['conditions'], after.status?.['conditions'])
+  );
+}
+
+function sameLoss(before: Resource | undefined, after: Resource | undefined): boolean {
+  const [was, is] = [before, after].map((zone) => zone && lostStateOf(zone));
+  return was?.policy === is?.policy && was?.since === is?.since;
+}
+
+function globalId(kind: string, name: string): Identity {
+  return { kind, mesh: '', zone: '', namespace: '', name };
+}

@@ -1,0 +1,63 @@
+import { ConditionsLoop, createZoneLoops } from '@causeway/controllers';
+import { createDnsServer, type DnsServer } from '@causeway/dns';
+import { coreKinds } from '@causeway/kinds';
+import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import { silentLogger } from '@causeway/runtime';
+import type { Change } from '@causeway/store';
+import { EAST, idOf, LoopWorld, put, remove, type Replica } from '../support/loop-world';
+
+const SPEC = { ports: [{ port: 80 }] };
+const SHOP: Identity = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'shop' };
+const theirs = idOf('MeshService', 'web', { mesh: 'shop', zone: 'west' });
+const ours = idOf('MeshService', 'till', { mesh: 'shop' });
+const everybody: Change = {
+  ...put(
+    { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'all' },
+    {
+      selector: { meshService: {} },
+      template: '{{ name }}.mesh.local',
+    },
+  ),
+};
+
+describe('a Mesh that is missing', () => {
+  let world: LoopWorld;
+  let replica: Replica;
+  let dns: DnsServer;
+
+  beforeEach(async () => {
+    world = new LoopWorld();
+    replica = world.replica();
+    const ranges = { MeshService: '241.0.0.0/8' };
+    await replica.lead([
+      ...createZoneLoops({ cp: EAST, ranges }),
+      new ConditionsLoop({ cp: EAST, registry: coreKinds }),
+    ]);
+    dns = createDnsServer({ index: replica.index, zone: 'east', clock: world.clock, logger: silentLogger });
+    await apply(put(SHOP, {}), everybody, put(theirs, SPEC), put(ours, SPEC));
+  });
+  afterEach(() => world.stop());
+
+  const apply = async (...changes: Change[]): Promise<void> => {
+    await world.write(...changes);
+    await replica.settle();
+  };
+  const status = async (id: Identity): Promise<JsonObject | undefined> => (await world.get(id))?.status;
+  const answers = (hostname: string): unknown => dns.lookup(hostname, 'A')['answers'];
+
+  it('takes the hostnames of its services, not the services nor their addresses, and gives them back (I2)', async () => {
+    const named = [answers('web.mesh.local'), answers('till.mesh.local')];
+    for (const records of named) expect(records).toHaveLength(1);
+    const before = await Promise.all([status(theirs), status(ours)]);
+    await apply(remove(SHOP));
+    for (const [i, id] of [theirs, ours].entries()) {
+      const now = await status(id);
+      expect(conditionOf(now, 'MeshMissing')).toMatchObject({ status: 'True', reason: 'NoSuchMesh' });
+      expect([now?.['vip'], now?.['addresses']]).toEqual([before[i]?.['vip'], []]);
+    }
+    expect([answers('web.mesh.local'), answers('till.mesh.local')]).toEqual([[], []]);
+    await apply(put(SHOP, {}));
+    expect(await Promise.all([status(theirs), status(ours)])).toEqual(before);
+    expect([answers('web.mesh.local'), answers('till.mesh.local')]).toEqual(named);
+  });
+});
