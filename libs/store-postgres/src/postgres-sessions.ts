@@ -16,6 +16,12 @@ const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnati
 const SESSIONS = `SELECT zone, store_id AS "storeId", incarnation, epoch, instance, up, down, opened_at AS "openedAt"
   FROM zone_sessions`;
 
+/** A number that nobody has stands for the zone until its new store opens a session. */
+const ADOPT = `UPDATE zone_sessions SET store_id = $2,
+    up = CASE $2 WHEN '' THEN up ELSE greatest(up, down) + 1 END,
+    down = CASE $2 WHEN '' THEN down ELSE greatest(up, down) + 1 END
+  WHERE zone = $1 AND store_id <> $2 RETURNING zone`;
+
 /** Sessions of zones in Postgres: one row a zone, which writes with a SessionFence hold FOR SHARE. */
 export class PostgresSessions implements SessionStore {
   constructor(private readonly pool: PostgresPool) {}
@@ -36,9 +42,8 @@ export class PostgresSessions implements SessionStore {
     }
   }
 
-  async adopt(zone: string): Promise<boolean> {
-    const text = `UPDATE zone_sessions SET store_id = '' WHERE zone = $1 AND store_id <> '' RETURNING zone`;
-    const rows = await this.pool.query<{ zone: string }>({ text, values: [zone] });
+  async adopt(zone: string, storeId: string): Promise<boolean> {
+    const rows = await this.pool.query<{ zone: string }>({ name: 'adopt-zone', text: ADOPT, values: [zone, storeId] });
     return rows.length > 0;
   }
 

@@ -54,8 +54,11 @@ export interface SessionStore {
    * incarnation is always newer. The first store that opens a session binds the zone's name.
    */
   open(request: SessionRequest): Promise<SessionOpening>;
-  /** Unbinds the zone's name, so that the next store to open a session gets it. False when there was no binding. */
-  adopt(zone: string): Promise<boolean>;
+  /**
+   * Binds the zone's name to this store and ends the session of the one before; an empty id unbinds it, so that the
+   * next store to open a session gets it. False when that was so already, or the zone never had a session.
+   */
+  adopt(zone: string, storeId: string): Promise<boolean>;
   session(zone: string): Promise<ZoneSession | undefined>;
   /** Of all zones that ever had one. */
   sessions(): Promise<readonly ZoneSession[]>;

@@ -60,5 +60,7 @@ export { tlsServer } from './tls/server-credentials';
 export type { ServerCertificates } from './tls/server-certificates';
 export { serverNames } from './tls/server-names';
 export { globalCredentials, type GlobalTrust } from './tls/zone-credentials';
-export { healthOf, type Health, type KindReport } from './report';
+export { healthOf, lagOf, type Health, type KindReport } from './report';
+export { confirmPeerLife } from './peer-book';
+export type { Adoption } from './global/refused-stores';
 export { createZoneKeeper, type ZoneKeeper, type ZoneKeeperOptions } from './global/zone-keeper';

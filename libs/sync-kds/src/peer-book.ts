@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { Note, ResourceStore } from '@causeway/store';
-import { NO_LIFE, type KnownLife } from '@causeway/sync';
+import { confirmLife, isConfirmed, NO_LIFE, type KnownLife, type PendingLife } from '@causeway/sync';
 
 /** State of one kind that was taken in completely (cw-resume). */
 export interface Point {
@@ -11,11 +11,26 @@ export interface Point {
 }
 
 const LIFE = 'life';
+const CONFIRMED = 'confirmed';
 const POINT = 'point/';
 
 /** Where it stands beside the log. */
 export function peerArea(peer: string): string {
   return `sync/${peer}`;
+}
+
+/**
+ * The operator accepts the new life of a peer, on any replica: written beside the log, where the replica that has the
+ * stream finds it, and each later session. Answers with the life; undefined when none is pending. Saying it again
+ * changes nothing. `peer` as for `PeerBook.read`. Throws Unavailable.
+ */
+export async function confirmPeerLife(store: ResourceStore, peer: string): Promise<PendingLife | undefined> {
+  const area = peerArea(peer);
+  const { pending } = lifeOf((await store.note(area, LIFE)) ?? {});
+  if (!pending) return undefined;
+  const notes = [{ area, key: CONFIRMED, value: { ...pending } }];
+  await store.write({ changes: [], onRefusal: 'skip', notes });
+  return pending;
 }
 
 /**
@@ -25,18 +40,24 @@ export function peerArea(peer: string): string {
 export class PeerBook {
   private readonly points = new Map<string, Point>();
   private current: KnownLife = NO_LIFE;
+  /** The life that the operator accepted last. */
+  private word: PendingLife | undefined;
   private readonly area: string;
 
-  private constructor(peer: string) {
+  private constructor(
+    private readonly store: ResourceStore,
+    peer: string,
+  ) {
     this.area = peerArea(peer);
   }
 
   /** `peer` is a zone's name, or empty for the global. */
   static async read(store: ResourceStore, peer: string): Promise<PeerBook> {
-    const book = new PeerBook(peer);
+    const book = new PeerBook(store, peer);
     for (const { key, value } of await store.notes(book.area)) {
       if (value === null) continue;
       if (key === LIFE) book.current = lifeOf(value);
+      if (key === CONFIRMED) book.word = pendingOf(value);
       const point = key.startsWith(POINT) ? pointOf(value) : undefined;
       if (point) book.points.set(key.slice(POINT.length), point);
     }
@@ -44,7 +65,14 @@ export class PeerBook {
   }
 
   get life(): KnownLife {
-    return this.current;
+    return isConfirmed(this.current, this.word) ? confirmLife(this.current) : this.current;
+  }
+
+  /** Reads whether the operator has accepted the life that is pending. */
+  async isConfirmed(): Promise<boolean> {
+    if (!this.current.pending) return false;
+    this.word = pendingOf(await this.store.note(this.area, CONFIRMED));
+    return isConfirmed(this.current, this.word);
   }
 
   /** The points by kind. */
@@ -60,8 +88,14 @@ export class PeerBook {
 
   /** Remembers what is known of the peer's lives; undefined when that is nothing new. */
   learn(life: KnownLife): Note | undefined {
+    const note = this.noteOf(life);
+    if (note) this.current = life;
+    return note;
+  }
+
+  /** What `learn` would have written. */
+  noteOf(life: KnownLife): Note | undefined {
     if (life === this.current || sameLife(life, this.current)) return undefined;
-    this.current = life;
     const { accepted, pending } = life;
     return { area: this.area, key: LIFE, value: { accepted, ...(pending ? { pending: { ...pending } } : {}) } };
   }
@@ -74,10 +108,14 @@ function pointOf({ incarnation, revision, view }: JsonObject): Point | undefined
 
 function lifeOf({ accepted, pending }: JsonObject): KnownLife {
   const known = { accepted: typeof accepted === 'string' ? accepted : '' };
-  if (!isJsonObject(pending)) return known;
-  const { incarnation, since } = pending;
-  if (typeof incarnation !== 'string' || typeof since !== 'number') return known;
-  return { ...known, pending: { incarnation, since } };
+  const life = pendingOf(pending);
+  return life ? { ...known, pending: life } : known;
+}
+
+function pendingOf(value: JsonValue | undefined): PendingLife | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { incarnation, since } = value;
+  return typeof incarnation === 'string' && typeof since === 'number' ? { incarnation, since } : undefined;
 }
 
 function sameLife(a: KnownLife, b: KnownLife): boolean {

@@ -25,6 +25,11 @@ export interface KindReport {
   readonly movedAt?: number;
 }
 
+/** For how long something has waited to be taken in, ms; 0 when nothing does. */
+export function lagOf({ behindSince }: KindReport, now: number): number {
+  return behindSince === undefined ? 0 : Math.max(0, now - behindSince);
+}
+
 /** Whether a zone has what it should (design.md §5 Health is what was applied). */
 export type Health = 'Online' | 'Lagging' | 'Rejecting' | 'Offline';
 
@@ -34,7 +39,7 @@ const LAG = 5_000;
 /** The health that follows from the reports of the open streams; both must be open. */
 export function healthOf(reports: readonly KindReport[], streams: number, now: number): Health {
   if (streams < 2) return 'Offline';
-  if (reports.some((report) => report.behindSince !== undefined && now - report.behindSince > LAG)) return 'Lagging';
+  if (reports.some((report) => lagOf(report, now) > LAG)) return 'Lagging';
   return reports.some((report) => report.rejections.length > 0) ? 'Rejecting' : 'Online';
 }
 

@@ -1,9 +1,12 @@
 import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
+import { confirmPeerLife } from './peer-book';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
+/** How often a replica looks for the operator's word. */
+const LOOK = 5_000;
 
 describe('a new life of a zone', () => {
   const clock = new FakeClock(1_000_000);
@@ -70,14 +73,6 @@ describe('a new life of a zone', () => {
     await global.until(() => global.names('MeshService').length === 0);
   });
 
-  it('is ended by the operator who confirms it', async () => {
-    await second.join(global);
-    expect((await global.report('east', 'MeshService', 'up')).held).toBe(2);
-    expect(await global.sync?.confirm('east')).toBe(true);
-    await global.until(() => global.names('MeshService').length === 0);
-    expect(await global.sync?.confirm('east')).toBe(false);
-  });
-
   it('may delete what it has itself named', async () => {
     await second.put('MeshService', 'a', SPEC);
     await second.join(global);
@@ -131,6 +126,28 @@ describe('a new life of the global', () => {
     await empty.until(() => empty.names('MeshService').join() === 'east/redis,west/later');
     expect(west.names('MeshService')).toEqual(['east/redis', 'west/later']);
     await Promise.all([east.leave(), west.leave()]);
+    await empty.close();
+  });
+
+  it('is ended on any replica of the zone by the operator who confirms it', async () => {
+    await Promise.all([east.leave(), west.leave()]);
+    await global.cut();
+    const empty = new TestGlobal();
+    await empty.put('Mesh', 'default', {});
+    await empty.serve();
+    await west.join(empty);
+    await empty.report('west', 'MeshService');
+    expect(west.sync?.status().newLife?.incarnation).toBe((await empty.store.head()).incarnation);
+    // The replica that the operator speaks to has only the store in common with the one that has the session.
+    const other = new MemoryStore(west.disk);
+    const said = await Promise.all([confirmPeerLife(other, ''), confirmPeerLife(other, '')]);
+    expect(said).toEqual([west.sync?.status().newLife, west.sync?.status().newLife]);
+    expect(west.names('MeshService')).toEqual(['east/redis']);
+    clock.advance(LOOK);
+    await west.lacks(east.id('MeshService', 'redis'));
+    await west.until(() => west.sync?.status().newLife === undefined);
+    expect(await confirmPeerLife(other, '')).toBeUndefined();
+    await west.leave();
     await empty.close();
   });
 

@@ -15,7 +15,6 @@ export { Inbox } from './inbox';
 export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind';
 export { Rejections, type Rejection } from './rejection';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
-export { confirmLife, judgeLife, NO_LIFE, type KnownLife, type LifeVerdict } from './peer-life';
 export {
   lostRuleOf,
   lostSince,
@@ -26,3 +25,12 @@ export {
   type Sighting,
 } from './lost-zone';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
+export {
+  confirmLife,
+  isConfirmed,
+  judgeLife,
+  NO_LIFE,
+  type KnownLife,
+  type LifeVerdict,
+  type PendingLife,
+} from './peer-life';

@@ -1,4 +1,4 @@
-import { confirmLife, judgeLife, NO_LIFE, type KnownLife } from './peer-life';
+import { confirmLife, isConfirmed, judgeLife, NO_LIFE, type KnownLife } from './peer-life';
 
 const HOLD = 300;
 const held: KnownLife = { accepted: 'a', pending: { incarnation: 'b', since: 100 } };
@@ -31,5 +31,17 @@ describe('confirmLife', () => {
   it('accepts what is pending', () => {
     expect(confirmLife(held)).toEqual({ accepted: 'b' });
     expect(confirmLife({ accepted: 'a' })).toEqual({ accepted: 'a' });
+  });
+});
+
+describe('isConfirmed', () => {
+  it.each<[string, KnownLife, Parameters<typeof isConfirmed>[1], boolean]>([
+    ['by a word about the life that is pending', held, { incarnation: 'b', since: 100 }, true],
+    ['not by a word about another', held, { incarnation: 'c', since: 100 }, false],
+    ['not by a word about an earlier sight of it', held, { incarnation: 'b', since: 50 }, false],
+    ['not without a word', held, undefined, false],
+    ['not where nothing is pending', { accepted: 'b' }, { incarnation: 'b', since: 100 }, false],
+  ])('%s', (_, known, word, want) => {
+    expect(isConfirmed(known, word)).toBe(want);
   });
 });

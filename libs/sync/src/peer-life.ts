@@ -1,9 +1,14 @@
+/** A life that has shown itself and is not accepted yet, and when it was first seen, ms since 1970. */
+export interface PendingLife {
+  readonly incarnation: string;
+  readonly since: number;
+}
+
 /** What is known of the lives of a peer's store. */
 export interface KnownLife {
   /** The life whose absences are deletions; empty before the first contact. */
   readonly accepted: string;
-  /** A life that has shown itself and is not accepted yet. */
-  readonly pending?: { readonly incarnation: string; readonly since: number };
+  readonly pending?: PendingLife;
 }
 
 /** Whether what is absent from a peer's state was deleted. */
@@ -31,7 +36,12 @@ export function judgeLife(known: KnownLife, incarnation: string, now: number, ho
   return { known: pending === known.pending ? known : { accepted: known.accepted, pending }, heldUntil: until };
 }
 
-/** The operator says that the life that is pending is the true one. */
+/** Whether the operator's word is about the life that is pending: about this sight of it, not an earlier or later one. */
+export function isConfirmed({ pending }: KnownLife, word: PendingLife | undefined): boolean {
+  return pending !== undefined && pending.incarnation === word?.incarnation && pending.since === word.since;
+}
+
+/** The life that is pending is taken for the true one. */
 export function confirmLife(known: KnownLife): KnownLife {
   return known.pending ? { accepted: known.pending.incarnation } : known;
 }

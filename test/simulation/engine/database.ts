@@ -158,7 +158,7 @@ export function simSessions(link: DatabaseLink): SessionStore {
   const inner = new MemorySessions(link.disk);
   return {
     open: (request) => link.call(() => inner.open(request)),
-    adopt: (zone) => link.call(() => inner.adopt(zone)),
+    adopt: (zone, storeId) => link.call(() => inner.adopt(zone, storeId)),
     session: (zone) => link.call(() => inner.session(zone)),
     sessions: () => link.call(() => inner.sessions()),
   };

@@ -59,17 +59,30 @@ export function describeSessions(world: () => StoreWorld): void {
       expect((await sessions.sessions()).filter((one) => one.zone === zone)).toHaveLength(1);
     });
 
-    it('belongs to the store that opened the first one, until the zone is adopted', async () => {
-      const { sessions } = world();
+    it('belongs to the store that opened the first one, until another is adopted', async () => {
+      const { store, sessions } = world();
       const zone = freshId().name;
       expect(await sessions.session(zone)).toBeUndefined();
-      expect(await sessions.adopt(zone)).toBe(false);
+      expect(await sessions.adopt(zone, 'another')).toBe(false);
       const first = numberOf(await sessions.open(request(zone)));
       const stranger = request(zone, { storeId: 'another' });
       expect(await sessions.open(stranger)).toEqual({ type: 'other-store', boundTo: `store-of-${zone}` });
       expect((await sessions.session(zone))?.up).toBe(first);
-      expect(await sessions.adopt(zone)).toBe(true);
+      expect([await sessions.adopt(zone, 'another'), await sessions.adopt(zone, 'another')]).toEqual([true, false]);
+      const late = { changes: [], onRefusal: 'abort', session: { zone, session: first } } as const;
+      await expect(store.write(late)).rejects.toBeInstanceOf(Fenced);
+      expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
       expect(numberOf(await sessions.open(stranger))).toBeGreaterThan(first);
+      expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
+    });
+
+    it('goes to the next store where the zone is bound to none', async () => {
+      const { store, sessions } = world();
+      const zone = freshId().name;
+      const first = numberOf(await sessions.open(request(zone)));
+      expect([await sessions.adopt(zone, ''), await sessions.adopt(zone, '')]).toEqual([true, false]);
+      await store.write({ changes: [], onRefusal: 'abort', session: { zone, session: first } });
+      expect(numberOf(await sessions.open(request(zone, { storeId: 'another' })))).toBeGreaterThan(first);
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
     });
 

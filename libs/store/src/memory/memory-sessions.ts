@@ -11,11 +11,13 @@ export class MemorySessions implements SessionStore {
     return promised(() => openSession(this.disk, request));
   }
 
-  adopt(zone: string): Promise<boolean> {
+  adopt(zone: string, storeId: string): Promise<boolean> {
     return promised(() => {
       const standing = this.disk.sessions.get(zone);
-      if (!standing || standing.storeId === '') return false;
-      this.disk.sessions.set(zone, { ...standing, storeId: '' });
+      if (!standing || standing.storeId === storeId) return false;
+      const [up, down] = [standing.up, standing.down];
+      const ended = storeId === '' ? { up, down } : { up: Math.max(up, down) + 1, down: Math.max(up, down) + 1 };
+      this.disk.sessions.set(zone, { ...standing, storeId, ...ended });
       return true;
     });
   }

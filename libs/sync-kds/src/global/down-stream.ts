@@ -56,10 +56,6 @@ export class DownStream implements ZoneStream {
     this.offering.open();
   }
 
-  confirm(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
   reports(): readonly KindReport[] {
     return this.offering.reports();
   }

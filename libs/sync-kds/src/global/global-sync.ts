@@ -18,15 +18,17 @@ import { Audience } from './audience';
 import { ZoneInsights } from './insights';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
+import { RefusedStores } from './refused-stores';
 import { PlainLives } from './plain-lives';
 import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
+import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
 import { ZoneDoor } from './zone-door';
 import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
 
 /** The global's side of sync on one replica. */
-export interface GlobalSync {
+export interface GlobalSync extends ZoneDecisions {
   /** Listens and resolves with the port; plain text without credentials. */
   bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
   /** A handshake that has arrived by another transport than gRPC. Throws Forbidden, Unavailable. */
@@ -37,8 +39,6 @@ export interface GlobalSync {
   figures(): ReadonlyMap<string, readonly KindReport[]>;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
-  /** The operator accepts a zone's new life: what it lacks is deleted. False when nothing of it is held on this replica. */
-  confirm(zone: string): Promise<boolean>;
   /** Ends all streams and stops listening. */
   close(): Promise<void>;
 }
@@ -56,8 +56,9 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     exportDefault: options.exportDefault ?? 'All',
   });
   const live = new LiveSessions((zone) => void insights.write([zone]));
-  const insights = new ZoneInsights(options, live);
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension));
+  const refused = new RefusedStores(options);
+  const insights = new ZoneInsights(options, live, refused);
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), refused);
   const upkeep = new Upkeep({ options, live, audience, insights });
   const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
@@ -79,7 +80,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
     insightOf: (resource) => insights.of(resource),
-    confirm: async (zone) => (await Promise.all(live.of(zone).map((member) => member.confirm()))).includes(true),
+    ...zoneDecisions({ options, live, refused }),
     close: async () => {
       upkeep.stop();
       unsubscribe();

@@ -1,9 +1,11 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { Note } from '@causeway/store';
+import { newLifeDocument, reportDocument } from '../insight-documents';
 import { healthOf, type Health, type KindReport } from '../report';
 import type { LiveSessions, SessionMember } from './live-sessions';
-import type { GlobalSyncOptions } from './options';
+import { DEFAULT_HOLD, type GlobalSyncOptions } from './options';
+import type { RefusedStores } from './refused-stores';
 
 /** Where insights of zones stand beside the log, by zone. */
 export const INSIGHTS = 'zone-insight';
@@ -23,16 +25,15 @@ export class ZoneInsights {
   constructor(
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
+    private readonly refused: RefusedStores,
   ) {}
 
   /** The insight of a Zone; undefined for other kinds and for zones that never had a session. */
   async of(zone: Resource): Promise<JsonObject | undefined> {
     if (zone.id.kind !== 'Zone') return undefined;
     const { name } = zone.id;
-    if (this.live.of(name).length > 0) return this.describe(name);
-    const note = await this.options.store.note(INSIGHTS, name);
-    if (!note) return undefined;
-    return isLive(note, this.options.clock.now()) ? note : { ...note, health: 'Offline' };
+    const [insight, refused] = await Promise.all([this.lastOf(name), this.refused.of(name)]);
+    return insight && refused ? { ...insight, refused: { ...refused } } : insight;
   }
 
   /** Writes the insights of these zones, all in one write. */
@@ -54,6 +55,13 @@ export class ZoneInsights {
     return turned;
   }
 
+  private async lastOf(zone: string): Promise<JsonObject | undefined> {
+    if (this.live.of(zone).length > 0) return this.describe(zone);
+    const note = await this.options.store.note(INSIGHTS, zone);
+    if (!note) return undefined;
+    return isLive(note, this.options.clock.now()) ? note : { ...note, health: 'Offline' };
+  }
+
   private judge(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
     const members = this.live.of(zone);
     const reports = members.flatMap((member) => member.reports());
@@ -61,20 +69,24 @@ export class ZoneInsights {
   }
 
   private describe(zone: string): JsonObject {
-    const { instance, clock } = this.options;
+    const { instance, clock, hold = DEFAULT_HOLD } = this.options;
     const members = this.live.of(zone);
     const { health, reports } = this.judge(zone);
-    const first = members[0];
+    const [first] = members;
+    const now = clock.now();
     return {
       health,
       globalInstanceId: instance,
-      renewedAt: clock.now(),
-      ...(first ? { peer: first.causeway ? 'causeway' : 'kuma' } : {}),
-      sessions: members.map(({ session, direction, openedAt }) => ({ session, direction, openedAt })),
-      kinds: reports.map((report) => ({
-        ...report,
-        rejections: report.rejections.map((rejection) => ({ ...rejection })),
+      renewedAt: now,
+      ...(first ? { peer: first.causeway ? 'causeway' : 'kuma', version: first.version } : {}),
+      sessions: members.map((member) => ({
+        session: member.session,
+        direction: member.direction,
+        openedAt: member.openedAt,
+        zoneInstanceId: member.zoneInstance(),
       })),
+      ...newLifeDocument(members.flatMap((member) => member.pendingLife() ?? [])[0], hold),
+      kinds: reports.map((report) => reportDocument(report, now)),
       subscriptions: members
         .filter((member) => member.direction === 'down')
         .map((member) => subscription(member, instance)),
@@ -93,5 +105,12 @@ function subscription(member: SessionMember, globalInstanceId: string): JsonObje
       ]),
   );
   const connectTime = new Date(member.openedAt).toISOString();
-  return { id: `session-${member.session}`, globalInstanceId, connectTime, status: { stat } };
+  return {
+    id: `session-${member.session}`,
+    globalInstanceId,
+    zoneInstanceId: member.zoneInstance(),
+    connectTime,
+    version: { kumaCp: { version: member.version } },
+    status: { stat },
+  };
 }

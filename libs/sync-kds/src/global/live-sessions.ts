@@ -1,3 +1,4 @@
+import type { PendingLife } from '@causeway/sync';
 import type { KindReport } from '../report';
 
 /** One stream of a zone on this replica; it lives as long as its session. */
@@ -5,9 +6,16 @@ export interface SessionMember {
   readonly session: number;
   readonly direction: 'up' | 'down';
   readonly causeway: boolean;
+  /** Version of the zone's control plane. */
+  readonly version: string;
+  /** The zone's replica that has the session; empty while it has not said. */
+  zoneInstance(): string;
   /** ms since 1970. */
   readonly openedAt: number;
-  confirm(): Promise<boolean>;
+  /** Looks whether the operator has accepted the zone's new life. */
+  heedOperator(): Promise<void>;
+  /** A life of the zone that is not accepted, where its state comes in. */
+  pendingLife(): PendingLife | undefined;
   reports(): readonly KindReport[];
   close(detail: string): void;
 }

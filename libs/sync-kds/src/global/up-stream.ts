@@ -1,4 +1,4 @@
-import { goesUp } from '@causeway/sync';
+import { goesUp, type PendingLife } from '@causeway/sync';
 import { PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
 import { IntakeStream } from '../stream/intake-stream';
@@ -78,8 +78,12 @@ export class UpStream implements ZoneStream {
     }
   }
 
-  confirm(): Promise<boolean> {
-    return this.intake.confirm();
+  heedOperator(): Promise<void> {
+    return this.intake.heedOperator();
+  }
+
+  pendingLife(): PendingLife | undefined {
+    return this.intake.pendingLife();
   }
 
   reports(): readonly KindReport[] {

@@ -1,12 +1,13 @@
 import { Forbidden, type StorePoint } from '@causeway/resources';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
-import type { SessionOpening } from '@causeway/store';
+import type { SessionOpening, SessionRequest } from '@causeway/store';
 import { PeerBook, type Point } from '../peer-book';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import { callerOf } from './auth';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
+import type { RefusedStores } from './refused-stores';
 import { ensureZone } from './zone-rows';
 
 /** A zone that was let in, for one stream. */
@@ -16,6 +17,10 @@ export interface Entrance {
   readonly extensions: readonly string[];
   /** Whether it shook hands; else it is plain Kuma. */
   readonly causeway: boolean;
+  /** Version of the zone's control plane. */
+  readonly version: string;
+  /** The zone's replica; empty where it is plain Kuma. */
+  readonly instance: string;
   /** What the zone said in its handshake with this replica that it holds. */
   readonly points: ReadonlyMap<string, Point>;
 }
@@ -36,6 +41,7 @@ export class ZoneDoor {
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
     private readonly features: readonly string[],
+    private readonly refused: RefusedStores,
   ) {}
 
   /** Throws Forbidden, Unavailable. */
@@ -45,7 +51,9 @@ export class ZoneDoor {
     }
     await this.admit(headers);
     const { zone, storeId, incarnation, leaderEpoch: epoch, instance } = request;
-    const session = opened(zone, await this.options.sessions.open({ zone, storeId, incarnation, epoch, instance }));
+    const opening = await this.options.sessions.open({ zone, storeId, incarnation, epoch, instance });
+    if (opening.type === 'other-store') await this.refused.note(zone, storeId, instance);
+    const session = opened(request, opening);
     await ensureZone(this.options.store, this.options.registry, zone);
     this.live.closeOlder(zone, session, 'both');
     const points = new Map(request.resumePoints.map(({ kind, ...point }) => [kind, point]));
@@ -72,7 +80,7 @@ export class ZoneDoor {
     const { zone } = headers;
     if (zone === '') throw new Forbidden('"client-id" is not present in metadata');
     await this.admit(headers);
-    if (headers.session === undefined) return this.enterKuma(zone, direction);
+    if (headers.session === undefined) return this.enterKuma(headers, direction);
     const standing = await this.options.sessions.session(zone);
     if (standing?.[direction] !== headers.session) {
       throw new Forbidden(
@@ -83,7 +91,8 @@ export class ZoneDoor {
     const greeted = this.greeted.get(zone);
     // Another replica shook hands: the zone gets whole states here.
     const points = greeted?.session === headers.session ? greeted.points : NO_POINTS;
-    return { zone, session: headers.session, extensions, causeway: true, points };
+    const { session, version } = headers;
+    return { zone, session, extensions, causeway: true, version, instance: standing.instance, points };
   }
 
   /** A zone that holds more of this life than this store has shows that something was lost: a new life begins. */
@@ -97,11 +106,11 @@ export class ZoneDoor {
     return this.options.upkeep.newIncarnation();
   }
 
-  private async enterKuma(zone: string, direction: 'up' | 'down'): Promise<Entrance> {
+  private async enterKuma({ zone, version }: ZoneHeaders, direction: 'up' | 'down'): Promise<Entrance> {
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
-    const session = opened(zone, await this.options.sessions.open(request));
+    const session = opened(request, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
-    return { zone, session, extensions: [], causeway: false, points: NO_POINTS };
+    return { zone, session, extensions: [], causeway: false, version, instance: '', points: NO_POINTS };
   }
 
   private async admit(headers: ZoneHeaders): Promise<void> {
@@ -109,7 +118,7 @@ export class ZoneDoor {
   }
 }
 
-function opened(zone: string, opening: SessionOpening): number {
+function opened({ zone, storeId }: Pick<SessionRequest, 'zone' | 'storeId'>, opening: SessionOpening): number {
   switch (opening.type) {
     case 'opened':
       return opening.session;
@@ -117,7 +126,7 @@ function opened(zone: string, opening: SessionOpening): number {
       throw new Forbidden(`zone ${zone} has a leader of the later epoch ${opening.epoch}`);
     case 'other-store':
       throw new Forbidden(
-        `the name ${zone} belongs to another store, ${opening.boundTo}; if that zone is gone: causeway zones adopt ${zone}`,
+        `the name ${zone} belongs to the store ${opening.boundTo}, not to ${storeId}; where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,
       );
   }
 }

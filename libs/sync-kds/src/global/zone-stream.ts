@@ -1,3 +1,4 @@
+import type { PendingLife } from '@causeway/sync';
 import type { KindReport } from '../report';
 
 /** One direction of a zone's session on the global. */
@@ -6,8 +7,9 @@ export interface ZoneStream {
   drain(): void;
   /** The index holds everything that was written before; every deletion after `floor` is known. */
   open(floor: number): void;
-  /** Accepts a new life of the zone; false when none is held. */
-  confirm(): Promise<boolean>;
+  /** Where the zone's state comes in: see IntakeWriter. */
+  heedOperator?(): Promise<void>;
+  pendingLife?(): PendingLife | undefined;
   reports(): readonly KindReport[];
   ended(): void;
 }

@@ -86,14 +86,17 @@ export class ZoneStreams {
 
   /** Keeps the stream among those of its session; the returned function takes it out. */
   private keep({ entrance, served }: Served, { stream, direction, headers }: ArrivedStream): (reason: string) => void {
-    const { live, options, admissions } = this.parts;
-    const { zone, session, causeway } = entrance;
+    const { live, options, admissions, plainLives } = this.parts;
+    const { zone, session, causeway, instance, version } = entrance;
     const member: SessionMember = {
       session,
       direction,
       causeway,
       openedAt: options.clock.now(),
-      confirm: () => served.confirm(),
+      version,
+      zoneInstance: () => (causeway ? instance : (plainLives.of(zone) ?? '')),
+      heedOperator: async () => served.heedOperator?.(),
+      pendingLife: () => served.pendingLife?.(),
       reports: () => served.reports(),
       close: (detail) => stream.end('superseded', detail),
     };

@@ -1,7 +1,15 @@
 import { describeIdentity, type Identity, type Registry } from '@causeway/resources';
 import { Fenced, type ResourceIndex } from '@causeway/store';
 import { errorText, type Logger } from '@causeway/runtime';
-import { Inbox, isOwnedByStream, Rejections, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import {
+  Inbox,
+  isOwnedByStream,
+  Rejections,
+  type Parcel,
+  type PendingLife,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import { wireKeyOf } from '../wire/outgoing';
 import { encodeRequest } from '../wire/request';
@@ -90,8 +98,13 @@ export class IntakeStream {
   }
 
   /** See IntakeWriter. */
-  confirm(): Promise<boolean> {
-    return this.options.writer.confirm();
+  heedOperator(): Promise<void> {
+    return this.options.writer.heedOperator();
+  }
+
+  /** See IntakeWriter. */
+  pendingLife(): PendingLife | undefined {
+    return this.options.writer.pendingLife();
   }
 
   reports(): readonly KindReport[] {

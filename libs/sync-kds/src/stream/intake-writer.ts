@@ -1,7 +1,7 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import { Fenced, type Change, type Note, type WriteResult } from '@causeway/store';
-import { confirmLife, judgeLife, type Intake, type Rejection } from '@causeway/sync';
+import { confirmLife, judgeLife, type Intake, type PendingLife, type Rejection } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
 import type { CopyPut } from './parcel';
 
@@ -10,6 +10,9 @@ const BATCH = 500;
 
 /** A point may lag: what is sent again changes nothing. So it is not written with each message. */
 const POINT_PAUSE = 1_000;
+
+/** How often the operator's word is looked for while something is held, and what could not be written is tried again, ms. */
+const LOOK = 5_000;
 
 /** What writing a peer's state depends on. */
 export interface IntakeWriterOptions {
@@ -33,12 +36,16 @@ export class IntakeWriter {
   private readonly held = new Map<string, Map<string, Identity>>();
   private readonly noted = new Map<string, number>();
   private release: Timer | undefined;
+  private look: Timer | undefined;
+  /** What was held goes; nothing is taken in meanwhile, or what comes back just then would be deleted. */
+  private releasing: Promise<void> = Promise.resolve();
   private closed = false;
 
   constructor(private readonly options: IntakeWriterOptions) {}
 
   /** `point` is where the peer's state stands with this message, where it says so. What the store refused comes back. */
   async apply(kind: string, intake: Intake<CopyPut>, point: Point | undefined): Promise<readonly Rejection[]> {
+    await this.releasing;
     const gone = [...intake.removed, ...this.judged(kind, intake, point)];
     for (const { id } of intake.puts) this.held.get(kind)?.delete(identityKey(id));
     const changes = [...intake.puts.map(({ content }): Change => content), ...gone.map(deletion)];
@@ -56,18 +63,24 @@ export class IntakeWriter {
     return this.held.get(kind)?.size ?? 0;
   }
 
-  /** The operator says that the new life is the true one: what it lacks goes. False when nothing is held. */
-  async confirm(): Promise<boolean> {
-    const { pending } = this.options.book.life;
-    if (!pending) return false;
-    this.release?.cancel();
-    await this.releaseAll();
-    return true;
+  /** The new life of the peer that is not accepted yet. */
+  pendingLife(): PendingLife | undefined {
+    return this.options.book.life.pending;
+  }
+
+  /** Reads whether the operator has accepted the new life; then what it lacks goes. */
+  async heedOperator(): Promise<void> {
+    try {
+      if (!this.closed && (await this.options.book.isConfirmed())) await this.releaseAll();
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
   close(): void {
     this.closed = true;
     this.release?.cancel();
+    this.look?.cancel();
   }
 
   /** The life of a plain Kuma peer became known: what waited for that is judged. */
@@ -112,6 +125,17 @@ export class IntakeWriter {
 
   private releaseAt(until: number): void {
     this.release ??= this.options.clock.after(until - this.options.clock.now(), () => void this.releaseAll());
+    this.look ??= this.lookLater();
+  }
+
+  /** The operator may have spoken to another replica. */
+  private lookLater(): Timer {
+    return this.options.clock.after(LOOK, () => {
+      this.look = undefined;
+      if (!this.pendingLife()) return;
+      this.look = this.lookLater();
+      void this.heedOperator();
+    });
   }
 
   private failed(error: unknown): void {
@@ -121,13 +145,29 @@ export class IntakeWriter {
   }
 
   /** What is still absent was deleted; `life` is accepted, else the one that is pending. */
-  private async releaseAll(life?: string): Promise<void> {
-    const { book } = this.options;
+  private releaseAll(life?: string): Promise<void> {
+    this.releasing = this.releasing.then(() => this.deleteHeld(life));
+    return this.releasing;
+  }
+
+  /** Never rejects: what could not be written is still held, and tried again. */
+  private async deleteHeld(life: string | undefined): Promise<void> {
+    const { book, clock } = this.options;
     if (this.closed) return;
-    const note = book.learn(life === undefined ? confirmLife(book.life) : { accepted: life });
+    const known = life === undefined ? confirmLife(book.life) : { accepted: life };
     const gone = [...this.held.values()].flatMap((ids) => [...ids.values()]);
-    this.held.clear();
-    await this.write(gone.map(deletion), note ? [note] : []).catch((error: unknown) => this.failed(error));
+    const note = book.noteOf(known);
+    this.release?.cancel();
+    try {
+      await this.write(gone.map(deletion), note ? [note] : []);
+      book.learn(known);
+      this.held.clear();
+      this.look?.cancel();
+      this.release = this.look = undefined;
+    } catch (error) {
+      this.failed(error);
+      if (!this.closed) this.release = clock.after(LOOK, () => void this.releaseAll(life));
+    }
   }
 
   private notes(kind: string, { completed }: Intake<CopyPut>, point: Point | undefined): readonly Note[] {
@@ -141,7 +181,7 @@ export class IntakeWriter {
     // While something is held the next session must see the whole state again.
     const moved = book.all().get(kind)?.view !== point.view;
     const due = completed || moved || now - (this.noted.get(kind) ?? 0) >= POINT_PAUSE;
-    if (!due || verdict.heldUntil !== undefined || point.revision === 0) return notes;
+    if (!due || verdict.heldUntil !== undefined || this.heldOf(kind) > 0 || point.revision === 0) return notes;
     this.noted.set(kind, now);
     return [...notes, book.reach(kind, point)];
   }

@@ -1,5 +1,6 @@
 import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import type { Registry, StorePoint } from '@causeway/resources';
+import type { PendingLife } from '@causeway/sync';
 import { caughtUp } from '../caught-up';
 import { PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
@@ -12,6 +13,12 @@ import { headersOf, type ZoneSession } from './session';
 import { openUp } from './up-link';
 import { ZoneCalls, type ZoneTransport } from './zone-calls';
 
+/** The replica of the global that a zone has its session with. */
+export interface GlobalReplica {
+  readonly instance: string;
+  readonly version: string;
+}
+
 /** One session with the global: both streams. */
 export interface Connection {
   readonly causeway: boolean;
@@ -21,6 +28,14 @@ export interface Connection {
   readonly ended: Promise<string>;
   complete(): readonly string[];
   reports(): readonly KindReport[];
+  /** What the global said of itself; undefined where it is plain Kuma. */
+  readonly global: GlobalReplica | undefined;
+  /** Since when, ms since 1970. */
+  readonly openedAt: number;
+  /** Looks whether the operator has accepted the global's new life. */
+  heedOperator(): Promise<void>;
+  /** A life of the global that is not accepted. */
+  pendingLife(): PendingLife | undefined;
   /** Resolves when nothing of this session can be written any more. */
   close(): Promise<void>;
 }
@@ -111,6 +126,10 @@ function open(session: ZoneSession, stop: () => void): Connection {
     ended,
     complete: () => complete(registry, down),
     reports: () => [...down.reports(), ...up.reports()],
+    global: session.greeting && { instance: session.greeting.instance, version: session.greeting.version },
+    openedAt: session.options.clock.now(),
+    heedOperator: () => down.heedOperator(),
+    pendingLife: () => down.pendingLife(),
     close: async () => {
       term.signal.removeEventListener('abort', abort);
       stopped.abort();

@@ -1,4 +1,4 @@
-import { goesDown } from '@causeway/sync';
+import { goesDown, type PendingLife } from '@causeway/sync';
 import { clusterIdIn, CONFIG } from '../kuma-config';
 import type { KindReport } from '../report';
 import { IntakeStream } from '../stream/intake-stream';
@@ -14,6 +14,9 @@ import { headersOf, peerOf, type ZoneSession } from './session';
 export interface DownLink {
   isComplete(kind: string): boolean;
   reports(): readonly KindReport[];
+  /** See IntakeWriter. */
+  heedOperator(): Promise<void>;
+  pendingLife(): PendingLife | undefined;
   /** Resolves when nothing of this stream can be written any more. */
   close(): Promise<void>;
 }
@@ -61,6 +64,8 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   return {
     isComplete: (kind) => intake.isComplete(kind),
     reports: () => intake.reports(),
+    heedOperator: () => intake.heedOperator(),
+    pendingLife: () => intake.pendingLife(),
     close: () => {
       stream.end('shutdown', 'the session is over');
       return intake.close();

@@ -1,6 +1,7 @@
 import { Backoff, errorText } from '@causeway/runtime';
+import type { PendingLife } from '@causeway/sync';
 import type { KindReport } from '../report';
-import { connect, type Connection } from './connection';
+import { connect, type Connection, type GlobalReplica } from './connection';
 import type { ZoneSyncOptions } from './options';
 
 /** What can be told of a zone's session at any time. */
@@ -15,6 +16,12 @@ export interface ZoneSyncStatus {
   readonly complete: readonly string[];
   /** How far each kind is in this session, both ways. */
   readonly kinds: readonly KindReport[];
+  /** The replica of the global; undefined where that is plain Kuma. */
+  readonly global?: GlobalReplica;
+  /** Since when there is this session, ms since 1970. */
+  readonly openedAt?: number;
+  /** A new life of the global that is not accepted: what it lacks is kept. */
+  readonly newLife?: PendingLife;
 }
 
 /** A zone's side of sync. */
@@ -22,6 +29,8 @@ export interface ZoneSync {
   /** Keeps a session with the global until the term ends; never rejects. */
   run(): Promise<void>;
   status(): ZoneSyncStatus;
+  /** Looks whether the operator has accepted the global's new life; else that is seen within 5 s. */
+  heedOperator(): Promise<void>;
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
@@ -55,13 +64,25 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
         await clock.sleep(backoff.next(), term.signal);
       }
     },
+    heedOperator: async () => connection?.heedOperator(),
     status: () => ({
       connected: connection !== undefined,
-      ...(connection?.session === undefined ? {} : { session: connection.session }),
-      ...(connection ? { peer: connection.causeway ? 'causeway' : 'kuma' } : {}),
+      ...(connection ? statusOf(connection) : {}),
       ...(lastError === undefined ? {} : { lastError }),
       complete: connection?.complete() ?? [],
       kinds: connection?.reports() ?? [],
     }),
+  };
+}
+
+function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
+  const { session, global, causeway, openedAt } = connection;
+  const newLife = connection.pendingLife();
+  return {
+    ...(session === undefined ? {} : { session }),
+    ...(global ? { global } : {}),
+    ...(newLife ? { newLife } : {}),
+    peer: causeway ? 'causeway' : 'kuma',
+    openedAt,
   };
 }

@@ -1,0 +1,44 @@
+import { NotFound } from '@causeway/resources';
+import type { PendingLife } from '@causeway/sync';
+import { confirmPeerLife } from '../peer-book';
+import type { LiveSessions } from './live-sessions';
+import type { GlobalSyncOptions } from './options';
+import type { Adoption, RefusedStores } from './refused-stores';
+
+/** What only an operator can know of a zone. Any replica takes it, and saying it again changes nothing. */
+export interface ZoneDecisions {
+  /**
+   * The zone's new life is the true one, whichever replica has its stream: what it lacks is deleted. Answers with the
+   * life, undefined where none is pending. Throws NotFound, Unavailable.
+   */
+  confirm(zone: string): Promise<PendingLife | undefined>;
+  /** See RefusedStores. */
+  adopt(zone: string, storeId?: string): Promise<Adoption>;
+}
+
+/** What decisions act on. */
+export interface DecisionParts {
+  readonly options: GlobalSyncOptions;
+  readonly live: LiveSessions;
+  readonly refused: RefusedStores;
+}
+
+/** Writes decisions down and acts on them where the zone's streams are here; other replicas see them within seconds. */
+export function zoneDecisions({ options, live, refused }: DecisionParts): ZoneDecisions {
+  return {
+    confirm: async (zone) => {
+      if (!(await options.sessions.session(zone))) {
+        throw new NotFound(`zone ${zone} never had a session with this global`);
+      }
+      const life = await confirmPeerLife(options.store, zone);
+      await Promise.all(live.of(zone).map((member) => member.heedOperator()));
+      return life;
+    },
+    adopt: async (zone, storeId) => {
+      const adoption = await refused.adopt(zone, storeId);
+      const another = adoption.storeId !== '' && adoption.storeId !== adoption.formerly;
+      if (another) live.closeZone(zone, 'another store was adopted for the zone');
+      return adoption;
+    },
+  };
+}
