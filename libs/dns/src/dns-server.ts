@@ -42,13 +42,14 @@ export interface DnsServer {
   figures(): readonly DnsFigure[];
 }
 
-/** Builds the server; it follows the index from now on, and answers nobody before `bind`. */
+/** Builds the server; it follows the index from now on, and answers nobody before `bind`, which waits for the names. */
 export function createDnsServer(options: DnsServerOptions): DnsServer {
   const parts = assemble(options);
   const { doors, upstreams, rate, feed } = parts;
   const unfollow = feed.follow();
   return {
     bind: async (host, port) => {
+      await feed.loaded();
       const bound = await doors.open(host, port);
       // Only now: an upstream may turn out to be ourselves.
       await upstreams.load();

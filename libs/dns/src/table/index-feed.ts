@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { identityKey, type Resource } from '@causeway/resources';
-import type { Logger } from '@causeway/runtime';
+import { SlicedWork, type Logger } from '@causeway/runtime';
 import type { IndexEvent, ResourceIndex } from '@causeway/store';
 import type { Authority } from './authority';
 import type { NameTable } from './name-table';
@@ -8,13 +9,21 @@ import { NAMED_KINDS, namedService, sameFacts } from './service-facts';
 const GENERATOR = 'HostnameGenerator';
 const SHOWN = 5;
 
-/** Keeps the table and the suffixes equal to what the index holds. */
+/**
+ * Keeps the table and the suffixes equal to what the index holds. After a load the names are read in slices, with
+ * answers in between; these come from the names that stood before until all new ones are in, for half a table would
+ * deny names that exist.
+ */
 export class IndexFeed {
   /** Raised with every change of an answer; the serial of the SOAs. */
   serial = 0;
   /** Changes of names taken in since the start. */
   changes = 0;
   private reported = 0;
+  private readonly reading = new SlicedWork();
+  /** The table that is being read into. */
+  private unfinished: NameTable | undefined;
+  private readonly waiting = new Set<() => void>();
 
   constructor(
     private readonly index: ResourceIndex,
@@ -24,7 +33,16 @@ export class IndexFeed {
   /** Loads what the index holds now and follows it until the returned function is called. */
   follow(): () => void {
     this.reload();
-    return this.index.subscribe((event) => this.take(event));
+    const unsubscribe = this.index.subscribe((event) => this.take(event));
+    return () => {
+      unsubscribe();
+      this.forgetUnfinished();
+    };
+  }
+
+  /** Resolves when all names of the last load are in. */
+  async loaded(): Promise<void> {
+    if (this.unfinished) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
   private take(event: IndexEvent): void {
@@ -36,7 +54,7 @@ export class IndexFeed {
         touched = true;
       } else if (NAMED_KINDS.includes(id.kind)) touched = this.takeService(before, after) || touched;
     }
-    if (touched) this.moved(event.point.revision);
+    if (touched && !this.unfinished) this.moved(event.point.revision);
   }
 
   private takeGenerator(key: string, after: Resource | undefined): void {
@@ -46,19 +64,47 @@ export class IndexFeed {
 
   private takeService(before: Resource | undefined, after: Resource | undefined): boolean {
     if (before && after && sameFacts(before, after)) return false;
-    if (before) this.sinks.table.remove(namedService(before));
-    if (after) this.sinks.table.add(namedService(after));
+    const table = this.unfinished ?? this.sinks.table;
+    if (before) table.remove(namedService(before));
+    if (after) table.add(namedService(after));
     this.changes += 1;
     return true;
   }
 
   private reload(): void {
+    const table = this.sinks.table.fresh();
+    this.unfinished = table;
+    this.reading.begin(this.readInto(table));
+    void this.readOn(table);
+  }
+
+  /** One service a step. One that changes in between is met as it is then. */
+  private *readInto(table: NameTable): Generator<unknown> {
+    for (const kind of NAMED_KINDS)
+      for (const service of this.index.ofKind(kind)) yield table.add(namedService(service));
+  }
+
+  /** The first slice at once. */
+  private async readOn(table: NameTable): Promise<void> {
+    while (this.unfinished === table) {
+      if (this.reading.advance()) this.finish(table);
+      else await nextTurn();
+    }
+  }
+
+  private finish(read: NameTable): void {
     const { table, authority } = this.sinks;
-    table.clear();
+    table.become(read);
     authority.clear();
     for (const generator of this.index.ofKind(GENERATOR)) this.takeGenerator(identityKey(generator.id), generator);
-    for (const kind of NAMED_KINDS) for (const service of this.index.ofKind(kind)) table.add(namedService(service));
+    this.forgetUnfinished();
     this.moved(this.index.point?.revision ?? 0);
+  }
+
+  private forgetUnfinished(): void {
+    this.unfinished = undefined;
+    for (const resolve of this.waiting) resolve();
+    this.waiting.clear();
   }
 
   private moved(revision: number): void {

@@ -6,15 +6,15 @@ import type { NamedService, ServiceFacts } from './service-facts';
 
 /** All hostnames that services hold, by name and by address. One service's change costs what it touches. */
 export class NameTable {
-  private readonly hosts = new Map<WireName, HostEntry>();
-  private readonly reverses = new Map<WireName, ReverseEntry>();
+  private hosts = new Map<WireName, HostEntry>();
+  private reverses = new Map<WireName, ReverseEntry>();
   /** How many hostnames and addresses stand under a name: such names exist, though nothing is said of them. */
-  private readonly under = new Map<WireName, number>();
-  private readonly disputed = new Set<HostEntry>();
+  private under = new Map<WireName, number>();
+  private disputed = new Set<HostEntry>();
   private readonly order: MeshOrder;
 
   /** `meshOrder`: meshes asked first, in this order; all others follow by name. */
-  constructor(meshOrder: readonly string[]) {
+  constructor(private readonly meshOrder: readonly string[]) {
     const places = new Map(meshOrder.map((mesh, i) => [mesh, i]));
     const place = (mesh: string): number => places.get(mesh) ?? meshOrder.length;
     this.order = (a, b) => place(a) - place(b) || compareText(a, b);
@@ -42,13 +42,20 @@ export class NameTable {
     return this.under.has(name);
   }
 
-  clear(): void {
-    this.hosts.clear();
-    this.reverses.clear();
-    this.under.clear();
-    this.disputed.clear();
+  /** An empty table of the same order. */
+  fresh(): NameTable {
+    return new NameTable(this.meshOrder);
   }
 
+  /** Holds from now on what `other` holds, which is not used any more. */
+  become(other: NameTable): void {
+    this.hosts = other.hosts;
+    this.reverses = other.reverses;
+    this.under = other.under;
+    this.disputed = other.disputed;
+  }
+
+  /** Adding a service again, as it is then, changes nothing. */
   add(named: NamedService): void {
     const { service, hostnames } = named;
     for (const { hostname, generators } of hostnames) {
