@@ -1,120 +1,111 @@
-import { get, request } from 'node:http';
-import { performance } from 'node:perf_hooks';
-import { dataplane, ProcessMesh } from '../test/support/process-mesh';
-import type { ProcessPlane } from '../test/support/process-plane';
+import type { ProcessMesh } from '../test/support/process-mesh';
+import { withMesh, zoneNames } from './support/bench-mesh';
+import { memoryOf } from './support/process-figures';
+import { Propagation } from './support/propagation';
+import { numberSetting, report } from './support/report';
+import { RestWriter, UPDATED, WRITES, type ServiceWrite } from './support/rest-writer';
+import { watchServices } from './support/service-watch';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
 
 /**
- * Dataplane put in one zone → its service has virtual IP and hostname in another (design.md §8), over global and zones
- * as processes with a real Postgres. BENCH_ZONES (2), BENCH_SERVICES in all beforehand (0), BENCH_TRIES (200).
- * Prints one JSON line. What is timed: from before the PUT is sent until west's watch delivers the service complete.
+ * Put in east → the service has virtual IP and hostname in west (design.md §8), over global and zones as processes with a
+ * real Postgres; with one zone, in east itself. Timed is from before the PUT until the watch of the target delivers the
+ * service complete. Prints one JSON line a case.
+ *
+ * BENCH_ZONES (2), BENCH_SERVICES in all beforehand (0), BENCH_WRITE: dataplane, service or update (dataplane).
+ * BENCH_TRIES (200) one after another; or BENCH_RATE a second for BENCH_SECONDS (60).
+ * BENCH_STOPPED=1: the tries once more while the last zone is stopped (SIGSTOP); needs three zones.
+ * BENCH_HEAP: largest old space of each process, MB.
  */
-const ZONES = Number(process.env['BENCH_ZONES'] ?? 2);
-const SERVICES = Number(process.env['BENCH_SERVICES'] ?? 0);
-const TRIES = Number(process.env['BENCH_TRIES'] ?? 200);
+const ZONES = numberSetting('BENCH_ZONES', 2);
+const SERVICES = numberSetting('BENCH_SERVICES', 0);
+const TRIES = numberSetting('BENCH_TRIES', 200);
+const RATE = numberSetting('BENCH_RATE', 0);
+const SECONDS = numberSetting('BENCH_SECONDS', 60);
+const STOPPED = numberSetting('BENCH_STOPPED', 0);
+const HEAP = numberSetting('BENCH_HEAP', 0);
+const WRITE = process.env['BENCH_WRITE'] ?? 'dataplane';
+const WARM = 20;
 
-/** Tells when a service is complete in a zone, from one watch over all services. */
-class Arrivals {
-  private readonly waiting = new Map<string, (at: number) => void>();
-  private readonly complete = new Set<string>();
-  private end: () => void = () => undefined;
+function nthWrite(series: string, n: number): ServiceWrite {
+  const write = WRITES[WRITE];
+  if (!write) throw new Error(`BENCH_WRITE: must be one of ${Object.keys(WRITES).join(', ')}; got "${WRITE}"`);
+  return write(series, n);
+}
 
-  async watch(zone: ProcessPlane): Promise<void> {
-    const url = `${zone.restUrl}/meshes/default/meshservices?watch=true`;
-    await new Promise<void>((resolve) => {
-      const call = get(url, (answer) => {
-        let rest = '';
-        answer.setEncoding('utf8').on('data', (text: string) => {
-          const lines = (rest + text).split('\n');
-          rest = lines.pop() ?? '';
-          lines.forEach((line) => this.hear(line));
-        });
-        resolve();
-      });
-      this.end = () => call.destroy();
-      call.on('error', () => undefined);
-    });
-  }
-
-  seen(name: string): Promise<number> {
-    return new Promise((resolve) => {
-      if (this.complete.has(name)) resolve(performance.now());
-      else this.waiting.set(name, resolve);
-    });
-  }
-
-  get count(): number {
-    return this.complete.size;
-  }
-
-  close(): void {
-    this.end();
-  }
-
-  private hear(line: string): void {
-    if (!line.startsWith('data:') || !line.includes('"Available"') || !line.includes('"vip"')) return;
-    const name = /"name":"([^"]+)"/.exec(line)?.[1];
-    if (name === undefined || !line.includes('"hostname"')) return;
-    this.complete.add(name);
-    this.waiting.get(name)?.(performance.now());
-    this.waiting.delete(name);
+/** Writes in east and observes the target, from a watch of its own. */
+async function observed<T>(
+  mesh: ProcessMesh,
+  work: (propagation: Propagation, east: RestWriter) => Promise<T>,
+): Promise<T> {
+  const propagation = new Propagation();
+  const end = await watchServices(mesh.zone(ZONES === 1 ? 'east' : 'west'), (service) => propagation.seen(service));
+  const east = new RestWriter(mesh.zone('east'));
+  try {
+    return await work(propagation, east);
+  } finally {
+    east.close();
+    end();
   }
 }
 
-function put(zone: ProcessPlane, name: string): Promise<number> {
-  const body = JSON.stringify(dataplane(`${name}-1`, name));
-  return new Promise((resolve, reject) => {
-    const call = request(
-      `${zone.restUrl}/meshes/default/dataplanes/${name}-1`,
-      { method: 'PUT', headers: { 'content-type': 'application/json' } },
-      (answer) => answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),
-    );
-    call.on('error', reject).end(body);
+/** One write after another. */
+async function oneByOne(mesh: ProcessMesh, series: string): Promise<Readonly<Record<string, number>>> {
+  return observed(mesh, async (propagation, east) => {
+    for (let n = 0; n < TRIES + WARM; n++) await propagation.one(east, nthWrite(series, n));
+    return summary(propagation.times.slice(WARM));
   });
 }
 
-/** Fills zones with services before anything is timed, and waits until west knows them all. */
-async function fill(zones: readonly ProcessPlane[], arrivals: Arrivals): Promise<void> {
-  const queue = Array.from({ length: SERVICES }, (_, i) => i);
-  const work = async (): Promise<void> => {
-    for (let i = queue.pop(); i !== undefined; i = queue.pop()) {
-      const zone = zones[i % zones.length];
-      if (zone) await put(zone, `fill-${i}`);
-    }
-  };
-  await Promise.all(Array.from({ length: 32 }, work));
-  while (arrivals.count < SERVICES) await new Promise((resolve) => setTimeout(resolve, 200));
+/** A steady stream of writes. */
+async function sustained(mesh: ProcessMesh): Promise<Readonly<Record<string, unknown>>> {
+  if (WRITE === 'update') await made(mesh);
+  const before = memoryOf(mesh);
+  return observed(mesh, async (propagation, east) => {
+    const writes = Array.from({ length: RATE * SECONDS }, (_, n) =>
+      nthWrite('stream', WRITE === 'update' ? n + UPDATED : n),
+    );
+    const outcome = await propagation.stream(east, writes, RATE);
+    return { rate: RATE, seconds: SECONDS, ...outcome, ...summary(propagation.times), memory_before: before };
+  });
+}
+
+/** The services that are to be updated. */
+async function made(mesh: ProcessMesh): Promise<void> {
+  await observed(mesh, (propagation, east) =>
+    propagation.stream(
+      east,
+      Array.from({ length: UPDATED }, (_, n) => nthWrite('stream', n)),
+      100,
+    ),
+  );
+}
+
+async function measure(mesh: ProcessMesh, settled_ms: number): Promise<void> {
+  const facts = { zones: ZONES, services: SERVICES, write: WRITE, settled_ms };
+  if (RATE > 0) {
+    const figures = await sustained(mesh);
+    return report('propagation-sustained', { ...facts, ...figures, memory: memoryOf(mesh) });
+  }
+  report('propagation', { ...facts, ...(await oneByOne(mesh, 'try')), memory: memoryOf(mesh) });
+  if (STOPPED === 0) return;
+  const stopped = zoneNames(ZONES).at(-1) ?? '';
+  mesh.zone(stopped).signal('SIGSTOP');
+  report('propagation', { ...facts, stopped, ...(await oneByOne(mesh, 'stopped')), memory: memoryOf(mesh) });
 }
 
 async function main(): Promise<void> {
+  if (STOPPED > 0 && ZONES < 3) throw new Error('BENCH_STOPPED: needs three zones');
   const stopServices = await benchServices();
-  const names = ['east', 'west', ...Array.from({ length: ZONES - 2 }, (_, i) => `zone-${i}`)];
-  const mesh = await ProcessMesh.start(names);
-  const arrivals = new Arrivals();
   try {
-    await arrivals.watch(mesh.zone('west'));
-    await fill(
-      names.map((name) => mesh.zone(name)),
-      arrivals,
-    );
-    for (let i = 0; i < 20; i++) await propagate(mesh, arrivals, `warm-${i}`);
-    const times: number[] = [];
-    for (let i = 0; i < TRIES; i++) times.push(await propagate(mesh, arrivals, `try-${i}`));
-    console.log(JSON.stringify({ bench: 'propagation', zones: ZONES, services: SERVICES, ...summary(times) }));
+    await withMesh({ zones: zoneNames(ZONES), services: SERVICES, ...(HEAP > 0 ? { heap: HEAP } : {}) }, measure);
   } finally {
-    arrivals.close();
-    await mesh.stop();
     await stopServices();
   }
 }
 
-async function propagate(mesh: ProcessMesh, arrivals: Arrivals, name: string): Promise<number> {
-  const start = performance.now();
-  const seen = arrivals.seen(name);
-  const status = await put(mesh.zone('east'), name);
-  if (status !== 201) throw new Error(`the PUT of ${name} was answered ${status}`);
-  return (await seen) - start;
-}
-
-void main();
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -41,8 +41,9 @@ export class ProcessMesh {
     return zone;
   }
 
-  /** Starts the global, again with the same database and KDS port when there was one before. */
-  async startGlobal(): Promise<ProcessPlane> {
+  /** Starts the global, again with the same database, settings and KDS port when there was one before. */
+  async startGlobal(own: PlaneEnvironment = {}): Promise<ProcessPlane> {
+    this.globalEnv = { ...this.globalEnv, ...own };
     const env = { ...(await this.environment('global')), ...this.globalEnv };
     this.globalPlane = await ProcessPlane.start('global', 'global', env);
     this.globalEnv = { ...this.globalEnv, CAUSEWAY_KDS_PORT: this.globalPlane.kdsAddress.split(':')[1] ?? '0' };
@@ -66,25 +67,43 @@ export class ProcessMesh {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** The database of the global or of a zone, also before its first start. */
+  async databaseUrl(name: string): Promise<string> {
+    const database = this.databases.get(name) ?? (await createTestDatabase());
+    this.databases.set(name, database);
+    return database.url;
+  }
+
+  /** A token that a zone may join with. */
+  zoneToken(zone: string): Promise<string> {
+    return this.global.text('/tokens/zone', { zone, validFor: '24h' });
+  }
+
+  /** A file with the certificate that the global is verified by. */
+  async authorityFile(): Promise<string> {
+    const file = join(this.folder, 'ca.pem');
+    writeFileSync(file, await this.global.text('/kds/ca'));
+    return file;
+  }
+
   /** Where the global is, what it is verified by, and a token; those of an earlier start while the global is away. */
   private async credentials(zone: string): Promise<PlaneEnvironment> {
     const known = this.tokens.get(zone);
     if (known) return known;
-    const caFile = join(this.folder, `ca-of-${zone}.pem`);
-    writeFileSync(caFile, await this.global.text('/kds/ca'));
-    const credentials = {
-      CAUSEWAY_GLOBAL_ADDRESS: `grpcs://${this.global.kdsAddress}`,
-      CAUSEWAY_GLOBAL_CA_FILE: caFile,
-      CAUSEWAY_ZONE_TOKEN: await this.global.text('/tokens/zone', { zone, validFor: '24h' }),
-    };
+    const credentials = { ...(await this.globalAddress()), CAUSEWAY_ZONE_TOKEN: await this.zoneToken(zone) };
     this.tokens.set(zone, credentials);
     return credentials;
   }
 
+  private async globalAddress(): Promise<PlaneEnvironment> {
+    const { kdsAddress } = this.global;
+    if (this.globalEnv['CAUSEWAY_KDS_TLS'] === 'off') return { CAUSEWAY_GLOBAL_ADDRESS: `grpc://${kdsAddress}` };
+    const CAUSEWAY_GLOBAL_CA_FILE = await this.authorityFile();
+    return { CAUSEWAY_GLOBAL_ADDRESS: `grpcs://${kdsAddress}`, CAUSEWAY_GLOBAL_CA_FILE };
+  }
+
   private async environment(name: string): Promise<PlaneEnvironment> {
-    const database = this.databases.get(name) ?? (await createTestDatabase());
-    this.databases.set(name, database);
-    return { DATABASE_URL: database.url, ...this.shared };
+    return { DATABASE_URL: await this.databaseUrl(name), ...this.shared };
   }
 }
 
