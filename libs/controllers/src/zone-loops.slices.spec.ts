@@ -1,7 +1,9 @@
+import { coreKinds } from '@causeway/kinds';
 import { identityKey, type Identity, type Resource, type Tombstone } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopWorld, put, remove, tagged } from '../../../test/support/loop-world';
+import { ConditionsLoop } from './conditions/conditions-loop';
 import type { ControlLoop } from './runner/control-loop';
 import { createZoneLoops } from './zone-loops';
 
@@ -100,7 +102,10 @@ describe('however much there is, between two turns of the event loop', () => {
     index = await indexed(crowd(12_000, 6_000));
   });
 
-  const loops = createZoneLoops({ cp: EAST, ranges: RANGES });
+  const loops = [
+    ...createZoneLoops({ cp: EAST, ranges: RANGES }),
+    new ConditionsLoop({ cp: EAST, registry: coreKinds }),
+  ];
   test.each(loops.map((loop) => [loop.name, loop] as const))('%s reads a bounded number of rows', (_, loop) => {
     [index.walked, index.looked] = [0, 0];
     loop.reset(index);
@@ -119,7 +124,8 @@ describe('what changes between two slices', () => {
   it('is neither missed nor taken twice: a resync afterwards finds nothing', async () => {
     await world.write(...crowd(1_100, 50));
     const replica = world.replica();
-    const runner = await replica.lead(createZoneLoops({ cp: EAST, ranges: RANGES }));
+    const conditions = new ConditionsLoop({ cp: EAST, registry: coreKinds });
+    const runner = await replica.lead([...createZoneLoops({ cp: EAST, ranges: RANGES }), conditions]);
     for (let step = 0; step < 25; step++) {
       await runner.step();
       await world.write(

@@ -1,5 +1,5 @@
 import { ChannelCredentials } from '@grpc/grpc-js';
-import { createZoneLoops, LoopRunner } from '@causeway/controllers';
+import { ConditionsLoop, createZoneLoops, LoopRunner } from '@causeway/controllers';
 import { createElection, silentLogger, type Term } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { followStore, ResourceIndex } from '@causeway/store';
@@ -108,7 +108,8 @@ export class SimReplica {
   private async lead(term: Term, cp: Extract<ControlPlane, { role: 'zone' }>): Promise<void> {
     const { store, index, process, around } = this;
     const { rest, grace, hold } = TIMES;
-    const loops = createZoneLoops({ cp, ranges: around.ranges, rest, grace });
+    const conditions = new ConditionsLoop({ cp, registry: around.registry });
+    const loops = [...createZoneLoops({ cp, ranges: around.ranges, rest, grace }), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
     const sync = createZoneSync({

@@ -7,6 +7,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
+import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
 import { lostStateOf, type LostState } from '@causeway/sync';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
@@ -31,6 +32,9 @@ export class ConditionsLoop implements ControlLoop {
   readonly name = 'conditions';
   private readonly stale = new StaleKeys(compareText);
   private readonly around: Surroundings;
+  private readonly gathering = new SlicedWork();
+  /** What is being gathered. */
+  private wanted: ((id: Identity) => boolean)[] = [];
   private index: ResourceIndex | undefined;
 
   constructor(private readonly config: ConditionsConfig) {
@@ -44,7 +48,8 @@ export class ConditionsLoop implements ControlLoop {
   reset(index: ResourceIndex): void {
     this.index = index;
     this.stale.clear();
-    this.stale.addOrdered([...this.all()].map(({ id }) => identityKey(id)));
+    this.wanted = [];
+    this.markAll(() => true);
   }
 
   observe(event: IndexEvent): void {
@@ -55,6 +60,7 @@ export class ConditionsLoop implements ControlLoop {
   }
 
   plan(now: number): LoopPlan {
+    if (!this.gathering.advance()) return { changes: [], more: true };
     return decideStale(this.stale, BATCH, (key) => {
       const resource = this.index?.byIdentityKey(key);
       const kind = resource && this.config.registry.kind(resource.id.kind);
@@ -75,16 +81,24 @@ export class ConditionsLoop implements ControlLoop {
   }
 
   private markAll(concerns: (id: Identity) => boolean): void {
-    for (const { id } of this.all()) if (concerns(id)) this.stale.add(identityKey(id));
+    this.wanted.push(concerns);
+    this.gathering.begin(this.gather());
+  }
+
+  /** One row a step; begun anew it looks for what was wanted before as well. */
+  private *gather(): Generator<unknown> {
+    for (const { name } of this.config.registry.kinds) {
+      for (const { id } of this.index?.ofKind(name) ?? []) {
+        if (this.wanted.some((concerns) => concerns(id))) this.stale.add(identityKey(id));
+        yield;
+      }
+    }
+    this.wanted = [];
   }
 
   private lostState(zone: string): LostState | undefined {
     const found = this.index?.get(globalId('Zone', zone));
     return found && lostStateOf(found);
-  }
-
-  private *all(): Iterable<Resource> {
-    for (const { name } of this.config.registry.kinds) yield* this.index?.ofKind(name) ?? [];
   }
 }
 
