@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { KindDefinition, TypedKind } from './kind';
 import { checkName } from './names';
 import { compileSchema } from './schema-check';
-import type { Violation } from './violation';
+import { FieldPath, type Violation } from './violation';
 
 type Defaulted =
   | 'namespaced'
@@ -26,6 +26,13 @@ export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted> &
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
   const schema = compileSchema(input.spec);
+  const rules = (spec: unknown, at: FieldPath): readonly Violation[] =>
+    schema.fits(spec) ? (input.validate?.(spec, at) ?? []) : [];
+  /** A field that does not fit must not hide which rules the others break. */
+  const rulesOfSoundPart = (spec: unknown, at: FieldPath): readonly Violation[] => {
+    const { value, replaced } = schema.soundPart(spec, at);
+    return rules(value, at).filter(({ field }) => !replaced.some((path) => FieldPath.overlap(path, field)));
+  };
   return Object.freeze({
     name: input.name,
     plural: input.plural,
@@ -43,9 +50,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     checkName: input.checkName ?? checkName,
     check: (spec, at) => {
       const violations = schema.violations(spec, at);
-      // A field that nobody knows must not hide what else is wrong.
-      const known = violations.length === 0 ? spec : schema.withoutUnknown(spec);
-      const all = [...violations, ...(schema.fits(known) ? (input.validate?.(known, at) ?? []) : [])];
+      const all = [...violations, ...(violations.length === 0 ? rules(spec, at) : rulesOfSoundPart(spec, at))];
       return input.confidential === true ? all.map(withoutValue) : all;
     },
     withDefaults: (spec) => schema.withDefaults(spec),

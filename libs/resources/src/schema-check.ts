@@ -1,7 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Clone, Default } from 'typebox/value';
-import { explain, withoutUnknown } from './schema-reasons';
+import { explain } from './schema-reasons';
+import { soundPart, type SoundPart } from './sound-part';
 import type { FieldPath, Violation } from './violation';
 
 /** A schema made ready to judge values. */
@@ -11,8 +12,8 @@ export interface CompiledSchema<S extends TSchema> {
   readonly violations: (value: unknown, at: FieldPath) => readonly Violation[];
   /** A copy with defaults filled in where fields are absent. */
   readonly withDefaults: (value: unknown) => unknown;
-  /** A copy without the fields that the schema does not know. */
-  readonly withoutUnknown: (value: unknown) => unknown;
+  /** What of a value that does not fit can be judged further. */
+  readonly soundPart: (value: unknown, at: FieldPath) => SoundPart;
 }
 
 /** Compiles a TypeBox schema; do it once and keep the result. */
@@ -22,7 +23,7 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
   return {
     fits,
     withDefaults: (value) => Default(schema, Clone(value)),
-    withoutUnknown: (value) => withoutUnknown(schema, value),
+    soundPart: (value, at) => soundPart(schema, value, at),
     violations: (value, at) => {
       if (fits(value)) return [];
       const found = explain(schema, value, at);

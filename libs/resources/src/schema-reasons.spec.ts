@@ -92,13 +92,4 @@ describe('what is said of a value that does not fit', () => {
     const odd = Type.Object({ a: Type.Array(Type.Integer(), { uniqueItems: true }) }, strict);
     expect(told(odd, { a: [1, 1] })).toEqual(['spec: does not fit its schema']);
   });
-
-  it('drops what the schema does not know, on every level', () => {
-    const value = { name: 'abc', zzz: 1, items: [{ on: true, off: false }], tags: { any: 'x' } };
-    expect(compileSchema(Thing).withoutUnknown(value)).toEqual({
-      name: 'abc',
-      items: [{ on: true }],
-      tags: { any: 'x' },
-    });
-  });
 });

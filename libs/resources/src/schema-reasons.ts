@@ -2,7 +2,7 @@ import { nearest } from './suggestion';
 import type { FieldPath, Violation } from './violation';
 
 /** The part of JSON Schema that kinds use; everything else a schema says is left to the compiled validator. */
-interface Schema {
+export interface Schema {
   readonly type?: unknown;
   /** What a pattern means, with an article: for people, who do not read patterns. */
   readonly title?: string;
@@ -86,20 +86,6 @@ export function unknownField(key: string, known: readonly string[]): string {
   return guess === undefined ? 'is not a known field' : `is not a known field; did you mean "${guess}"?`;
 }
 
-/** A copy of `value` without the fields of its objects that the schema does not know; unions are left as they are. */
-export function withoutUnknown(schema: Schema, value: unknown): unknown {
-  if (Array.isArray(value))
-    return value.map((item: unknown) => (schema.items ? withoutUnknown(schema.items, item) : item));
-  const { properties } = schema;
-  if (!isRecord(value) || !properties) return value;
-  const known = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
-    const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (own) return [[key, withoutUnknown(own, item)]];
-    return schema.additionalProperties === false ? [] : [[key, item]];
-  });
-  return Object.fromEntries(known);
-}
-
 function explainArray(schema: Schema, value: readonly unknown[], at: FieldPath): Violation[] {
   const { minItems = 0, maxItems = Infinity, items } = schema;
   if (value.length < minItems) return [at.violation(`must have at least ${minItems} item${minItems === 1 ? '' : 's'}`)];
@@ -167,7 +153,8 @@ function jsonType(value: unknown): string {
   return value === null ? 'null' : typeof value;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+/** True for a JSON object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return jsonType(value) === 'object';
 }
 

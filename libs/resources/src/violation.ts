@@ -31,6 +31,12 @@ export class FieldPath {
     return { field: this.text, reason };
   }
 
+  /** True when one of two paths, as violations have them, lies in the other or both are the same. */
+  static overlap(one: string, other: string): boolean {
+    const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+    return long.startsWith(short) && /^($|[.[])/.test(long.slice(short.length));
+  }
+
   toString(): string {
     return this.text;
   }

@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import { defineKind } from './define-kind';
+import { compileSchema } from './schema-check';
+import { Sync } from './sync-rule';
+import { FieldPath } from './violation';
+
+const strict = { additionalProperties: false };
+
+const Port = Type.Object(
+  { number: Type.Integer({ minimum: 1, maximum: 9 }), name: Type.Optional(Type.String({ minLength: 1 })) },
+  strict,
+);
+
+const Thing = Type.Object(
+  {
+    title: Type.String({ minLength: 1 }),
+    ports: Type.Array(Port, { minItems: 1 }),
+    tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+    target: Type.Optional(Type.Object({ kind: Type.Enum(['A', 'B']), port: Type.Optional(Type.Integer()) }, strict)),
+    either: Type.Optional(Type.Union([Type.Integer(), Type.String()])),
+  },
+  strict,
+);
+
+const good = { title: 'web', ports: [{ number: 1 }] };
+const schema = compileSchema(Thing);
+
+function sound(value: unknown): [value: unknown, replaced: readonly string[]] {
+  const part = schema.soundPart(value, FieldPath.at('spec'));
+  return [part.value, part.replaced];
+}
+
+describe('what of a value can be judged further', () => {
+  it.each<[string, unknown, unknown, string[]]>([
+    ['all of a good one', good, good, []],
+    ['all but unknown fields', { ...good, x: 1, ports: [{ number: 1, y: 2 }] }, good, []],
+    ['all but optional fields that do not fit', { ...good, tags: 5, either: true }, good, ['spec.tags', 'spec.either']],
+    ['the good entries of a map', { ...good, tags: { a: 1, b: 'c' } }, { ...good, tags: { b: 'c' } }, ['spec.tags.a']],
+    ['the rest where a required one is missing', { ports: good.ports }, { ...good, title: 'x0' }, ['spec.title']],
+    [
+      'a list whose items keep their places, with numbers that stand nowhere else',
+      { ...good, ports: [{ number: 0 }, { number: 1 }, 7, { number: 2, name: '' }] },
+      { ...good, ports: [{ number: 3 }, { number: 1 }, { number: 4 }, { number: 2 }] },
+      ['spec.ports[0].number', 'spec.ports[2]', 'spec.ports[3].name'],
+    ],
+    ['an empty list filled up', { ...good, ports: [] }, { ...good, ports: [{ number: 1 }] }, ['spec.ports']],
+    [
+      'nothing beside a kind that is none, which would say what the others mean',
+      { ...good, target: { kind: 'C', port: 5 } },
+      { ...good, target: { kind: 'A', port: 5 } },
+      ['spec.target', 'spec.target.kind'],
+    ],
+    ['a stand-in of what is no object at all', 5, { title: 'x0', ports: [{ number: 1 }] }, ['spec']],
+  ])('is %s', (_, value, want, replaced) => {
+    expect(sound(value)).toEqual([want, replaced]);
+    expect(schema.fits(want)).toBe(true);
+  });
+
+  it('lets the rules of a kind speak of it, and of nothing else', () => {
+    const kind = defineKind({
+      ...{ name: 'Thing', plural: 'things', shortName: 'th', scope: 'global', sync: Sync.bothWays, spec: Thing },
+      validate: (spec, at) => [
+        at.field('title').violation(`is ${spec.title}`),
+        ...spec.ports.map((port, i) => at.field('ports').index(i).field('number').violation(`is ${port.number}`)),
+      ],
+    });
+    const told = kind.check({ title: '', ports: [{ number: 10 }, { number: 2 }] }, FieldPath.at('spec'));
+    expect(told.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
+      'spec.title: must not be empty',
+      'spec.ports[0].number: must be 1 to 9; got 10',
+      'spec.ports[1].number: is 2',
+    ]);
+  });
+
+  it.each<[string, string, boolean]>([
+    ['spec.a', 'spec.a', true],
+    ['spec.a', 'spec.a.b', true],
+    ['spec.a[1]', 'spec.a', true],
+    ['spec.a["b.c"]', 'spec.a', true],
+    ['spec.a', 'spec.ab', false],
+    ['spec.a', 'spec.b.a', false],
+    ['', 'spec', false],
+  ])('%s and %s overlap: %s', (one, other, want) => {
+    expect([FieldPath.overlap(one, other), FieldPath.overlap(other, one)]).toEqual([want, want]);
+  });
+});
