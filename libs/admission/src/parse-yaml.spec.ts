@@ -79,6 +79,10 @@ describe('parseYaml', () => {
     expect(Object.keys(Object(parseYaml(text)[0]?.value))).toHaveLength(50_000);
   });
 
+  it('reads a list of very many items', () => {
+    expect(parseYaml(`[${'1,'.repeat(150_000)}1]`)[0]?.value).toHaveLength(150_001);
+  });
+
   it('takes a few aliases', () => {
     expect(parseYaml('a: &x {b: 1}\nc: *x\n')[0]?.value).toEqual({ a: { b: 1 }, c: { b: 1 } });
   });
@@ -89,6 +93,8 @@ describe('parseYaml', () => {
 
   it('stops at its limits', () => {
     expect(failure('a: 12345', { length: 5 }).message).toContain('8 characters, 5 are allowed');
+    expect(failure('a: [1, 2]', { nodes: 5 }).message).toContain('more than 5 keys and values');
+    expect(failure('a: 1\n---\nb: 1\n', { nodes: 5 }).message).toContain('more than 5 keys and values');
   });
 
   it.each(['[', '{a: ', '- ', '? ', '{{', '&a [', '- {b: ['])(

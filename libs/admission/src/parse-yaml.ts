@@ -1,7 +1,7 @@
 import { Composer, isMap, isScalar, isSeq, LineCounter, Parser, type CST, type Document, type Node } from 'yaml';
 import { FieldPath, Invalid } from '@causeway/resources';
-import { isDeeperThan } from './yaml-depth';
 import { badKey } from './yaml-keys';
+import { sizeOf } from './yaml-size';
 import { unquotedTemplate } from './yaml-template-hint';
 
 /** A place in a text, both counted from 1. */
@@ -33,20 +33,23 @@ export interface YamlDocument {
 export interface YamlLimits {
   /** Longest text, in characters. */
   readonly length?: number;
+  /** Most keys and values written, all documents together; lists and maps count as well. */
+  readonly nodes?: number;
   /** How many nodes aliases may unfold to for each node written: against YAML bombs. */
   readonly aliases?: number;
 }
 
 /**
  * The documents of a YAML (or JSON) text, empty ones left out. Throws Unparsable with line and column: broken syntax,
- * a key twice, keys that are no text, aliases that unfold too far, text too long or too deep; a template without quotes
+ * a key twice, keys that are no text, aliases that unfold too far, text too long, too deep or of too
+ * many values; a template without quotes
  * gets the hint to quote it (design.md §1).
  */
 export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlDocument[] {
-  const { length = 4_194_304, aliases = 100 } = limits;
+  const { length = 4_194_304, aliases = 100, nodes = Infinity } = limits;
   if (text.length > length) throw new Unparsable(`the text has ${text.length} characters, ${length} are allowed`);
   const lines = new LineCounter();
-  const tokens = [...shallow(new Parser(lines.addNewLine).parse(text))];
+  const tokens = [...bounded(new Parser(lines.addNewLine).parse(text), nodes)];
   const documents = [...new Composer({ logLevel: 'silent', prettyErrors: false, uniqueKeys: false }).compose(tokens)];
   return documents.flatMap((document) => {
     checkDocument(document, text, lines);
@@ -57,9 +60,13 @@ export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlD
 
 const DEEPEST = 64;
 
-function* shallow(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+function* bounded(tokens: Iterable<CST.Token>, most: number): Generator<CST.Token> {
+  let nodes = 0;
   for (const token of tokens) {
-    if (isDeeperThan(token, DEEPEST)) throw new Unparsable(`the text is nested deeper than ${DEEPEST} levels`);
+    const size = sizeOf(token, DEEPEST);
+    if (size.tooDeep) throw new Unparsable(`the text is nested deeper than ${DEEPEST} levels`);
+    nodes += size.nodes;
+    if (nodes > most) throw new Unparsable(`the text has more than ${most} keys and values`);
     yield token;
     // One error is enough to refuse the text; a hostile one holds hundreds of thousands.
     if (token.type === 'error') return;

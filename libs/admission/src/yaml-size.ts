@@ -5,17 +5,26 @@ interface Place {
   readonly depth: number;
 }
 
+/** How deep collections are nested in a token, as far as `deepest`, and how many keys and values it has. */
+export interface TokenSize {
+  readonly tooDeep: boolean;
+  readonly nodes: number;
+}
+
 /**
- * True when collections in `token` are nested deeper than `limit`. Composing nested collections recurses, and a stack
+ * Measures `token`, and stops where it is deeper than `deepest`. Composing nested collections recurses, and a stack
  * that runs out inside a regular expression ends the process, so this looks first, without recursion.
  */
-export function isDeeperThan(token: CST.Token, limit: number): boolean {
+export function sizeOf(token: CST.Token, deepest: number): TokenSize {
   const open: Place[] = [{ token, depth: 0 }];
+  let nodes = 0;
   for (let place = open.pop(); place; place = open.pop()) {
-    if (place.depth > limit) return true;
-    open.push(...placesIn(place));
+    if (place.depth > deepest) return { tooDeep: true, nodes };
+    if (place.token) nodes++;
+    // One by one: a list of all items as arguments would need a stack as long.
+    for (const inner of placesIn(place)) open.push(inner);
   }
-  return false;
+  return { tooDeep: false, nodes };
 }
 
 function placesIn({ token, depth }: Place): Place[] {
