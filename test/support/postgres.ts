@@ -8,12 +8,13 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a database on the Postgres that the test run brought (`CAUSEWAY_TEST_DATABASE_URL`, a superuser's URL).
- * Whoever creates one drops it.
+ * Creates a database on the Postgres that the test run brought (`CAUSEWAY_TEST_DATABASE_URL`, a superuser's URL), empty
+ * or as a copy of another to which nobody is connected. Whoever creates one drops it.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase(copied?: TestDatabase): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name}`);
+  const template = copied ? ` TEMPLATE ${new URL(copied.url).pathname.slice(1)}` : '';
+  await onServer(`CREATE DATABASE ${name}${template}`);
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };

@@ -2,6 +2,9 @@ import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { ResourceIndex } from './resource-index';
 import { Relist, type ResourceStore } from './resource-store';
 
+/** What is read of the store that is followed. */
+export type Followed = Pick<ResourceStore, 'head' | 'snapshot' | 'watch'>;
+
 /** What following needs besides store and index. */
 export interface FollowOptions {
   readonly clock: Clock;
@@ -15,7 +18,7 @@ export interface FollowOptions {
  * Keeps `index` equal to `store` until the signal aborts: snapshot, watch, and a new snapshot whenever the watch
  * cannot go on. A store that is away is tried again with backoff; the index keeps its last state meanwhile.
  */
-export async function followStore(store: ResourceStore, index: ResourceIndex, options: FollowOptions): Promise<void> {
+export async function followStore(store: Followed, index: ResourceIndex, options: FollowOptions): Promise<void> {
   const { random } = options;
   const backoff = new Backoff({ base: 50, cap: 5_000, ...(random ? { random } : {}) });
   while (!options.signal.aborted) {
@@ -33,7 +36,7 @@ export async function followStore(store: ResourceStore, index: ResourceIndex, op
   }
 }
 
-async function reload(store: ResourceStore, index: ResourceIndex, options: FollowOptions): Promise<boolean> {
+async function reload(store: Followed, index: ResourceIndex, options: FollowOptions): Promise<boolean> {
   try {
     index.load(await store.snapshot());
     return true;

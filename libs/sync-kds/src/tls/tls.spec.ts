@@ -7,7 +7,7 @@ import { Server } from '@grpc/grpc-js';
 import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
 import { coreKinds } from '@causeway/kinds';
 import { MemoryDisk } from '@causeway/store';
-import { TestPlane } from '../../../../test/support/sync-mesh';
+import { TestPlane } from '../../../../test/support/test-plane';
 import { globalSecretId, putSecret, secretText } from '../auth/secret-text';
 import { AUTHORITY, authorityText, readAuthority } from './authority-secret';
 import { FileCertificates } from './file-certificates';

@@ -1,0 +1,48 @@
+import type { LeaderLease } from '@causeway/runtime';
+import {
+  MemoryLease,
+  MemorySessions,
+  MemoryStore,
+  type ChangeBatch,
+  type MemoryDisk,
+  type ResourceStore,
+  type SessionStore,
+  type StoreUpkeep,
+} from '@causeway/store';
+
+/** Where a control plane of a test keeps its state; a `PostgresBackend` is one. */
+export interface PlaneState {
+  readonly store: ResourceStore & StoreUpkeep;
+  readonly sessions: SessionStore;
+  readonly lease: LeaderLease;
+  close(): Promise<void>;
+}
+
+/** One process's part in a store in memory. */
+export function memoryState(disk: MemoryDisk): PlaneState {
+  const store = new MemoryStore(disk);
+  return { store, sessions: new MemorySessions(disk), lease: new MemoryLease(disk), close: () => store.close() };
+}
+
+/** A gate in what a process hears of its store: while it is shut the index of that process lags. */
+export class WatchGate {
+  private opened: Promise<void> = Promise.resolve();
+  private release: () => void = () => undefined;
+
+  shut(): void {
+    this.opened = new Promise((resolve) => (this.release = resolve));
+  }
+
+  open(): void {
+    this.release();
+    this.opened = Promise.resolve();
+  }
+
+  /** Batches as they come, each held until the gate is open. */
+  async *through(batches: AsyncIterable<ChangeBatch>): AsyncIterable<ChangeBatch> {
+    for await (const batch of batches) {
+      await this.opened;
+      yield batch;
+    }
+  }
+}
