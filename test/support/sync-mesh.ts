@@ -103,6 +103,7 @@ export class TestZone extends TestPlane {
     const { lease } = this.state;
     const { epoch } = await lease.readEpoch();
     this.epoch = (await lease.takeOver(epoch, this.holder, 1_000_000)) ?? this.epoch;
+    if (this.epoch === 0) throw new Error(`another replica of ${this.zone} leads`);
     const stop = new AbortController();
     this.sync = createZoneSync({
       zone: this.zone,
@@ -136,6 +137,7 @@ export class TestZone extends TestPlane {
 
   override async close(): Promise<void> {
     await this.leave();
+    await this.lapse();
     await super.close();
   }
 }

@@ -79,7 +79,7 @@ export class TestPlane {
   /** Writes and resolves with the revision, once this replica has heard of it. */
   async write(changes: readonly Change[]): Promise<number> {
     const { revision } = await this.store.write({ changes, onRefusal: 'abort' });
-    await this.index.reached(revision, this.stop.signal);
+    await this.index.reached(revision);
     return revision;
   }
 

@@ -1,0 +1,34 @@
+import { createPostgresBackend } from '@causeway/store-postgres';
+import type { PlaneState } from './plane-state';
+import { createTestDatabase, type TestDatabase } from './postgres';
+
+/** Databases of the control planes of a test, by name; replicas of one control plane share one. */
+export class PostgresHomes {
+  private readonly databases = new Map<string, TestDatabase>();
+
+  /** Another replica's connection to the database of this name, which is made when it is first asked for. */
+  async state(name: string): Promise<PlaneState> {
+    const database = this.databases.get(name) ?? (await createTestDatabase());
+    this.databases.set(name, database);
+    return createPostgresBackend({ url: database.url, poolSize: 3 });
+  }
+
+  url(name: string): string {
+    return this.named(name).url;
+  }
+
+  /** Copies a database to which nobody is connected, as a backup does. */
+  async copy(from: string, to: string): Promise<void> {
+    this.databases.set(to, await createTestDatabase(this.named(from)));
+  }
+
+  async drop(): Promise<void> {
+    await Promise.all([...this.databases.values()].map((database) => database.drop()));
+  }
+
+  private named(name: string): TestDatabase {
+    const database = this.databases.get(name);
+    if (!database) throw new Error(`no database ${name}`);
+    return database;
+  }
+}
