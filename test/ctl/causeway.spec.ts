@@ -1,17 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { join } from 'node:path';
 import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
-
-const ROOT = resolve(__dirname, '..', '..');
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
+import { runCauseway, type Ran } from './run-causeway';
 
 const service = (name: string, spec = 'ports: [{port: 6379}]'): string =>
   `type: MeshService\nmesh: default\nname: ${name}\nlabels: {team: db}\nspec:\n  ${spec}\n`;
@@ -32,16 +23,7 @@ describe('causeway, as its user runs it', () => {
     await fixture.close();
   });
 
-  async function causeway(args: readonly string[], stdin = ''): Promise<Ran> {
-    const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
-      cwd: ROOT,
-      env: { ...process.env, CAUSEWAY_SERVER: server },
-    });
-    child.stdin.end(stdin);
-    const exited = new Promise<number | null>((done) => child.once('close', done));
-    const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-    return { out, err, code };
-  }
+  const causeway = (args: readonly string[], stdin = ''): Promise<Ran> => runCauseway(server, args, stdin);
 
   function file(name: string, content: string): string {
     const path = join(folder, name);

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Invalid } from '@causeway/resources';
 import type { ZoneAccess } from '@causeway/rest';
 import { restFixture, type RestFixture } from '../rest/rest-fixture';
+import { runCauseway, type Ran } from './run-causeway';
 
-const ROOT = resolve(__dirname, '..', '..');
 const token = `e30.${Buffer.from('{"jti":"id-1"}').toString('base64url')}.c2ln`;
 
 describe('causeway tokens', () => {
@@ -28,16 +25,7 @@ describe('causeway tokens', () => {
   });
   afterAll(() => fixture.close());
 
-  async function tokens(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
-    const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', 'tokens', ...args], {
-      cwd: ROOT,
-      env: { ...process.env, CAUSEWAY_SERVER: server },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const exited = new Promise<number | null>((done) => child.once('close', done));
-    const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-    return { out, err, code };
-  }
+  const tokens = (...args: readonly string[]): Promise<Ran> => runCauseway(server, ['tokens', ...args]);
 
   it('zone writes the bare token to standard output, fit for a file', async () => {
     expect(await tokens('zone', 'east', '--valid-for', '720h')).toEqual({

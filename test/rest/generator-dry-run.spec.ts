@@ -1,7 +1,5 @@
-import { namingInsights } from '@causeway/control-plane';
-import { HostnameExplainer } from '@causeway/controllers';
-import type { Insights } from '@causeway/rest';
-import { restFixture, serviceId, ZONE_EAST, type RestFixture } from './rest-fixture';
+import { namingFixture } from './naming-fixture';
+import { serviceId, type RestFixture } from './rest-fixture';
 
 const generator = (name: string, template: string) => ({
   type: 'HostnameGenerator',
@@ -9,33 +7,15 @@ const generator = (name: string, template: string) => ({
   spec: { selector: { meshService: { labels: {} } }, template },
 });
 
-/** The fixture takes the insights before there is an index to look into. */
-function namingInsightsOf(explainer: () => HostnameExplainer | undefined): Insights {
-  return {
-    consequences: (draft) => {
-      const ready = explainer();
-      return ready && namingInsights({ cp: ZONE_EAST }, ready).consequences?.(draft);
-    },
-  };
-}
-
 describe('dry run of a HostnameGenerator', () => {
   let fixture: RestFixture;
-  let explainer: HostnameExplainer;
 
   beforeAll(async () => {
-    const view: { explainer?: HostnameExplainer } = {};
-    const insights = namingInsightsOf(() => view.explainer);
-    fixture = await restFixture({ insights });
-    explainer = new HostnameExplainer(fixture.index, ZONE_EAST);
-    view.explainer = explainer;
+    fixture = await namingFixture();
     await fixture.seed({ id: serviceId('redis') }, { id: serviceId('web') });
   });
 
-  afterAll(async () => {
-    explainer.close();
-    await fixture.close();
-  });
+  afterAll(() => fixture.close());
 
   const put = (body: { readonly name: string }, query = '') =>
     fixture.server.inject({ method: 'PUT', url: `/hostnamegenerators/${body.name}${query}`, payload: body });

@@ -50,7 +50,8 @@ function addWriting(program: Command, context: CommandContext, finish: Finish): 
     .description('creates or updates what files, folders or - (standard input) hold')
     .requiredOption('-f, --filename <path...>', 'files, folders, or -')
     .addOption(meshOption())
-    .option('--dry-run', 'check everything, write nothing')
+    .option('--dry-run', 'check everything, write nothing; of a HostnameGenerator, tell the names it would make')
+    .option('--seen-from <zone>', 'with --dry-run on the global: the zone in which to look')
     .option('--prune', 'delete what carries the selector and is not in the files')
     .option('-l, --selector <labels>', 'labels that all your files carry, for --prune')
     .action(async (options: ApplyOptions) => finish(await apply(context, options)));

@@ -5,6 +5,8 @@ export interface ApplyOptions {
   readonly filename: readonly string[];
   readonly mesh: string;
   readonly dryRun?: boolean;
+  /** With a dry run: the zone whose view of the names is told. */
+  readonly seenFrom?: string;
   /** With a label selector: what carries it and is not in the files is deleted. */
   readonly prune?: boolean;
   readonly selector?: string;

@@ -4,6 +4,7 @@ import { pathOf, UsageError, type CommandContext } from '../context';
 import { readDocuments, type SourceDocument } from '../documents';
 import { objectAt, textAt } from '../render';
 import type { Applied, ApplyOptions } from './applied';
+import { printDryRunNames } from './dry-run-names';
 import { prune } from './prune';
 
 /** `causeway apply`: every document is tried; the exit code tells whether all went in. */
@@ -37,7 +38,7 @@ async function applyOne(
   try {
     const path = pathOf(target.kind, target.mesh, target.name);
     const namespace = target.namespace === '' ? undefined : target.namespace;
-    const query = { namespace, ...(options.dryRun ? { dryRun: 'true' } : {}) };
+    const query = { namespace, ...(options.dryRun ? { dryRun: 'true', seenFrom: options.seenFrom } : {}) };
     const answer = await context.api().send({ method: 'PUT', path, query, body: value });
     report(context, { target, answer, dryRun: options.dryRun ?? false });
     return target;
@@ -78,6 +79,7 @@ function report(
   context.print(`${done.target.kind.name} ${done.target.name} ${verb}${done.dryRun ? ' (dry run)' : ''}`);
   const warnings = isJsonObject(done.answer.body) ? done.answer.body['warnings'] : undefined;
   if (Array.isArray(warnings)) for (const warning of warnings) context.complain(`  warning: ${String(warning)}`);
+  if (done.dryRun && done.target.kind.name === 'HostnameGenerator') printDryRunNames(context, done.answer.body);
 }
 
 function complain(

@@ -1,7 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
-import { objectAt, structured, table, textAt, type Output } from '../render';
+import { structured, table, textAt, type Output } from '../render';
 import { listAt } from './get';
+import { serviceName } from './service-name';
 
 export interface ExplainOptions {
   readonly mesh: string;
@@ -47,12 +48,6 @@ function explainInWords(context: CommandContext, body: JsonObject): void {
   for (const claim of claims) {
     if (textAt(claim, 'change') !== '') context.print(`\n${serviceName(claim)}: ${textAt(claim, 'change')}`);
   }
-}
-
-function serviceName(claim: JsonObject): string {
-  const service = objectAt(claim, 'service');
-  const path = ['zone', 'namespace', 'name'].map((key) => textAt(service, key)).filter((part) => part !== '');
-  return `${textAt(service, 'kind')} ${path.join('/')}`;
 }
 
 function generatorName(claim: JsonObject): string {
