@@ -1,4 +1,4 @@
-import type { ZoneAccess } from '@causeway/rest';
+import type { SyncDecisions, ZoneAccess } from '@causeway/rest';
 
 /** Lets everything happen, and nothing does. */
 export const openZoneAccess: ZoneAccess = {
@@ -6,4 +6,11 @@ export const openZoneAccess: ZoneAccess = {
   revoke: async () => undefined,
   rotate: async () => 2,
   authority: () => 'PEM',
+};
+
+/** Takes every decision of a global and of a zone, and nothing comes of it. */
+export const openSyncDecisions: SyncDecisions = {
+  confirmZone: async () => ({ incarnation: 'life-2', since: 0 }),
+  adoptZone: async (zone, storeId = '') => ({ zone, storeId, formerly: 'store-1' }),
+  confirmGlobal: async () => undefined,
 };

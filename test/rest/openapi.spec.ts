@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
-import { openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openZoneAccess } from './open-zone-access';
 
 const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
 const GLOBAL: ControlPlane = { role: 'global' };
@@ -79,7 +79,8 @@ describe.each([
   beforeAll(async () => {
     const explainHostname = (question: object): Parsed => ({ ...question });
     const dnsLookup = explainHostname;
-    rest = await restFixture({ cp, insights: { explainHostname, dnsLookup }, zoneAccess: openZoneAccess });
+    const open = { zoneAccess: openZoneAccess, syncDecisions: openSyncDecisions };
+    rest = await restFixture({ cp, insights: { explainHostname, dnsLookup }, ...open });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });
   afterAll(() => rest.close());

@@ -23,7 +23,7 @@ export interface Seed {
 }
 
 export type FixtureOptions = Partial<
-  Pick<RestDependencies, 'access' | 'limits' | 'insights' | 'logger' | 'zoneAccess'>
+  Pick<RestDependencies, 'access' | 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'syncDecisions'>
 > & {
   readonly cp?: ControlPlane;
 };

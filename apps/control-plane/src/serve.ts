@@ -1,5 +1,5 @@
 import { HostnameExplainer } from '@causeway/controllers';
-import { createRestServer, type Insights, type RestServer, type ZoneAccess } from '@causeway/rest';
+import { createRestServer, type Insights, type RestServer, type SyncDecisions, type ZoneAccess } from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
 import { createMetrics, serveDiagnostics, type Diagnostics, type Figure } from '@causeway/telemetry';
 import { orFail } from './configure';
@@ -16,6 +16,7 @@ export interface ServeOptions {
   readonly insights: Insights;
   /** On a global only. */
   readonly zoneAccess?: ZoneAccess;
+  readonly syncDecisions: SyncDecisions;
   readonly figures: readonly Figure[];
   /** Why the program does not serve yet, or undefined. */
   readonly notReady: () => string | undefined;
@@ -43,6 +44,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
     access: { bindAddress: host, ...(token === undefined ? {} : { operatorToken: token }) },
     program: { version: VERSION, instanceId: foundations.instance, config: shownConfig(options.shown) },
     insights: { ...namingInsights(foundations, explainer), ...options.insights },
+    syncDecisions: options.syncDecisions,
     ...(options.zoneAccess ? { zoneAccess: options.zoneAccess } : {}),
   });
   const restPort = await orFail(rest.listen(host, settings.CAUSEWAY_REST_PORT));

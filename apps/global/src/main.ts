@@ -28,6 +28,10 @@ async function main(): Promise<void> {
     shown,
     insights: { insightOf: (resource) => sync.insightOf(resource) },
     zoneAccess: security.zoneAccess,
+    syncDecisions: {
+      confirmZone: (zone) => sync.confirm(zone),
+      adoptZone: (zone, storeId) => sync.adopt(zone, storeId),
+    },
     figures: syncFigures(sync, foundations.clock),
     notReady: awaitDefaults(foundations),
   });

@@ -7,8 +7,17 @@ import {
   type ControlLoop,
   type RunnerStats,
 } from '@causeway/controllers';
+import type { JsonObject, Resource } from '@causeway/resources';
 import type { Term } from '@causeway/runtime';
-import { createZoneSync, type ZoneSync, type ZoneSyncStatus } from '@causeway/sync-kds';
+import {
+  confirmPeerLife,
+  createZoneSync,
+  GLOBAL_PEER,
+  sessionInsight,
+  type ZoneSync,
+  type ZoneSyncStatus,
+} from '@causeway/sync-kds';
+import type { PendingLife } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
@@ -65,6 +74,21 @@ export class ZoneLeader {
   /** Counts of the loops of the last term. */
   stats(): RunnerStats | undefined {
     return this.runner?.stats;
+  }
+
+  /** The operator accepts the global's new life, whichever replica leads; undefined where none is pending. */
+  async confirmGlobal(): Promise<PendingLife | undefined> {
+    const life = await confirmPeerLife(this.foundations.store, GLOBAL_PEER);
+    await this.sync?.heedOperator();
+    return life;
+  }
+
+  /** What this replica knows of the zone's session, told with the zone's own Zone. */
+  insightOf({ id }: Resource): JsonObject | undefined {
+    const { settings } = this.config;
+    const status = this.session();
+    if (!status || id.kind !== 'Zone' || id.name !== settings.CAUSEWAY_ZONE_NAME) return undefined;
+    return sessionInsight(status, this.foundations.clock.now(), settings.CAUSEWAY_ABSENCE_HOLD);
   }
 
   /** The session with the global; undefined while another replica leads, or where there is no global. */

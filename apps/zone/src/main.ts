@@ -1,6 +1,6 @@
 import { awaitDefaults, layFoundations, orFail, serve } from '@causeway/control-plane';
 import type { ControlPlane } from '@causeway/resources';
-import type { Insights } from '@causeway/rest';
+import type { Insights, SyncDecisions } from '@causeway/rest';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { createDns, dnsSettings } from './dns';
@@ -25,7 +25,9 @@ async function main(): Promise<void> {
   const notReady = awaitDefaults(foundations);
   const dnsPort = await orFail(dns.bind(settings.CAUSEWAY_DNS_BIND_ADDRESS, settings.CAUSEWAY_DNS_PORT));
   logger.info('answering names', { dns: `${settings.CAUSEWAY_DNS_BIND_ADDRESS}:${dnsPort}` });
-  const served = await serve(foundations, { settings, shown, insights: { dnsLookup }, figures, notReady });
+  const insights: Insights = { dnsLookup, insightOf: (resource) => leader.insightOf(resource) };
+  const syncDecisions: SyncDecisions = global ? { confirmGlobal: () => leader.confirmGlobal() } : {};
+  const served = await serve(foundations, { settings, shown, insights, figures, notReady, syncDecisions });
   await election.run((term) => leader.lead(term), life.signal);
   await served.close();
   await dns.close();

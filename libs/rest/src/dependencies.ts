@@ -2,6 +2,7 @@ import type { ControlPlane, Identity, JsonObject, Registry, Resource } from '@ca
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
+import type { SyncDecisions } from './zones/sync-decisions';
 import type { ZoneAccess } from './zones/zone-access';
 
 /** What bounds a request. Durations in ms, sizes in bytes. */
@@ -110,4 +111,6 @@ export interface RestDependencies {
   readonly insights?: Insights;
   /** On a global: its routes are 404 without it. */
   readonly zoneAccess?: ZoneAccess;
+  /** Where this control plane is one of several. */
+  readonly syncDecisions?: SyncDecisions;
 }

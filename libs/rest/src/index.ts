@@ -17,4 +17,5 @@ export {
   type RestDependencies,
   type RestLimits,
 } from './dependencies';
+export { type AcceptedLife, type SyncDecisions, type ZoneAdoption } from './zones/sync-decisions';
 export { type ZoneAccess, type ZoneTokenAnswer, type ZoneTokenOrder } from './zones/zone-access';

@@ -14,6 +14,7 @@ import { ResourceReads, type ReadParts } from './read/resource-reads';
 import { ResourceTexts } from './read/resource-text';
 import { Watches } from './watch/watches';
 import { ResourceWrites } from './write/resource-writes';
+import { SyncAnswers } from './zones/sync-answers';
 import { ZoneAnswers } from './zones/zone-answers';
 
 /** The objects behind the endpoints; plain, so that tests make them without Nest. */
@@ -27,6 +28,7 @@ export interface RestParts {
   readonly facts: ServerFacts;
   readonly inspections: Inspections;
   readonly zoneAnswers: ZoneAnswers;
+  readonly syncAnswers: SyncAnswers;
   /** The OpenAPI document as text. */
   readonly openApi: string;
   /** Stops following the index. */
@@ -63,6 +65,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     facts: new ServerFacts({ registry, cp, index, program, access, reads }),
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
     zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, access, limits }),
+    syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {}, access, limits }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
     close: () => stops.forEach((stop) => stop()),
   };

@@ -4,10 +4,21 @@ import { DocsEndpoint } from './endpoints/docs.endpoint';
 import { InspectionEndpoint } from './endpoints/inspection.endpoint';
 import { ServerEndpoint } from './endpoints/server.endpoint';
 import { ResourceEndpoint } from './endpoints/resource.endpoint';
+import { SyncDecisionsEndpoint } from './endpoints/sync-decisions.endpoint';
 import { ZoneAccessEndpoint } from './endpoints/zone-access.endpoint';
 import { ProblemFilter } from './http/problem.filter';
-import { FACTS, INSPECTIONS, OPENAPI, READS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
+import { FACTS, INSPECTIONS, OPENAPI, READS, SYNC_ANSWERS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
 import type { RestParts } from './rest-parts';
+
+/** In the order in which routes are looked for: those of kinds last. */
+const CONTROLLERS = [
+  DocsEndpoint,
+  ServerEndpoint,
+  InspectionEndpoint,
+  ZoneAccessEndpoint,
+  SyncDecisionsEndpoint,
+  ResourceEndpoint,
+] as const;
 
 /** The REST interface as a Nest module; what it works with is made by `assembleRest` and only handed over here. */
 @Module({})
@@ -16,7 +27,7 @@ export class RestModule {
   static register(parts: RestParts): DynamicModule {
     return {
       module: RestModule,
-      controllers: [DocsEndpoint, ServerEndpoint, InspectionEndpoint, ZoneAccessEndpoint, ResourceEndpoint],
+      controllers: [...CONTROLLERS],
       providers: providersOf(parts),
     };
   }
@@ -30,6 +41,7 @@ function providersOf(parts: RestParts): Provider[] {
     { provide: FACTS, useFactory: () => parts.facts },
     { provide: INSPECTIONS, useFactory: () => parts.inspections },
     { provide: ZONE_ANSWERS, useFactory: () => parts.zoneAnswers },
+    { provide: SYNC_ANSWERS, useFactory: () => parts.syncAnswers },
     { provide: OPENAPI, useFactory: () => parts.openApi },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.logger) },
   ];

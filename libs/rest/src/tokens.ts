@@ -5,4 +5,5 @@ export const FACTS = Symbol('ServerFacts');
 export const INSPECTIONS = Symbol('Inspections');
 export const WATCHES = Symbol('Watches');
 export const ZONE_ANSWERS = Symbol('ZoneAnswers');
+export const SYNC_ANSWERS = Symbol('SyncAnswers');
 export const OPENAPI = Symbol('OpenApiText');

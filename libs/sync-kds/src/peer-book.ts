@@ -14,6 +14,9 @@ const LIFE = 'life';
 const CONFIRMED = 'confirmed';
 const POINT = 'point/';
 
+/** The peer's name of the global: there is one. */
+export const GLOBAL_PEER = '';
+
 /** Where it stands beside the log. */
 export function peerArea(peer: string): string {
   return `sync/${peer}`;
@@ -51,7 +54,7 @@ export class PeerBook {
     this.area = peerArea(peer);
   }
 
-  /** `peer` is a zone's name, or empty for the global. */
+  /** `peer` is a zone's name, or GLOBAL_PEER. */
   static async read(store: ResourceStore, peer: string): Promise<PeerBook> {
     const book = new PeerBook(store, peer);
     for (const { key, value } of await store.notes(book.area)) {

@@ -4,6 +4,7 @@ import { failureResponses } from './problems';
 import { kindSchemas } from './resource-schemas';
 import type { Part } from './schema-parts';
 import { serverPaths } from './server-paths';
+import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
 import { ZONE_ACCESS_SCHEMAS, zoneAccessPaths } from './zone-access-paths';
 import { shareParameters } from './shared-parameters';
 import { SHARED_SCHEMAS } from './shared-schemas';
@@ -16,7 +17,7 @@ const DESCRIPTION = [
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
   const { paths, parameters } = shareParameters(
-    asJson(merged([serverPaths(registry), zoneAccessPaths(), ...registry.kinds.map(kindPaths)])),
+    asJson(merged([serverPaths(registry), zoneAccessPaths(), syncPaths(), ...registry.kinds.map(kindPaths)])),
   );
   return {
     openapi: '3.1.0',
@@ -37,7 +38,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     paths,
     components: {
       parameters,
-      schemas: asJson(merged([SHARED_SCHEMAS, ZONE_ACCESS_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
+      schemas: asJson(merged([SHARED_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
       responses: asJson(failureResponses()),
       securitySchemes: {
         operator: { type: 'http', scheme: 'bearer', description: 'The operator token, where one is set.' },

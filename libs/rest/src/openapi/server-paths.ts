@@ -53,17 +53,16 @@ function read(id: string, summary: string, body: Part): Part {
 }
 
 function overviewPaths(registry: Registry): Part {
-  const many = page(schema('Overview'));
-  const one = schema('Overview');
   const view = (name: string, path: readonly Part[], single: boolean): Reading => {
     const kind = registry.kind(name);
+    const one = schema(name === 'Zone' ? 'ZoneOverview' : 'Overview');
     const query = kind ? (single ? [...addressParameters(kind), FRESHNESS] : overviewParameters(kind)) : [];
     const id = `${single ? 'get' : 'list'}${name}Overview${path.length === 0 && name === 'Dataplane' ? 'OfAllMeshes' : ''}`;
     const summary = `${single ? 'One' : 'All'} ${name}${single ? '' : 's'} with what is known beside the log`;
     return {
       id,
       summary,
-      body: single ? one : many,
+      body: single ? one : page(one),
       parameters: [...path, ...queryParameters(query)],
       fails: [400, 404],
     };

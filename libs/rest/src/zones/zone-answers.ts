@@ -1,10 +1,10 @@
-import { FieldPath, Invalid, isJsonObject, type JsonObject } from '@causeway/resources';
+import { FieldPath, Invalid, type JsonObject } from '@causeway/resources';
 import type { RestLimits } from '../dependencies';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
-import { decodeBody } from '../http/body-decode';
 import { header, queryOf, type Call } from '../http/call';
 import { HttpFailure } from '../http/http-failure';
+import { objectBody } from '../http/object-body';
 import type { ZoneAccess, ZoneTokenOrder } from './zone-access';
 
 /** What the answers are made from. */
@@ -64,13 +64,7 @@ export class ZoneAnswers {
     queryOf(call, []).check();
     const zoneAccess = this.zoneAccess();
     this.parts.access.checkOperator(call, what);
-    const body = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
-    if (!isJsonObject(body)) throw new Invalid([FieldPath.at().violation('the body must be an object')]);
-    const strangers = Object.keys(body).filter((key) => !fields.includes(key));
-    if (strangers.length === 0) return { zoneAccess, body };
-    throw new Invalid(
-      strangers.map((key) => FieldPath.at(key).violation(`is not a known field; known are ${fields.join(', ')}`)),
-    );
+    return { zoneAccess, body: objectBody(call, fields, this.parts.limits) };
   }
 
   private zoneAccess(): ZoneAccess {

@@ -2,7 +2,7 @@ import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import type { Registry, StorePoint } from '@causeway/resources';
 import type { PendingLife } from '@causeway/sync';
 import { caughtUp } from '../caught-up';
-import { PeerBook } from '../peer-book';
+import { GLOBAL_PEER, PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
@@ -50,8 +50,7 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
   };
   const signal = AbortSignal.any([stopped.signal, options.term.signal]);
   try {
-    // The global's name in the book is empty: there is one.
-    const book = await PeerBook.read(options.store, '');
+    const book = await PeerBook.read(options.store, GLOBAL_PEER);
     const greeting = await shakeHands(calls, options, book);
     const head = await headFor(options, greeting);
     const floor = await options.store.floor();

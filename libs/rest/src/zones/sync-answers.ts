@@ -1,0 +1,73 @@
+import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
+import type { RestLimits } from '../dependencies';
+import type { Access } from '../http/access';
+import { json, type Answer } from '../http/answer';
+import { pathParameter, queryOf, type Call } from '../http/call';
+import { HttpFailure } from '../http/http-failure';
+import { objectBody } from '../http/object-body';
+import type { AcceptedLife, SyncDecisions } from './sync-decisions';
+
+/** What the answers are made from. */
+export interface SyncAnswerParts {
+  readonly decisions: SyncDecisions;
+  readonly access: Access;
+  readonly limits: RestLimits;
+}
+
+/** Ids of stores: what a header or a log line can show. */
+const STORE_ID = /^[!-~]{1,200}$/;
+
+/** What the operator decides of sync, for the operator only. */
+export class SyncAnswers {
+  constructor(private readonly parts: SyncAnswerParts) {}
+
+  async confirmZone(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { confirmZone } = this.parts.decisions;
+    if (!confirmZone) throw onGlobal();
+    this.parts.access.checkOperator(call, 'confirming the new life of a zone is left');
+    return confirmation(await confirmZone(zoneOf(call)));
+  }
+
+  async adoptZone(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { adoptZone } = this.parts.decisions;
+    if (!adoptZone) throw onGlobal();
+    this.parts.access.checkOperator(call, 'adopting a zone is left');
+    return json(await adoptZone(zoneOf(call), this.storeIdOf(call)));
+  }
+
+  async confirmGlobal(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { confirmGlobal } = this.parts.decisions;
+    if (!confirmGlobal) {
+      throw new HttpFailure(404, 'The new life of a global is confirmed on each zone that has joined it; ask there.');
+    }
+    this.parts.access.checkOperator(call, 'confirming the new life of the global is left');
+    return confirmation(await confirmGlobal());
+  }
+
+  /** Without a body none is named. */
+  private storeIdOf(call: Call): string | undefined {
+    if (!Buffer.isBuffer(call.body) || call.body.length === 0) return undefined;
+    const { storeId } = objectBody(call, ['storeId'], this.parts.limits);
+    if (storeId === undefined || (typeof storeId === 'string' && STORE_ID.test(storeId))) return storeId;
+    throw new Invalid([FieldPath.at('storeId').violation('must be the id of a store, as a zone shows it')]);
+  }
+}
+
+function confirmation(life: AcceptedLife | undefined): Answer {
+  if (!life) return json({ confirmed: false });
+  return json({ confirmed: true, incarnation: life.incarnation, since: new Date(life.since).toISOString() });
+}
+
+/** What can be no zone's name is no zone. */
+function zoneOf(call: Call): string {
+  const zone = pathParameter(call, 'name');
+  if (checkName(zone, FieldPath.at('name')).length > 0) throw new NotFound('no zone has such a name');
+  return zone;
+}
+
+function onGlobal(): HttpFailure {
+  return new HttpFailure(404, 'This is decided on the global control plane; ask it there.');
+}
