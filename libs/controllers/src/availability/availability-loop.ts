@@ -13,7 +13,7 @@ import {
 import { SelectorIndex } from '../matching/selector-index';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
-import { countProxies } from './count-proxies';
+import { countProxies, stateOf } from './count-proxies';
 
 /** Changes in one plan. */
 const BATCH = 500;
@@ -74,8 +74,8 @@ export class AvailabilityLoop implements ControlLoop {
     if (!service) return undefined;
     const { id, revision, spec, status } = service;
     const selector = selectorOf(service);
-    const count = countProxies(service, selector ? this.matchesOf(selector) : []);
-    const state = count.healthy > 0 ? 'Available' : 'Unavailable';
+    const count = countProxies(spec.ports ?? [], selector ? this.matchesOf(selector) : []);
+    const state = stateOf(count);
     const counted = jsonEqual(status?.['dataplaneProxies'], count);
     if (counted && spec.state === state) return undefined;
     return {

@@ -10,9 +10,8 @@ export type ProxyCount = {
 type Port = NonNullable<ServiceResource['spec']['ports']>[number];
 type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 
-/** Counts the Dataplanes of a service (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
-export function countProxies(service: ServiceResource, dataplanes: Iterable<DataplaneResource>): ProxyCount {
-  const ports = service.spec.ports ?? [];
+/** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
+export function countProxies(ports: readonly Port[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
     const inbounds = dataplane.spec.networking.inbound ?? [];
@@ -30,4 +29,9 @@ function isReady(inbound: Inbound): boolean {
 /** A target port is an inbound's port or name; without one it is the service's own port. */
 function serves(inbound: Inbound, { port, targetPort = port }: Port): boolean {
   return typeof targetPort === 'number' ? inbound.port === targetPort : inbound.name === targetPort;
+}
+
+/** Whether a service counted so can be reached. */
+export function stateOf({ healthy }: ProxyCount): 'Available' | 'Unavailable' {
+  return healthy > 0 ? 'Available' : 'Unavailable';
 }

@@ -35,18 +35,33 @@ describe('LoopRunner', () => {
   beforeEach(() => (world = new LoopWorld()));
   afterEach(() => world.stop());
 
-  it('resets, then lets each loop write in turn, and settles only after the index holds the write', async () => {
+  it('resets, then writes what all loops want at once, and settles only after the index holds the write', async () => {
     const [first, second] = [new Scripted('first'), new Scripted('second')];
     first.plans.push({ changes: [mesh('a')] }, { changes: [] }, { changes: [mesh('c')] });
     second.plans.push({ changes: [mesh('b')] });
     const replica = world.replica();
     const runner = await replica.lead([first, second]);
     await replica.settle();
-    expect(first.told).toEqual(['reset', 'saw a', 'settled written', 'saw b']);
-    expect(second.told).toEqual(['reset', 'saw a', 'saw b', 'settled written']);
+    expect(first.told).toEqual(['reset', 'saw a,b', 'settled written']);
+    expect(second.told).toEqual(['reset', 'saw a,b', 'settled written']);
     await replica.settle();
     expect(first.told.at(-1)).toBe('settled written');
     expect(runner.stats.loops['first']).toMatchObject({ writes: 2, written: 2, refused: 0 });
+  });
+
+  it('writes one by one what cannot be written together, so that one bad change stops nobody else', async () => {
+    const [bad, good] = [new Scripted('bad'), new Scripted('good')];
+    const replica = world.replica();
+    const write = replica.store.write.bind(replica.store);
+    replica.store.write = (request) =>
+      request.changes.some(({ id }) => id.name === 'poison') ? Promise.reject(new Error('a bug')) : write(request);
+    for (let i = 0; i < 3; i++) bad.plans.push({ changes: [mesh('poison')] });
+    good.plans.push({ changes: [mesh('lost')] }, { changes: [mesh('a')] }, { changes: [mesh('b')] });
+    const runner = await replica.lead([bad, good]);
+    await replica.settle();
+    expect(good.told.filter((line) => line.startsWith('settled'))).toEqual(['settled written', 'settled written']);
+    expect(runner.stats.loops).toMatchObject({ bad: { errors: 1 }, good: { errors: 0, written: 2 } });
+    expect(replica.index.countOf('Mesh')).toBe(2);
   });
 
   it('plans nothing before the index holds what the store held when the epoch began', async () => {

@@ -2,6 +2,7 @@ import { Backoff, errorText, orAborted, type Clock, type Logger, type Term } fro
 import { Unavailable } from '@causeway/resources';
 import { Fenced, type Fence, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
+import { joinPlans } from './joint-write';
 import { countResults, type RunnerStats } from './loop-stats';
 import { Seat } from './seat';
 
@@ -18,9 +19,14 @@ export interface RunnerOptions {
   readonly random?: () => number;
 }
 
+interface Planned {
+  readonly seat: Seat;
+  readonly plan: LoopPlan;
+}
+
 /**
- * Runs loops in their order for one term of a leader (design.md §3, §4): plan, fenced write, wait until the index
- * holds it, settle, next. `step` does at most one write, so that a simulation can drive it; `run` steps until the
+ * Runs loops for one term of a leader (design.md §3, §4): all plan, one fenced write of what they want, wait until the
+ * index holds it, settle, again. `step` does at most one write, so that a simulation can drive it; `run` steps until the
  * term ends. Nothing is planned before the index holds what the store held after the epoch began.
  */
 export class LoopRunner {
@@ -29,7 +35,8 @@ export class LoopRunner {
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
   private started = false;
-  private turn = 0;
+  /** The last joint write failed, and not for want of the store. */
+  private apart = false;
   private events = 0;
   private reloads = 0;
   private seenEvents = 0;
@@ -53,7 +60,7 @@ export class LoopRunner {
   }
 
   /**
-   * Starts, or lets the next loop that has something write once. False: nobody has anything now. Throws Fenced when
+   * Starts, or writes once what the loops want. False: nobody wants anything now. Throws Fenced when
    * another leads, Unavailable when the store is away (the next step then starts anew), the signal's reason when the
    * term ended.
    */
@@ -110,7 +117,7 @@ export class LoopRunner {
     if (this.reloads !== reloads) return;
     this.started = true;
     this.stats.starts += 1;
-    this.turn = 0;
+    this.apart = false;
   }
 
   /** With a pause after each: a leader that is busy must still renew its lease. */
@@ -148,53 +155,75 @@ export class LoopRunner {
     await this.resetAll();
   }
 
+  /** One turn: of all loops together, or of one after the other while a joint write fails. */
   private async pass(): Promise<boolean> {
     this.seenEvents = this.events;
-    for (let tried = 0; tried < this.seats.length; tried++) {
-      const seat = this.seats[this.turn];
-      this.turn = (this.turn + 1) % this.seats.length;
-      if (seat && (await this.giveTurn(seat))) return true;
-    }
+    const turns = this.apart ? this.seats.map((seat) => [seat]) : [this.seats];
+    for (const seats of turns) if (await this.giveTurn(seats)) return true;
     this.checkedEvents = -1;
+    this.apart = false;
     return false;
   }
 
-  private async giveTurn(seat: Seat): Promise<boolean> {
-    if (seat.isAside(this.options.clock.now())) return false;
+  private async giveTurn(seats: readonly Seat[]): Promise<boolean> {
+    const now = this.options.clock.now();
+    const wanted = seats.filter((seat) => !seat.isAside(now)).flatMap((seat) => this.ask(seat) ?? []);
+    if (wanted.length === 0) return false;
+    const plans = wanted.filter(({ plan }) => !isEmpty(plan));
+    if (plans.length === 0) {
+      await this.assertLeading();
+      return true;
+    }
+    if (this.checkedEvents === this.events) for (const { seat, plan } of plans) this.countDifferences(seat, plan);
     try {
-      const plan = this.ask(seat);
-      if (!plan) return false;
-      if (isEmpty(plan)) {
-        await this.assertLeading();
-        return true;
-      }
-      if (this.checkedEvents === this.events) this.countDifferences(seat, plan);
-      await this.carryOut(seat, plan);
+      await this.carryOut(plans);
     } catch (error) {
       this.rethrowUnlessBug(error);
-      this.setAside(seat, error);
-      this.reset(seat);
+      this.failed(plans, error);
     }
     return true;
   }
 
-  private ask(seat: Seat): LoopPlan | undefined {
+  private ask(seat: Seat): Planned | undefined {
     const { clock } = this.options;
-    const plan = seat.loop.plan(clock.now(), clock.elapsed());
-    seat.stats.plans += 1;
-    seat.wakeAt = plan?.wakeAt;
-    return plan && (plan.more === true || !isEmpty(plan)) ? plan : undefined;
+    try {
+      const plan = seat.loop.plan(clock.now(), clock.elapsed());
+      seat.stats.plans += 1;
+      seat.wakeAt = plan?.wakeAt;
+      return plan && (plan.more === true || !isEmpty(plan)) ? { seat, plan } : undefined;
+    } catch (error) {
+      this.setAside(seat, error);
+      this.reset(seat);
+      return undefined;
+    }
   }
 
-  private async carryOut(seat: Seat, plan: LoopPlan): Promise<void> {
-    const { changes, notes = [] } = plan;
-    const { fence } = this;
-    const result = await this.guarded(this.options.store.write({ changes, notes, onRefusal: 'skip', fence }));
-    const written = countResults(seat.stats, result);
+  private async carryOut(planned: readonly Planned[]): Promise<void> {
+    const joint = joinPlans(
+      planned.map(({ plan }) => plan),
+      this.options.index,
+    );
+    const { changes, notes } = joint;
+    const result = await this.guarded(
+      this.options.store.write({ changes, notes, onRefusal: 'skip', fence: this.fence }),
+    );
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
-    seat.loop.settled(changes, result);
-    seat.wrote(changes.length === 0 || written > 0, this.options.clock.now());
+    planned.forEach(({ seat, plan }, place) => {
+      const answer = joint.answerTo(place, result);
+      const written = countResults(seat.stats, answer);
+      seat.loop.settled(plan.changes, answer);
+      seat.wrote(plan.changes.length === answer.behind || written > 0, this.options.clock.now());
+    });
+  }
+
+  /** A write of several loops does not say whose fault it was: they try again one by one. */
+  private failed(planned: readonly Planned[], error: unknown): void {
+    this.apart = planned.length > 1 || this.apart;
+    for (const { seat } of planned) {
+      if (planned.length === 1) this.setAside(seat, error);
+      this.reset(seat);
+    }
   }
 
   private setAside(seat: Seat, error: unknown): void {

@@ -14,7 +14,8 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { MeshService } from '@causeway/kinds';
-import type { Change } from '@causeway/store';
+import type { Change, PutChange } from '@causeway/store';
+import { countProxies, stateOf } from '../availability/count-proxies';
 import type { DataplaneResource } from '../matching/dataplane-match';
 import { carriedLabels } from './carried-labels';
 import type { ServiceShape } from './service-candidates';
@@ -85,9 +86,7 @@ function planBacked(subject: ServiceSubject, oldest: Backing): ServiceDecision {
   const carried = carriedLabels(backings.map(({ dataplane }) => dataplane));
   const labels = labelsOf(subject, carried);
   const status = statusOf(subject, shape, Object.keys(carried));
-  if (!existing) {
-    return { change: { type: 'put', id, expect: 'absent', labels, spec: { ...shape }, ...(status ? { status } : {}) } };
-  }
+  if (!existing) return { change: { ...created(shape, backings, status), id, labels } };
   const { revision: expect } = existing;
   if (existing.graceStartedAt !== undefined) return { change: { type: 'patch', id, expect, graceStartedAt: null } };
   const spec = { ...existing.spec, ...shape };
@@ -95,6 +94,23 @@ function planBacked(subject: ServiceSubject, oldest: Backing): ServiceDecision {
   if (!held || !jsonEqual(labels, existing.labels))
     return { change: { type: 'put', id, expect, labels, spec, ...changed } };
   return changed.status ? { change: { type: 'patch', id, expect, ...changed } } : {};
+}
+
+/**
+ * A new service is complete at once: other zones hear of it once, not first of one that nobody serves. From then on
+ * its Dataplanes are counted by `AvailabilityLoop`.
+ */
+function created(
+  shape: ServiceShape,
+  backings: readonly Backing[],
+  status: JsonObject | undefined,
+): Omit<PutChange, 'id' | 'labels'> {
+  const dataplaneProxies = countProxies(
+    shape.ports,
+    backings.map(({ dataplane }) => dataplane),
+  );
+  const spec = { ...shape, state: stateOf(dataplaneProxies) };
+  return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 
 function sameShape(shape: ServiceShape, spec: JsonObject): boolean {

@@ -64,6 +64,7 @@ describe('ServicesLoop', () => {
         { ...port80, name: 'http' },
         { name: 'grpc', port: 90, targetPort: 90, appProtocol: 'grpc' },
       ],
+      state: 'Available',
     });
     expect(service.labels).toEqual({
       'kuma.io/display-name': 'backend',
@@ -85,6 +86,7 @@ describe('ServicesLoop', () => {
     expect((await found()).spec).toEqual({
       selector: { dataplaneTags: { 'kuma.io/service': 'backend' } },
       ports: [port80, port81],
+      state: 'Available',
     });
   });
 

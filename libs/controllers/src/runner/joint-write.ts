@@ -1,0 +1,82 @@
+import { identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
+import type { Change, ChangeResult, Note, PatchChange, ResourceIndex, WriteResult } from '@causeway/store';
+import type { LoopPlan } from './control-loop';
+
+/**
+ * The plans that several loops made of one state of the index, as one write. Loops that change different parts of one
+ * resource share a change; of two that want the same part the later stays behind and plans again.
+ */
+export interface JointWrite {
+  readonly changes: readonly Change[];
+  readonly notes: readonly Note[];
+  /** What the answer says of one plan, by its place; a change that stayed behind is refused as a conflict. */
+  answerTo(plan: number, result: WriteResult): PlanAnswer;
+}
+
+/** The answer to one plan of a joint write. */
+export interface PlanAnswer extends WriteResult {
+  /** How many of its changes another loop's kept from being written. */
+  readonly behind: number;
+}
+
+/** Joins plans in the order of their loops. `index` is what they were made of. */
+export function joinPlans(plans: readonly LoopPlan[], index: ResourceIndex): JointWrite {
+  const changes: Change[] = [];
+  const places = new Map<string, number>();
+  const placesOf = plans.map((plan) =>
+    plan.changes.map((change): number | undefined => {
+      const key = identityKey(change.id);
+      const place = places.get(key);
+      if (place === undefined) {
+        places.set(key, changes.length);
+        return changes.push(change) - 1;
+      }
+      const joined = joinChanges(changes[place], change, index);
+      if (joined) changes[place] = joined;
+      return joined && place;
+    }),
+  );
+  return {
+    changes,
+    notes: plans.flatMap(({ notes = [] }) => notes),
+    answerTo: (plan, { revision, results }) => {
+      const own = (placesOf[plan] ?? []).map((place) => (place === undefined ? BEHIND : (results[place] ?? BEHIND)));
+      return { revision, results: own, behind: own.filter((result) => result === BEHIND).length };
+    },
+  };
+}
+
+const BEHIND: ChangeResult = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
+
+/** Both changes as one; undefined where they cannot be. */
+function joinChanges(first: Change | undefined, second: Change, index: ResourceIndex): PatchChange | undefined {
+  if (first?.type !== 'patch' || second.type !== 'patch' || first.expect !== second.expect) return undefined;
+  const row = index.byIdentityKey(identityKey(second.id));
+  if (!row || row.revision !== second.expect || overlap(first, second)) return undefined;
+  const status = joinStatus(row.status ?? {}, first.status, second.status);
+  return status === undefined ? undefined : { ...first, ...second, ...status };
+}
+
+function overlap(first: PatchChange, second: PatchChange): boolean {
+  return (['spec', 'vip', 'graceStartedAt'] as const).some(
+    (part) => first[part] !== undefined && second[part] !== undefined,
+  );
+}
+
+function joinStatus(
+  base: JsonObject,
+  first: JsonObject | undefined,
+  second: JsonObject | undefined,
+): { readonly status?: JsonObject } | undefined {
+  if (!first || !second) return first || second ? { status: { ...first, ...second } } : {};
+  const moved = differences(base, second);
+  if (differences(base, first).some((key) => moved.includes(key))) return undefined;
+  const kept = Object.entries(first).filter(([key]) => !moved.includes(key));
+  const added = Object.entries(second).filter(([key]) => moved.includes(key));
+  return { status: Object.fromEntries([...kept, ...added]) };
+}
+
+function differences(base: JsonObject, status: JsonObject): readonly string[] {
+  const keys = new Set([...Object.keys(base), ...Object.keys(status)]);
+  return [...keys].filter((key) => !jsonEqual(base[key], status[key]));
+}
