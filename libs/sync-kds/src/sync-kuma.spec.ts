@@ -1,15 +1,16 @@
-import { Client, credentials, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
-import { GlobalKDSServiceService } from '@causeway/proto-gen';
+import { Client, credentials } from '@grpc/grpc-js';
 import { FakeClock, systemClock } from '@causeway/runtime';
 import { hashedName } from '@causeway/naming';
+import { KumaGlobal } from '../../../test/support/kuma-global';
+import { kumaResponse } from '../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
 import { clusterConfig } from './kuma-config';
 import { KUMA_DIALECT } from './wire/dialect';
 import { encodeZoneHeaders } from './wire/headers';
 import { NODE_FEATURES } from './wire/node';
-import { decodeRequest, encodeRequest, type SubscribeRequest } from './wire/request';
-import { ResourceEncoder } from './wire/resource-encoder';
-import { decodeResponse, encodeResponse, type IncomingResponse } from './wire/response';
+import { CREATION_ORDER_LABEL } from './wire/outgoing';
+import { decodeRequest, encodeRequest } from './wire/request';
+import { decodeResponse, type IncomingResponse } from './wire/response';
 import { kdsSyncService } from './wire/services';
 import { formatWireKey, type WireResource } from './wire/wire-resource';
 
@@ -36,16 +37,6 @@ const MESH: WireResource = {
   spec: {},
 };
 
-function respond(kind: string, nonce: string, resources: readonly WireResource[]): Buffer {
-  const encoder = new ResourceEncoder({ role: 'global' });
-  const encoded = resources.map((resource) => {
-    const encoding = encoder.encodeWire(resource, KUMA_DIALECT);
-    if (!encoding.ok) throw new Error(encoding.reason);
-    return encoding.resource;
-  });
-  return encodeResponse({ kind, nonce, controlPlane: 'kuma', resources: encoded, removed: [] });
-}
-
 /** A protobuf spec of a kind that we do not know, as the codec keeps it. */
 const OPAQUE = {
   '@type': 'type.googleapis.com/kuma.mesh.v1alpha1.ZoneIngress',
@@ -54,59 +45,6 @@ const OPAQUE = {
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** A Kuma global: no handshake, each kind answered once with what `state` holds then. */
-class KumaGlobal {
-  readonly asked: SubscribeRequest[] = [];
-  readonly nacks: string[] = [];
-  state = new Map<string, readonly WireResource[]>();
-  pings = 0;
-  port = 0;
-  private nonce = 0;
-  private down: ServerDuplexStream<Buffer, Buffer> | undefined;
-  private readonly server = new Server();
-
-  async serve(): Promise<void> {
-    this.server.addService(kdsSyncService, {
-      globalToZoneSync: (call: ServerDuplexStream<Buffer, Buffer>) => {
-        this.down = call;
-        call.on('error', () => undefined);
-        call.on('data', (bytes: Buffer) => this.asks(bytes));
-      },
-      zoneToGlobalSync: (call: ServerDuplexStream<Buffer, Buffer>) => call.on('error', () => undefined).resume(),
-    });
-    this.server.addService(
-      { healthCheck: GlobalKDSServiceService.healthCheck },
-      {
-        healthCheck: (_: unknown, callback: (error: null, response: object) => void) => {
-          this.pings++;
-          callback(null, { interval: undefined });
-        },
-      },
-    );
-    this.port = await new Promise<number>((resolve, reject) => {
-      this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
-        error ? reject(error) : resolve(port),
-      );
-    });
-  }
-
-  say(kind: string): void {
-    this.down?.write(respond(kind, String(++this.nonce), this.state.get(kind) ?? []));
-  }
-
-  close(): void {
-    this.server.forceShutdown();
-  }
-
-  private asks(bytes: Buffer): void {
-    const request = decodeRequest(bytes);
-    if (request.type === 'nack') this.nacks.push(request.message);
-    if (request.type !== 'subscribe') return;
-    this.asked.push(request);
-    if (this.state.has(request.kind)) this.say(request.kind);
-  }
 }
 
 describe('a zone under a Kuma global', () => {
@@ -183,6 +121,50 @@ describe('a zone under a Kuma global', () => {
   });
 });
 
+describe('two zones under a Kuma global', () => {
+  let kuma: KumaGlobal;
+  let east: TestZone;
+  let west: TestZone;
+
+  beforeEach(async () => {
+    kuma = new KumaGlobal(['MeshService', 'HostnameGenerator', 'MeshExternalService']);
+    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Mesh', [MESH]);
+    await kuma.serve();
+    [east, west] = [new TestZone('east'), new TestZone('west')];
+    await Promise.all([east.join(kuma), west.join(kuma)]);
+  });
+
+  afterEach(async () => {
+    await Promise.all([east.close(), west.close()]);
+    kuma.close();
+  });
+
+  it('know which of their services was made first, and nothing of how they were told (I3, I4)', async () => {
+    await west.put('MeshService', 'older', SPEC, { team: 'db' });
+    const [older, younger] = [west.id('MeshService', 'older'), east.id('MeshService', 'younger')];
+    const [made, copy] = [await west.holds(older), await east.holds(older)];
+    await east.put('MeshService', 'younger', SPEC);
+    expect(made.creationOrder).toBeGreaterThan(0);
+    expect(copy).toMatchObject({ creationOrder: made.creationOrder, spec: SPEC });
+    expect(copy.createdAt).toBe(Math.floor(made.creationOrder / 1_000));
+    expect(copy.labels).toEqual({ ...made.labels, 'kuma.io/origin': 'global' });
+    expect((await west.holds(younger)).creationOrder).toBe((await east.holds(younger)).creationOrder);
+    expect(made.creationOrder).toBeLessThan((await west.holds(younger)).creationOrder);
+    const relayed = kuma.state.get('MeshService')?.map(({ labels }) => labels[CREATION_ORDER_LABEL]);
+    expect(relayed).toEqual([String(made.creationOrder), expect.stringMatching(/^[0-9]+$/)]);
+    expect(kuma.nacks).toEqual([]);
+  });
+
+  it('keep the creation order of a service through its changes', async () => {
+    await west.put('MeshService', 'web', SPEC);
+    const made = await east.holds(west.id('MeshService', 'web'));
+    await west.put('MeshService', 'web', { ...SPEC, state: 'Unavailable' });
+    const changed = await east.holds(made.id, ({ spec }) => spec['state'] === 'Unavailable');
+    expect(changed).toMatchObject({ creationOrder: made.creationOrder, generation: 2 });
+  });
+});
+
 describe('a Kuma zone under our global', () => {
   let global: TestGlobal;
   let west: TestZone;
@@ -244,7 +226,7 @@ describe('a Kuma zone under our global', () => {
       if (request.kind !== 'MeshService') return;
       const claimed = service('theirs', 'zone');
       stream.write(
-        respond('MeshService', '1', [{ ...claimed, labels: { ...claimed.labels, 'kuma.io/zone': 'west' } }]),
+        kumaResponse('MeshService', 1, [{ ...claimed, labels: { ...claimed.labels, 'kuma.io/zone': 'west' } }]),
       );
     });
     const id = { kind: 'MeshService', mesh: 'default', zone: 'kz', namespace: 'default', name: 'theirs' };
@@ -268,7 +250,8 @@ describe('a Kuma zone under our global', () => {
     const up = open('zoneToGlobalSync');
     up.on('data', (bytes: Buffer) => {
       const request = decodeRequest(bytes);
-      if (request.type === 'subscribe' && request.kind === 'ZoneIngress') up.write(respond('ZoneIngress', '1', [made]));
+      if (request.type === 'subscribe' && request.kind === 'ZoneIngress')
+        up.write(kumaResponse('ZoneIngress', 1, [made]));
     });
     const down = open('globalToZoneSync', 'kz2');
     const received = new Promise<IncomingResponse>((resolve) => {

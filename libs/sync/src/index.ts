@@ -24,6 +24,7 @@ export {
   type LostState,
   type Sighting,
 } from './lost-zone';
+export { isWholeLife, type AwaitedZone } from './whole-life';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
   confirmLife,

@@ -15,6 +15,7 @@ export class DownStream implements ZoneStream {
   private readonly offering: OfferStream;
   private readonly listener: Listener;
   private readonly points: ReadonlyMap<string, Point>;
+  private readonly forget: () => void;
   private floor = Infinity;
 
   constructor(
@@ -36,11 +37,15 @@ export class DownStream implements ZoneStream {
       zone,
       ...(causeway
         ? { standing: this.standing() }
-        : { introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId) }),
+        : {
+            introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId),
+            withheld: (kind) => !parts.gate.isOpen && options.registry.kind(kind)?.sync.down === 'everything',
+          }),
       logger: options.logger.child({ zone, stream: 'down' }),
     });
     this.listener = { peer, dialect, stream: this.offering };
     audience.join(this.listener);
+    this.forget = parts.gate.onOpen(() => this.offering.resume());
   }
 
   message(bytes: Buffer): void {
@@ -54,6 +59,7 @@ export class DownStream implements ZoneStream {
   open(floor: number): void {
     this.floor = floor;
     this.offering.open();
+    void this.parts.gate.look();
   }
 
   reports(): readonly KindReport[] {
@@ -61,6 +67,7 @@ export class DownStream implements ZoneStream {
   }
 
   ended(): void {
+    this.forget();
     this.parts.audience.leave(this.listener);
   }
 

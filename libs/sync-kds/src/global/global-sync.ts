@@ -16,6 +16,7 @@ import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
 import { Audience } from './audience';
 import { ZoneInsights } from './insights';
+import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
@@ -56,19 +57,21 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     exportDefault: options.exportDefault ?? 'All',
   });
   const live = new LiveSessions((zone) => void insights.write([zone]));
+  const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
   const insights = new ZoneInsights(options, live, refused);
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), refused);
-  const upkeep = new Upkeep({ options, live, audience, insights });
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), { refused, gate });
+  const upkeep = new Upkeep({ options, live, audience, insights, gate });
   const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
     for (const { id, after } of event.changes) {
       if (id.kind === 'Zone' && !after) live.closeZone(id.name, 'the zone was deleted');
     }
+    if (event.changes.some(({ id }) => id.kind === 'Zone')) void gate.look();
     audience.observe(event);
   });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const streams = new ZoneStreams({ plainLives: new PlainLives(), options, audience, live, door, admissions });
+  const streams = new ZoneStreams({ plainLives: new PlainLives(), gate, options, audience, live, door, admissions });
   let server: Server | undefined;
   upkeep.start();
   return {
@@ -84,6 +87,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     close: async () => {
       upkeep.stop();
       unsubscribe();
+      gate.close();
       admissions.close();
       live.closeAll('the global stops');
       if (server) await shutDown(server);

@@ -1,5 +1,6 @@
 import type { LiveAdmissions } from '../auth/live-admissions';
 import type { Audience } from './audience';
+import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import type { PlainLives } from './plain-lives';
@@ -12,5 +13,6 @@ export interface GlobalParts {
   readonly live: LiveSessions;
   readonly door: ZoneDoor;
   readonly plainLives: PlainLives;
+  readonly gate: KumaGate;
   readonly admissions: LiveAdmissions;
 }

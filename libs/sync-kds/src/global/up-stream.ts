@@ -18,6 +18,8 @@ export class UpStream implements ZoneStream {
   private readonly writer: IntakeWriter;
   private readonly forget: () => void;
   private readonly ready: Promise<void>;
+  /** Kinds that cross zones and whose whole state has not been stored. */
+  private readonly awaited: Set<string>;
   private begin: () => void = () => undefined;
 
   private constructor(
@@ -28,6 +30,8 @@ export class UpStream implements ZoneStream {
   ) {
     const { store, registry, index, clock, logger, hold = DEFAULT_HOLD } = parts.options;
     const { zone, session, extensions } = entrance;
+    const crossing = registry.kinds.filter((kind) => kind.sync.down === 'everything' && goesUp(kind, entrance));
+    this.awaited = new Set(crossing.map(({ name }) => name));
     this.ready = new Promise((resolve) => (this.begin = resolve));
     const log = logger.child({ zone, stream: 'up' });
     this.writer = new IntakeWriter({
@@ -51,7 +55,14 @@ export class UpStream implements ZoneStream {
       writer: this.writer,
       now: () => clock.now(),
       logger: log,
+      applied: (kind) => this.countReport(kind),
     });
+  }
+
+  /** Other zones may be told of this one once all is here that crosses zones. */
+  private countReport(kind: string): void {
+    if (!this.intake.isComplete(kind) || !this.awaited.delete(kind) || this.awaited.size > 0) return;
+    void this.parts.gate.reported(this.entrance.zone);
   }
 
   static async begin(parts: GlobalParts, entrance: Entrance, stream: PeerStream): Promise<UpStream> {

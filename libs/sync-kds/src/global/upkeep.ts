@@ -2,6 +2,7 @@ import { errorText, type Timer } from '@causeway/runtime';
 import { isStalled } from '../report';
 import type { Audience } from './audience';
 import type { ZoneInsights } from './insights';
+import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 
@@ -19,6 +20,7 @@ export interface UpkeepParts {
   readonly live: LiveSessions;
   readonly audience: Audience;
   readonly insights: ZoneInsights;
+  readonly gate: KumaGate;
 }
 
 /** The little that the global's sync does by the clock: insights, stalled streams, sessions that other replicas replaced. */
@@ -42,13 +44,15 @@ export class Upkeep {
   /** One round. */
   async run(): Promise<void> {
     this.round++;
-    const { live, audience, insights } = this.parts;
+    const { live, audience, insights, gate } = this.parts;
     const zones = live.names();
     this.endStalled(zones);
     if (this.round % TOUCH_ROUNDS === 0) audience.touchAll();
     const turned = zones.filter((zone) => insights.hasTurned(zone));
     await insights.write(this.round % RENEW_ROUNDS === 0 ? zones : turned);
     if (zones.length > 0) await this.endReplaced();
+    // Zones report on other replicas as well.
+    if (zones.length > 0) await gate.look();
   }
 
   private endStalled(zones: readonly string[]): void {

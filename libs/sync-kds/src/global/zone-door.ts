@@ -5,6 +5,7 @@ import { PeerBook, type Point } from '../peer-book';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import { callerOf } from './auth';
+import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import type { RefusedStores } from './refused-stores';
@@ -33,6 +34,12 @@ interface Greeted {
   readonly points: ReadonlyMap<string, Point>;
 }
 
+/** What a door works with besides the store. */
+export interface DoorParts {
+  readonly refused: RefusedStores;
+  readonly gate: KumaGate;
+}
+
 /** Lets zones in: authenticates them, gives them a session, makes them known. */
 export class ZoneDoor {
   private readonly greeted = new Map<string, Greeted>();
@@ -41,7 +48,7 @@ export class ZoneDoor {
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
     private readonly features: readonly string[],
-    private readonly refused: RefusedStores,
+    private readonly parts: DoorParts,
   ) {}
 
   /** Throws Forbidden, Unavailable. */
@@ -52,7 +59,7 @@ export class ZoneDoor {
     await this.admit(headers);
     const { zone, storeId, incarnation, leaderEpoch: epoch, instance } = request;
     const opening = await this.options.sessions.open({ zone, storeId, incarnation, epoch, instance });
-    if (opening.type === 'other-store') await this.refused.note(zone, storeId, instance);
+    if (opening.type === 'other-store') await this.parts.refused.note(zone, storeId, instance);
     const session = opened(request, opening);
     await ensureZone(this.options.store, this.options.registry, zone);
     this.live.closeOlder(zone, session, 'both');
@@ -115,6 +122,7 @@ export class ZoneDoor {
 
   private async admit(headers: ZoneHeaders): Promise<void> {
     await this.options.auth.admit(callerOf(headers));
+    await this.parts.gate.look();
   }
 }
 

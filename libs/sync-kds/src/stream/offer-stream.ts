@@ -22,6 +22,8 @@ export interface OfferStreamOptions {
   readonly standing?: Standing;
   /** Told what the peer says of itself with what it asks for. */
   readonly introduced?: (metadata: NodeMetadata) => void;
+  /** Whether a kind that is asked for must wait for now; `resume` afterwards. */
+  readonly withheld?: (kind: string) => boolean;
   readonly logger: Logger;
 }
 
@@ -42,8 +44,8 @@ export interface Standing {
 export class OfferStream {
   private readonly outbox: Outbox<EncodedItem>;
   private opened = false;
-  /** Kinds asked for before `open`. */
-  private early: string[] = [];
+  /** Kinds asked for that must wait. */
+  private readonly early = new Set<string>();
   private writable = true;
 
   constructor(private readonly options: OfferStreamOptions) {
@@ -53,7 +55,14 @@ export class OfferStream {
   /** The index is complete: answers may begin. */
   open(): void {
     this.opened = true;
-    for (const kind of this.early.splice(0)) this.subscribe(kind);
+    this.resume();
+  }
+
+  /** Something may be withheld no longer. */
+  resume(): void {
+    const kinds = [...this.early];
+    this.early.clear();
+    for (const kind of kinds) this.subscribe(kind);
     this.pump();
   }
 
@@ -99,8 +108,8 @@ export class OfferStream {
   }
 
   private subscribe(kind: string): void {
-    if (this.opened) this.outbox.subscribe(kind, this.options.standing?.since(kind));
-    else this.early.push(kind);
+    if (!this.opened || this.options.withheld?.(kind) === true) this.early.add(kind);
+    else this.outbox.subscribe(kind, this.options.standing?.since(kind));
   }
 
   private decode(bytes: Buffer): WireRequest | undefined {

@@ -1,0 +1,126 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { errorText, type Timer } from '@causeway/runtime';
+import type { Note } from '@causeway/store';
+import { isWholeLife } from '@causeway/sync';
+import { caughtUp } from '../caught-up';
+import { DEFAULT_HOLD, type GlobalSyncOptions } from './options';
+
+/** Where it stands beside the log which zones have reported in this life of the store. */
+const AREA = 'global-life';
+const LIFE = 'life';
+const REPORTED = 'reported/';
+
+interface Life {
+  /** First sight, ms since 1970. */
+  readonly since: number;
+  readonly open: boolean;
+}
+
+type Parts = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'index' | 'clock' | 'logger' | 'hold'>;
+
+/**
+ * Whether Kuma zones may be told of other zones' resources. A Kuma zone deletes what a first state lacks, so a global that
+ * has begun a new life tells it only once the others have reported to it (design.md §5). The first life of a store has
+ * nobody to wait for. Once open it stays open for this life, on every replica.
+ */
+export class KumaGate {
+  private opened: string | undefined;
+  private looking: Promise<void> = Promise.resolve();
+  private timer: Timer | undefined;
+  private readonly stopped = new AbortController();
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly parts: Parts) {}
+
+  get isOpen(): boolean {
+    return this.opened !== undefined && this.opened === this.incarnation;
+  }
+
+  /** Calls back when it opens, until the returned function is called. */
+  onOpen(listener: () => void): () => void {
+    this.waiting.add(listener);
+    return () => void this.waiting.delete(listener);
+  }
+
+  /** The whole state of a zone has arrived; never rejects. */
+  async reported(zone: string): Promise<void> {
+    await this.look();
+    const { incarnation } = this;
+    if (this.isOpen || incarnation === undefined) return;
+    await this.write(REPORTED + zone, { incarnation }).catch((error: unknown) => this.failed(error));
+    await this.look();
+  }
+
+  /** Looks whether it is to be opened; before a zone's first session, or there would be that zone to wait for. Never rejects. */
+  look(): Promise<void> {
+    if (this.isOpen) return Promise.resolve();
+    this.looking = this.looking.then(() => this.lookOnce()).catch((error: unknown) => this.failed(error));
+    return this.looking;
+  }
+
+  close(): void {
+    this.stopped.abort();
+    this.timer?.cancel();
+    this.waiting.clear();
+  }
+
+  private get incarnation(): string | undefined {
+    return this.parts.index.point?.incarnation;
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { incarnation } = this;
+    if (this.isOpen || incarnation === undefined) return;
+    const { store, index, clock, hold = DEFAULT_HOLD } = this.parts;
+    const notes = await store.notes(AREA);
+    const known = lifeIn(notes, incarnation);
+    const { since, open } = known ?? { since: clock.now(), open: false };
+    const whole = open || isWholeLife(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
+    if (!known || whole !== open) await this.write(LIFE, { incarnation, since, open: whole });
+    if (!whole) return this.lookAgain(since + hold);
+    // What was reported to other replicas must be here before it is told.
+    await caughtUp(index, await store.head(), this.stopped.signal);
+    this.open(incarnation);
+  }
+
+  private async zones(notes: readonly Note[], incarnation: string): Promise<Parameters<typeof isWholeLife>[0]> {
+    const { sessions, index } = this.parts;
+    const known = new Set((await sessions.sessions()).map(({ zone }) => zone));
+    const reported = new Set(notes.filter(({ value }) => value?.['incarnation'] === incarnation).map(({ key }) => key));
+    return [...index.ofKind('Zone')].map(({ id, spec }) => ({
+      enabled: spec['enabled'] !== false,
+      hadSession: known.has(id.name),
+      reported: reported.has(REPORTED + id.name),
+    }));
+  }
+
+  private open(incarnation: string): void {
+    this.opened = incarnation;
+    this.timer?.cancel();
+    for (const listener of [...this.waiting]) listener();
+  }
+
+  private lookAgain(at: number): void {
+    const { clock, logger } = this.parts;
+    if (!this.timer) {
+      const until = new Date(at).toISOString();
+      logger.warn('the store is in a new life: Kuma zones hear of others only once all have reported', { until });
+    }
+    this.timer?.cancel();
+    this.timer = clock.after(at - clock.now(), () => void this.look());
+  }
+
+  private write(key: string, value: JsonObject): Promise<unknown> {
+    return this.parts.store.write({ changes: [], onRefusal: 'skip', notes: [{ area: AREA, key, value }] });
+  }
+
+  private failed(error: unknown): void {
+    this.parts.logger.warn('what zones have reported could not be read or noted', { error: errorText(error) });
+  }
+}
+
+function lifeIn(notes: readonly Note[], incarnation: string): Life | undefined {
+  const value = notes.find(({ key }) => key === LIFE)?.value;
+  if (!isJsonObject(value) || value['incarnation'] !== incarnation) return undefined;
+  return { since: Number(value['since']), open: value['open'] === true };
+}

@@ -1,0 +1,88 @@
+import { Client, credentials, type ClientDuplexStream } from '@grpc/grpc-js';
+import {
+  decodeRequest,
+  decodeResponse,
+  encodeRequest,
+  encodeResponse,
+  encodeZoneHeaders,
+  kdsSyncService,
+  KUMA_DIALECT,
+  ResourceEncoder,
+  type WireResource,
+} from '@causeway/sync-kds';
+
+type Stream = ClientDuplexStream<Buffer, Buffer>;
+
+/** The responses that a Kuma control plane of a test gives; nonces count through all of them. */
+export function kumaResponse(kind: string, nonce: number, resources: readonly WireResource[]): Buffer {
+  const encoder = new ResourceEncoder({ role: 'global' });
+  const encoded = resources.map((resource) => {
+    const encoding = encoder.encodeWire(resource, KUMA_DIALECT);
+    if (!encoding.ok) throw new Error(encoding.reason);
+    return encoding.resource;
+  });
+  return encodeResponse({ kind, nonce: String(nonce), controlPlane: 'kuma', resources: encoded, removed: [] });
+}
+
+/** A zone of plain Kuma, as far as sync sees it: no handshake, acknowledges everything. */
+export class KumaZone {
+  private client: Client | undefined;
+  private readonly heard = new Map<string, readonly string[]>();
+  private nonce = 0;
+
+  constructor(readonly zone: string) {}
+
+  /** Opens GlobalToZoneSync and asks for these kinds; what was heard before is forgotten. */
+  ask(global: { readonly port: number }, kinds: readonly string[]): void {
+    this.heard.clear();
+    const stream = this.open(global, 'globalToZoneSync');
+    stream.on('data', (bytes: Buffer) => {
+      const { kind, nonce, resources } = decodeResponse(bytes, KUMA_DIALECT);
+      const names = resources.map((read) =>
+        read.ok ? (read.resource.labels['kuma.io/display-name'] ?? read.resource.name) : read.fault.name,
+      );
+      if (!this.heard.has(kind)) this.heard.set(kind, names.sort());
+      stream.write(encodeRequest({ type: 'ack', kind, zone: this.zone, nonce, results: [] }));
+    });
+    for (const kind of kinds) {
+      stream.write(encodeRequest({ type: 'subscribe', kind, zone: this.zone, held: {} }));
+    }
+  }
+
+  /** Opens ZoneToGlobalSync and answers every kind that it is asked for with this state, else with an empty one. */
+  tell(global: { readonly port: number }, state: Readonly<Record<string, readonly WireResource[]>>): void {
+    const stream = this.open(global, 'zoneToGlobalSync');
+    stream.on('data', (bytes: Buffer) => {
+      const request = decodeRequest(bytes);
+      if (request.type !== 'subscribe') return;
+      stream.write(kumaResponse(request.kind, ++this.nonce, state[request.kind] ?? []));
+    });
+  }
+
+  hasHeard(kind: string): boolean {
+    return this.heard.has(kind);
+  }
+
+  /** Names of the first state of a kind since `ask`, once it has come. */
+  async firstState(kind: string): Promise<readonly string[]> {
+    for (;;) {
+      const names = this.heard.get(kind);
+      if (names) return names;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Ends both streams. */
+  leave(): void {
+    this.client?.close();
+    this.client = undefined;
+  }
+
+  private open({ port }: { readonly port: number }, method: 'globalToZoneSync' | 'zoneToGlobalSync'): Stream {
+    this.client ??= new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+    const { path, requestSerialize, responseDeserialize } = kdsSyncService[method];
+    const headers = encodeZoneHeaders({ zone: this.zone, version: '2.14.3' });
+    const stream = this.client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers);
+    return stream.on('error', () => undefined);
+  }
+}
