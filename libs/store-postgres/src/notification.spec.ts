@@ -40,10 +40,13 @@ describe('a watch and its connections (design.md §2.3)', () => {
     const [near, far] = [await backend(NEVER), await backend(NEVER)];
     await until(() => near.status().listening);
     const watching = new Watching(near.store, await near.store.head());
-    const id = freshId();
-    await write(far.store, put(id));
+    const [first, second] = [freshId(), freshId()];
+    await write(far.store, put(first));
     await watching.next();
-    expect(watching.names()).toEqual([id.name]);
+    // The first may have been found on beginning; the second comes to a watch that waits.
+    await write(far.store, put(second));
+    await watching.next();
+    expect(watching.names()).toEqual([first.name, second.name]);
     await watching.close();
   });
 
