@@ -13,6 +13,9 @@ import { requireNode } from './lib/node-version.mjs';
 import { root } from './lib/root.mjs';
 import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
 
+const NO_SCHEMATHESIS =
+  'no schemathesis: REST is not fuzzed by its OpenAPI document (`sh test/schemathesis/run.sh` installs it and does)';
+
 await runMain(async () => {
   requireNode();
   if (!isInstalled(root)) {
@@ -58,6 +61,7 @@ function runJest(args) {
 
 function report(result, status) {
   if (!process.env.CAUSEWAY_TEST_REDIS_URL) console.log(NO_REDIS);
+  if (!process.env.SCHEMATHESIS) console.log(NO_SCHEMATHESIS);
   const brokenFiles = result.numRuntimeErrorTestSuites;
   if (brokenFiles > 0) console.log(`${brokenFiles} test files did not run`);
   const skipped = result.numPendingTests + result.numTodoTests;
