@@ -33,6 +33,10 @@ describe('views', () => {
       },
       { id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' }, spec: { enabled: true } },
       { id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'west' } },
+      {
+        id: serviceId('far', 'west'),
+        status: { dataplaneProxies: { total: 3, connected: 2, healthy: 1 } },
+      },
       { id: { ...dataplane, name: 'redis-1' }, spec: networking('redis') },
       { id: { ...dataplane, name: 'web-1' }, spec: networking('web') },
     );
@@ -89,6 +93,8 @@ describe('views', () => {
       connected: 0,
       healthy: 1,
     });
+    // What the zone of a copy has reported stands.
+    expect((await get('/meshes/default/meshservices/far?zone=west')).status.dataplaneProxies.connected).toBe(2);
   });
 
   it('serve the Kubernetes form', async () => {

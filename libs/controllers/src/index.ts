@@ -8,6 +8,7 @@ export { LoopRunner, runLoops, type RunnerOptions } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-stats';
 export { createZoneLoops, poolFigures, type ZoneLoopsConfig } from './zone-loops';
 export { ConditionsLoop, type ConditionsConfig } from './conditions/conditions-loop';
+export { selectedDataplanes } from './matching/selected-dataplanes';
 export { HostnameLoop } from './hostname/hostname-loop';
 export { ClaimsView } from './explain/claims-view';
 export { type ClaimLine, type ServiceName } from './explain/claim-line';

@@ -1,5 +1,6 @@
 import { resolveName } from '@causeway/admission';
-import { isJsonObject, type Kind } from '@causeway/resources';
+import { selectedDataplanes } from '@causeway/controllers';
+import { compareText, isJsonObject, type Kind } from '@causeway/resources';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
 import { addressParameters, FRESHNESS } from '../read/read-parameters';
@@ -8,7 +9,6 @@ import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-
 import type { NamingAnswers } from './naming-answers';
 import type { Overviews } from './overviews';
 import { pageOf, PLAIN_PAGE, readPlainPage } from './plain-page';
-import { dataplanesOf } from './service-dataplanes';
 
 /** Views that join several resources, or a resource and what stands beside it (rest.md §1.4, §1.5). */
 export class Inspections {
@@ -60,7 +60,10 @@ export class Inspections {
     const page = readPlainPage(query);
     await this.reads.ready(query);
     requireMesh(this.parts.index, mesh ?? '');
-    const found = dataplanesOf(this.parts.index, resolveName(this.parts.index, this.parts.cp, name));
+    const service = resolveName(this.parts.index, this.parts.cp, name);
+    const found = selectedDataplanes(service, this.parts.index.ofKind('Dataplane'));
+    // All are of one mesh, zone and namespace.
+    found.sort((a, b) => compareText(a.id.name, b.id.name));
     const rows = found.map(({ id, labels }) => ({
       type: id.kind,
       mesh: id.mesh,

@@ -32,9 +32,12 @@ export class ResourceTexts {
   }
 }
 
-/** `connected` is filled when read; no data plane reports to this control plane yet (design.md §1). */
+/**
+ * `connected` is filled in when read (design.md §1): what a zone has reported of its service stands; no data plane
+ * connects to this control plane, so of its own services none is connected.
+ */
 function withConnected(status: JsonObject): JsonObject {
   const proxies = status['dataplaneProxies'];
   if (!isJsonObject(proxies)) return status;
-  return { ...status, dataplaneProxies: { ...proxies, connected: 0 } };
+  return { ...status, dataplaneProxies: { ...proxies, connected: proxies['connected'] ?? 0 } };
 }
