@@ -14,6 +14,7 @@ import {
   showAuthority,
   type ZoneTokenOptions,
 } from './commands/tokens';
+import { adoptZone, confirmGlobal, confirmZone } from './commands/sync-decisions';
 import { vips, type VipsOptions } from './commands/vips';
 import { zones, type ZonesOptions } from './commands/zones';
 import { outputs } from './render';
@@ -40,6 +41,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   addWriting(program, context, finish);
   addReading(program, context, finish);
   addInspecting(program, context, finish);
+  addZones(program, context, finish);
   addTokens(program, context, finish);
   return program;
 }
@@ -122,11 +124,29 @@ function addInspecting(program: Command, context: CommandContext, finish: Finish
     .option('-A, --all-meshes', 'over all meshes')
     .addOption(outputOption())
     .action(async (options: VipsOptions) => finish(await vips(context, options)));
-  program
+}
+
+function addZones(program: Command, context: CommandContext, finish: Finish): void {
+  const command = program
     .command('zones')
-    .description('shows how far each zone is: session, lag, rejects, versions')
+    .description('shows how far each zone is: session, lag, rejects, versions; and what only an operator can decide')
     .addOption(outputOption())
     .action(async (options: ZonesOptions) => finish(await zones(context, options)));
+  command
+    .command('confirm')
+    .description('accepts the new life of a zone: what it lacks is deleted (on the global)')
+    .argument('<name>', 'the zone')
+    .action(async (name: string) => finish(await confirmZone(context, name)));
+  command
+    .command('confirm-global')
+    .description('accepts the new life of the global: what it lacks is deleted (on a zone)')
+    .action(async () => finish(await confirmGlobal(context)));
+  command
+    .command('adopt')
+    .description('binds the name of a zone to another store (on the global)')
+    .argument('<name>', 'the zone')
+    .argument('[store]', 'id of the store; else the one refused last')
+    .action(async (name: string, store: string | undefined) => finish(await adoptZone(context, name, store)));
 }
 
 function addTokens(program: Command, context: CommandContext, finish: Finish): void {

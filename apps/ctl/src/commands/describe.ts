@@ -2,6 +2,8 @@ import { describeIdentity, isJsonObject, type JsonObject } from '@causeway/resou
 import { kindOf, pathOf, type CommandContext } from '../context';
 import { age, objectAt, structured, table, textAt } from '../render';
 import { listAt } from './get';
+import { zoneAsked } from './zones';
+import { decisionsDue, insightLines } from './zone-insight';
 
 export interface DescribeOptions {
   readonly mesh: string;
@@ -38,7 +40,20 @@ export async function describe(
   hostnames(context, body);
   const { addresses: _, ...status } = objectAt(body, 'status');
   section(context, 'Status', status);
+  if (kind.name === 'Zone') await zoneSync(context, id.name);
   return 0;
+}
+
+/** What is known of a Zone beside the log. */
+async function zoneSync(context: CommandContext, zone: string): Promise<void> {
+  const path = `/zones+insights/${encodeURIComponent(zone)}`;
+  const { body } = await context.api().send({ method: 'GET', path });
+  const insight = isJsonObject(body) ? objectAt(body, 'zoneInsight') : {};
+  if (textAt(insight, 'health') === '') return;
+  context.print('Sync:');
+  context.print(indent(insightLines(insight, context.now()).join('\n')));
+  const peer = (await zoneAsked(context)) === undefined ? zone : undefined;
+  for (const line of decisionsDue(insight, peer, context.now())) context.complain(line);
 }
 
 function section(context: CommandContext, title: string, content: unknown): void {

@@ -1,44 +1,65 @@
-import type { JsonObject } from '@causeway/resources';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
 import { objectAt, structured, table, textAt, type Output } from '../render';
 import { listAt } from './get';
 import { listAll } from './list-all';
+import { decisionsDue, seconds, sumsOf } from './zone-insight';
 
 export interface ZonesOptions {
   readonly output: Output;
 }
 
-/** `causeway zones`: how far each zone is, as the global knows it. */
+const HEAD = ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'VERSION', 'SESSION', 'INSTANCE', 'LAG', 'REJECTED', 'HELD'];
+
+/** `causeway zones`: how far each zone is, as the global knows it; on a zone only of that zone itself. */
 export async function zones(context: CommandContext, options: ZonesOptions): Promise<number> {
   const items = await listAll(context.api(), { path: '/zones+insights' });
   if (options.output !== 'table') {
     context.print(structured({ items }, options.output));
     return 0;
   }
+  const asked = await zoneAsked(context);
   if (items.length === 0) context.complain('no zones');
   else
     context.print(
       table(
-        ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'SESSION', 'LAG', 'REJECTED'],
-        items.map((item) => row(item, context.now())),
+        HEAD,
+        items.map((item) => row(item, asked)),
       ),
     );
+  for (const item of items) {
+    const insight = objectAt(item, 'zoneInsight');
+    const zone = asked === undefined ? textAt(item, 'name') : undefined;
+    for (const line of decisionsDue(insight, zone, context.now())) context.complain(line);
+  }
+  if (asked !== undefined) context.complain(`this is zone ${asked}: how far the others are, the global knows`);
   return 0;
 }
 
-function row(item: JsonObject, now: number): string[] {
+/** The zone whose control plane answers; undefined for the global. */
+export async function zoneAsked(context: CommandContext): Promise<string | undefined> {
+  const { body } = await context.api().send({ method: 'GET', path: '/' });
+  return isJsonObject(body) && body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
+}
+
+function row(item: JsonObject, asked: string | undefined): string[] {
   const insight = objectAt(item, 'zoneInsight');
-  const kinds = listAt(insight, 'kinds');
-  const sessions = listAt(insight, 'sessions').map((session) => textAt(session, 'session'));
-  const behind = kinds.flatMap((kind) => (typeof kind['behindSince'] === 'number' ? [now - kind['behindSince']] : []));
-  const rejected = kinds.flatMap((kind) => listAt(kind, 'rejections'));
+  const sessions = listAt(insight, 'sessions');
+  const { lag, waiting, rejected, held } = sumsOf(insight);
+  const known = textAt(insight, 'health') !== '';
+  const unknown = asked === undefined ? 'never joined' : 'unknown here';
   return [
     textAt(item, 'name'),
     textAt(item, 'zone', 'enabled') || 'true',
-    textAt(insight, 'health') || 'never joined',
+    textAt(insight, 'health') || unknown,
     textAt(insight, 'peer'),
-    [...new Set(sessions)].join(','),
-    behind.length === 0 ? '0s' : `${Math.round(Math.max(...behind) / 1_000)}s`,
-    String(rejected.length),
+    textAt(insight, 'version') || textAt(insight, 'globalVersion'),
+    distinct(sessions.map((session) => textAt(session, 'session'))),
+    distinct(sessions.map((session) => textAt(session, 'zoneInstanceId'))),
+    ...(known ? [waiting === 0 ? seconds(lag) : `${seconds(lag)} (${waiting})`, String(rejected), String(held)] : []),
   ];
+}
+
+function distinct(texts: readonly string[]): string {
+  return [...new Set(texts)].join(',');
 }

@@ -1,0 +1,113 @@
+import type { JsonObject } from '@causeway/resources';
+import { age, objectAt, table, textAt } from '../render';
+import { listAt } from './get';
+
+/** What a table says of a zone's kinds taken together. */
+export interface InsightSums {
+  /** Longest wait, seconds, and how much waits. */
+  readonly lag: number;
+  readonly waiting: number;
+  readonly rejected: number;
+  readonly held: number;
+}
+
+/** Sums over the kinds of an insight. */
+export function sumsOf(insight: JsonObject): InsightSums {
+  const kinds = listAt(insight, 'kinds');
+  const numbers = (key: string): number[] => kinds.map((kind) => Number(kind[key] ?? 0));
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  return {
+    lag: Math.max(0, ...numbers('lagSeconds')),
+    waiting: sum(numbers('waiting')),
+    rejected: sum(kinds.map((kind) => listAt(kind, 'rejections').length)),
+    held: sum(numbers('held')),
+  };
+}
+
+/** What waits for the operator, each with the command that decides it. `zone` is undefined where the peer is the global. */
+export function decisionsDue(insight: JsonObject, zone: string | undefined, now: number): string[] {
+  const refused = objectAt(insight, 'refused');
+  const newLife = objectAt(insight, 'newLife');
+  const due: string[] = [];
+  if (textAt(refused, 'storeId') !== '') {
+    const [storeId, instance] = [textAt(refused, 'storeId'), textAt(refused, 'instance')];
+    due.push(
+      `zone ${zone}: store ${storeId} (${instance}) comes under this name and is refused, last ${ago(refused['refusedAt'], now)}`,
+      `  where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,
+    );
+  }
+  if (textAt(newLife, 'incarnation') !== '') {
+    const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
+    const until = new Date(Number(newLife['until'])).toISOString();
+    due.push(
+      `${who}: began a new life, first seen ${ago(newLife['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
+      `  where these were deleted indeed: causeway zones ${command}`,
+    );
+  }
+  return due;
+}
+
+/** An insight for people, in lines. */
+export function insightLines(insight: JsonObject, now: number): string[] {
+  const kinds = listAt(insight, 'kinds');
+  return [
+    ...facts(insight, now),
+    ...(kinds.length === 0 ? [] : table(KIND_HEAD, kinds.map(kindRow)).split('\n')),
+    ...rejections(kinds),
+  ];
+}
+
+function facts(insight: JsonObject, now: number): string[] {
+  const line = (title: string, text: string): string[] => (text === '' ? [] : [`${title.padEnd(12)}${text}`]);
+  const [peer, version, globalVersion] = ['peer', 'version', 'globalVersion'].map((key) => textAt(insight, key));
+  return [
+    ...line('Health', `${textAt(insight, 'health')}, as of ${ago(insight['renewedAt'], now)}`),
+    ...line('Peer', [peer, version].filter((part) => part !== '').join(' ')),
+    ...line('Global', [textAt(insight, 'globalInstanceId'), globalVersion].filter((part) => part !== '').join(' ')),
+    ...listAt(insight, 'sessions').flatMap((session) =>
+      line(
+        'Session',
+        `${textAt(session, 'session')} ${textAt(session, 'direction')}, since ${new Date(Number(session['openedAt'])).toISOString()} ${textAt(session, 'zoneInstanceId')}`.trimEnd(),
+      ),
+    ),
+    ...line('Last error', textAt(insight, 'lastError')),
+  ];
+}
+
+const KIND_HEAD = ['KIND', 'WAY', 'OFFERED', 'ACKED', 'APPLIED', 'WAITING', 'LAG', 'HELD', 'REJECTED'];
+
+function kindRow(kind: JsonObject): string[] {
+  const shown = ['offered', 'acked', 'applied'].map((key) => textAt(kind, key) || '-');
+  const rejected = String(listAt(kind, 'rejections').length);
+  const [waiting, held] = [textAt(kind, 'waiting'), textAt(kind, 'held')];
+  return [
+    textAt(kind, 'kind'),
+    textAt(kind, 'direction'),
+    ...shown,
+    waiting,
+    seconds(kind['lagSeconds']),
+    held,
+    rejected,
+  ];
+}
+
+function rejections(kinds: readonly JsonObject[]): string[] {
+  const rows = kinds.flatMap((kind) =>
+    listAt(kind, 'rejections').map((rejection) => [
+      textAt(kind, 'kind'),
+      textAt(rejection, 'wireKey'),
+      textAt(rejection, 'reason'),
+    ]),
+  );
+  return rows.length === 0 ? [] : ['', ...table(['REJECTED', 'WIRE NAME', 'REASON'], rows).split('\n')];
+}
+
+/** Rounded as far as a lag is of interest. */
+export function seconds(value: unknown): string {
+  const number = Number(value ?? 0);
+  return `${number < 10 ? Math.round(number * 10) / 10 : Math.round(number)}s`;
+}
+
+function ago(ms: unknown, now: number): string {
+  return `${age(new Date(Number(ms)).toISOString(), now)} ago`;
+}

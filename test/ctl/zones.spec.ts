@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { NotFound, type JsonObject } from '@causeway/resources';
+import type { SyncDecisions } from '@causeway/rest';
+import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
+
+const ROOT = resolve(__dirname, '..', '..');
+const NOW = Date.now();
+
+const report = (kind: string, more: JsonObject = {}): JsonObject => ({
+  ...{ kind, direction: 'up', applied: 7, waiting: 0, lagSeconds: 0, held: 0, rejected: 0, rejections: [] },
+  ...more,
+});
+const WELL: JsonObject = {
+  ...{ health: 'Online', peer: 'causeway', version: '0.1.0', globalInstanceId: 'global-1', renewedAt: NOW },
+  sessions: ['down', 'up'].map((direction) => ({ session: 3, direction, openedAt: NOW, zoneInstanceId: 'east-a' })),
+  kinds: [report('Mesh', { direction: 'down', offered: 9, acked: 9 }), report('MeshService')],
+};
+const rejections = [{ wireKey: 'redis-4cx4.default', reason: 'spec.ports: must be a list' }];
+const TROUBLED: JsonObject = {
+  ...WELL,
+  health: 'Lagging',
+  kinds: [
+    report('Mesh', { direction: 'down', offered: 9, acked: 4, waiting: 12, lagSeconds: 34.56 }),
+    report('MeshService', { held: 5, rejected: 4, rejections }),
+  ],
+  newLife: { incarnation: 'life-2', since: NOW - 60_000, until: NOW + 240_000 },
+  refused: { storeId: 'store-2', instance: 'west-9', refusedAt: NOW - 3_000 },
+};
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function causeway(fixture: { readonly url: string }, args: readonly string[]): Promise<Ran> {
+  const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, CAUSEWAY_SERVER: fixture.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = new Promise<number | null>((done) => child.once('close', done));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return { out, err, code };
+}
+
+/** Runs of blanks as one, so that a width does not matter. */
+const lines = (out: string): string[] => out.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+
+describe('causeway zones, on a global', () => {
+  const insights: Readonly<Record<string, JsonObject>> = { east: WELL, west: TROUBLED };
+  let pending: { incarnation: string; since: number } | undefined;
+  const adopted: unknown[] = [];
+  const syncDecisions: SyncDecisions = {
+    confirmZone: async (zone) => {
+      if (zone === 'nowhere') throw new NotFound('zone nowhere never had a session with this global');
+      return pending;
+    },
+    adoptZone: async (zone, storeId) => {
+      adopted.push({ zone, storeId });
+      return { zone, storeId: storeId ?? 'store-2', formerly: 'store-1' };
+    },
+  };
+  let rest: RestFixture;
+  let url: string;
+
+  beforeAll(async () => {
+    const insightOf = ({ id }: { readonly id: { readonly name: string } }): JsonObject | undefined => insights[id.name];
+    rest = await restFixture({ cp: { role: 'global' }, insights: { insightOf }, syncDecisions });
+    for (const name of ['east', 'north', 'west']) {
+      await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name } });
+    }
+    url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
+  });
+  afterAll(() => rest.close());
+  const zones = (...args: readonly string[]): Promise<Ran> => causeway({ url }, ['zones', ...args]);
+
+  it('shows each zone in a line, and what waits for the operator beside it', async () => {
+    const { code, out, err } = await zones();
+    expect(lines(out)).toEqual([
+      'NAME ENABLED HEALTH PEER VERSION SESSION INSTANCE LAG REJECTED HELD',
+      'east true Online causeway 0.1.0 3 east-a 0s 0 0',
+      'north true never joined',
+      'west true Lagging causeway 0.1.0 3 east-a 35s (12) 1 5',
+      '',
+    ]);
+    expect(err).toMatch(/^zone west: store store-2 \(west-9\) comes under this name and is refused, last \d+s ago\n/);
+    expect(err).toContain('causeway zones adopt west store-2\n');
+    expect(err).toMatch(/zone west: began a new life, .* 5 resources that it does not name are kept until 20/);
+    expect(err).toMatch(/causeway zones confirm west\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('shows them as JSON', async () => {
+    const { items } = JSON.parse((await zones('-o', 'json')).out);
+    expect(items.map((item: JsonObject) => item['zoneInsight'])).toEqual([WELL, undefined, TROUBLED]);
+  });
+
+  it('describes one with its sessions, kinds and rejects', async () => {
+    const { out, err } = await causeway({ url }, ['describe', 'zone', 'west']);
+    expect(lines(out)).toEqual(
+      expect.arrayContaining([
+        'Sync:',
+        expect.stringMatching(/^Health Lagging, as of \d+s ago$/),
+        'Peer causeway 0.1.0',
+        'Global global-1',
+        `Session 3 down, since ${new Date(NOW).toISOString()} east-a`,
+        'KIND WAY OFFERED ACKED APPLIED WAITING LAG HELD REJECTED',
+        'Mesh down 9 4 7 12 35s 0 0',
+        'MeshService up - - 7 0 0s 5 1',
+        'MeshService redis-4cx4.default spec.ports: must be a list',
+      ]),
+    );
+    expect(err).toContain('causeway zones confirm west');
+    expect((await causeway({ url }, ['describe', 'zone', 'north'])).out).not.toContain('Sync:');
+  });
+
+  it('confirm says what it did, and what is wrong', async () => {
+    pending = { incarnation: 'life-2', since: 0 };
+    expect(await zones('confirm', 'west')).toEqual({
+      ...{ code: 0, err: '' },
+      out: 'the new life of zone west, first seen 1970-01-01T00:00:00.000Z, is accepted: what it lacks is deleted\n',
+    });
+    pending = undefined;
+    expect((await zones('confirm', 'west')).out).toBe('zone west has no new life to confirm\n');
+    const unknown = await zones('confirm', 'nowhere');
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('zone nowhere never had a session')]);
+    expect(await zones('confirm')).toMatchObject({ code: 2 });
+    expect(await zones('confirm-global')).toMatchObject({ code: 1, err: expect.stringContaining('on each zone') });
+  });
+
+  it('adopt says to whom the name belongs and how to take it back', async () => {
+    expect(await zones('adopt', 'west')).toEqual({
+      ...{ code: 0, out: 'zone west belongs to store store-2 now\n' },
+      err: 'before to store-1; to take it back: causeway zones adopt west store-1\n',
+    });
+    expect((await zones('adopt', 'west', 'store-1')).out).toBe('zone west belongs to store store-1 already\n');
+    expect(adopted).toEqual([
+      { zone: 'west', storeId: undefined },
+      { zone: 'west', storeId: 'store-1' },
+    ]);
+    expect(await zones('adopt', 'west', 'a b')).toMatchObject({ code: 1, err: expect.stringContaining('storeId') });
+  });
+});
+
+describe('causeway zones, on a zone', () => {
+  it('shows its own session and confirms the new life of the global', async () => {
+    const { refused: _, ...own } = TROUBLED;
+    const insightOf = ({ id }: { readonly id: { readonly name: string } }): JsonObject | undefined =>
+      id.name === 'east' ? own : undefined;
+    const confirmGlobal = async (): Promise<{ incarnation: string; since: number }> => ({ incarnation: 'i', since: 0 });
+    const rest = await restFixture({ cp: ZONE_EAST, insights: { insightOf }, syncDecisions: { confirmGlobal } });
+    try {
+      for (const name of ['east', 'west']) {
+        await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name } });
+      }
+      const url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
+      const { out, err } = await causeway({ url }, ['zones']);
+      expect(lines(out).slice(1)).toEqual([
+        'east true Lagging causeway 0.1.0 3 east-a 35s (12) 1 5',
+        'west true unknown here',
+        '',
+      ]);
+      expect(err).toMatch(/^the global: began a new life/);
+      expect(err).toContain('causeway zones confirm-global\n');
+      expect(err).toContain('this is zone east');
+      expect((await causeway({ url }, ['describe', 'zone', 'east'])).err).toContain('causeway zones confirm-global');
+      expect((await causeway({ url }, ['zones', 'confirm-global'])).out).toContain('the new life of the global');
+    } finally {
+      await rest.close();
+    }
+  }, 30_000);
+});
