@@ -1,5 +1,5 @@
 import { ProcessMesh } from '../test/support/process-mesh';
-import { cpuSeconds, idleCpu, memory } from './support/process-figures';
+import { cpuOf, cpuPercent, cpuSince, memory } from './support/process-figures';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
@@ -23,25 +23,22 @@ const REST = 10_000;
 
 /** One change after another. */
 async function fanOut(mesh: ProcessMesh, crowd: ZoneCrowd, joined_ms: number): Promise<void> {
-  const { pid } = mesh.global;
   for (let n = 0; n < WARM; n++) await crowd.spread(`warm-${n}`);
-  const before = cpuSeconds(pid);
+  const before = cpuOf(mesh);
   const times: number[] = [];
   for (let n = 0; n < TRIES; n++) times.push(await crowd.spread(`try-${n}`));
-  const cpu = Math.round(((cpuSeconds(pid) - before) * 1e5) / TRIES) / 100;
-  const zones = crowd.pids.map(memory);
+  const cpu_s = cpuSince(mesh, before);
   report('fanout', {
-    ...{ zones: ZONES, joined_ms, ...summary(times), global_cpu_ms_a_change: cpu },
-    ...{ global: memory(pid), simulated_zones: zones },
+    ...{ zones: ZONES, joined_ms, ...summary(times), cpu_s },
+    ...{ global: memory(mesh.global.pid), simulated_zones: crowd.pids.map(memory) },
   });
 }
 
 /** Nothing changes: what do connections cost? */
 async function idle(mesh: ProcessMesh): Promise<void> {
-  const { pid } = mesh.global;
   await new Promise((resolve) => setTimeout(resolve, REST));
-  const cpu = await idleCpu(new Map([['global', pid]]), IDLE * 1_000);
-  report('fanout-idle', { zones: ZONES, seconds: IDLE, cpu_percent: cpu['global'], ...memory(pid) });
+  const cpu_percent = await cpuPercent(mesh, IDLE);
+  report('fanout-idle', { zones: ZONES, seconds: IDLE, cpu_percent, global: memory(mesh.global.pid) });
 }
 
 async function main(): Promise<void> {

@@ -1,12 +1,12 @@
 import type { ProcessMesh } from '../test/support/process-mesh';
 import { withMesh, zoneNames } from './support/bench-mesh';
-import { idleCpu, memoryOf, pidsOf } from './support/process-figures';
+import { cpuPercent, memoryOf } from './support/process-figures';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 
 /**
- * What control planes cost while nothing changes (design.md §8): CPU of the global and of zones that hold 10,000
- * services, in percent of a core over a minute, and their memory. Prints one JSON line.
+ * What control planes cost while nothing changes (design.md §8): CPU of the global, of zones that hold
+ * 10,000 services and of Postgres, in percent of a core over a minute, and memory. Prints one JSON line.
  * BENCH_SERVICES (10000), BENCH_ZONES (2), BENCH_SECONDS (60), BENCH_HEAP: largest old space of each process, MB.
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);
@@ -18,7 +18,7 @@ const REST = 10_000;
 
 async function measure(mesh: ProcessMesh): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, REST));
-  const cpu_percent = await idleCpu(pidsOf(mesh), SECONDS * 1_000);
+  const cpu_percent = await cpuPercent(mesh, SECONDS);
   report('idle', { zones: ZONES, services: SERVICES, seconds: SECONDS, cpu_percent, memory: memoryOf(mesh) });
 }
 

@@ -1,6 +1,6 @@
 import type { ProcessMesh } from '../test/support/process-mesh';
 import { withMesh, zoneNames } from './support/bench-mesh';
-import { memoryOf } from './support/process-figures';
+import { cpuOf, cpuSince, memoryOf } from './support/process-figures';
 import { Propagation } from './support/propagation';
 import { numberSetting, report } from './support/report';
 import { RestWriter, UPDATED, WRITES, type ServiceWrite } from './support/rest-writer';
@@ -51,23 +51,26 @@ async function observed<T>(
 }
 
 /** One write after another. */
-async function oneByOne(mesh: ProcessMesh, series: string): Promise<Readonly<Record<string, number>>> {
+async function oneByOne(mesh: ProcessMesh, series: string): Promise<Readonly<Record<string, unknown>>> {
   return observed(mesh, async (propagation, east) => {
-    for (let n = 0; n < TRIES + WARM; n++) await propagation.one(east, nthWrite(series, n));
-    return summary(propagation.times.slice(WARM));
+    for (let n = 0; n < WARM; n++) await propagation.one(east, nthWrite(series, n));
+    const before = cpuOf(mesh);
+    for (let n = WARM; n < TRIES + WARM; n++) await propagation.one(east, nthWrite(series, n));
+    return { ...summary(propagation.times.slice(WARM)), cpu_s: cpuSince(mesh, before), memory: memoryOf(mesh) };
   });
 }
 
 /** A steady stream of writes. */
 async function sustained(mesh: ProcessMesh): Promise<Readonly<Record<string, unknown>>> {
   if (WRITE === 'update') await made(mesh);
-  const before = memoryOf(mesh);
+  const before = { memory: memoryOf(mesh), cpu: cpuOf(mesh) };
   return observed(mesh, async (propagation, east) => {
     const writes = Array.from({ length: RATE * SECONDS }, (_, n) =>
       nthWrite('stream', WRITE === 'update' ? n + UPDATED : n),
     );
     const outcome = await propagation.stream(east, writes, RATE);
-    return { rate: RATE, seconds: SECONDS, ...outcome, ...summary(propagation.times), memory_before: before };
+    const cost = { cpu_s: cpuSince(mesh, before.cpu), memory_before: before.memory, memory: memoryOf(mesh) };
+    return { rate: RATE, seconds: SECONDS, ...outcome, ...summary(propagation.times), ...cost };
   });
 }
 
@@ -85,14 +88,13 @@ async function made(mesh: ProcessMesh): Promise<void> {
 async function measure(mesh: ProcessMesh, settled_ms: number): Promise<void> {
   const facts = { zones: ZONES, services: SERVICES, write: WRITE, settled_ms };
   if (RATE > 0) {
-    const figures = await sustained(mesh);
-    return report('propagation-sustained', { ...facts, ...figures, memory: memoryOf(mesh) });
+    return report('propagation-sustained', { ...facts, ...(await sustained(mesh)) });
   }
-  report('propagation', { ...facts, ...(await oneByOne(mesh, 'try')), memory: memoryOf(mesh) });
+  report('propagation', { ...facts, ...(await oneByOne(mesh, 'try')) });
   if (STOPPED === 0) return;
   const stopped = zoneNames(ZONES).at(-1) ?? '';
   mesh.zone(stopped).signal('SIGSTOP');
-  report('propagation', { ...facts, stopped, ...(await oneByOne(mesh, 'stopped')), memory: memoryOf(mesh) });
+  report('propagation', { ...facts, stopped, ...(await oneByOne(mesh, 'stopped')) });
 }
 
 async function main(): Promise<void> {

@@ -31,7 +31,8 @@ export async function startSettled(
     }
     await mesh.startGlobal(global);
     const began = performance.now();
-    await Promise.all(zones.map((zone) => mesh.startZone(zone)));
+    // One after the other: ten processes that load their code at once on two cores are late to answer anybody.
+    for (const zone of zones) await mesh.startZone(zone);
     const wanted = { services, every: 200, still: 1_000, timeout: HOUR };
     const last = await Promise.all(urls.map((url) => untilSettled(url, wanted)));
     return { mesh, settled_ms: Math.round(Math.max(...last) - began) };

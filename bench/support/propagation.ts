@@ -2,9 +2,20 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestWriter, ServiceWrite } from './rest-writer';
 import type { SeenService } from './service-watch';
+import { summary } from './summary';
 
 /** How long nothing may arrive before what is missing counts as lost, ms. */
 const PATIENCE = 30_000;
+
+/** What became of a stream of writes. */
+export interface StreamOutcome {
+  /** Writes that were answered with a failure. */
+  readonly refused: number;
+  /** Writes that were answered with success and never seen. */
+  readonly lost: number;
+  /** From the moment a write was due until it was answered. */
+  readonly answered: Readonly<Record<string, number>>;
+}
 
 /** Matches what was written in one zone with what another one tells of, and keeps how long each write took. */
 export class Propagation {
@@ -36,26 +47,25 @@ export class Propagation {
 
   /**
    * Sends writes at a steady rate whether or not earlier ones were answered, and waits for all of them. A write counts
-   * from when it was due, so that a sender that falls behind shows. Tells how many were refused and how many never came.
+   * from when it was due, so that a sender that falls behind shows.
    */
-  async stream(
-    writer: RestWriter,
-    writes: Iterable<ServiceWrite>,
-    rate: number,
-  ): Promise<{ refused: number; lost: number }> {
+  async stream(writer: RestWriter, writes: Iterable<ServiceWrite>, rate: number): Promise<StreamOutcome> {
     const start = performance.now();
+    const answered: number[] = [];
     const answers: Promise<void>[] = [];
-    let [sent, refused] = [0, 0];
+    let sent = 0;
     for (const write of writes) {
       const due = start + (sent++ * 1_000) / rate;
       if (due > performance.now()) await pause(due - performance.now());
       this.expect(write, due);
-      answers.push(writer.put(write).catch(() => void refused++));
+      const answer = writer.put(write).then(() => void answered.push(performance.now() - due));
+      answers.push(answer.catch(() => undefined));
     }
     await Promise.all(answers);
+    const refused = sent - answered.length;
     this.lastSeen = performance.now();
     while (this.missing.size > 0 && performance.now() - this.lastSeen < PATIENCE) await pause(100);
-    return { refused, lost: sent - refused - this.times.length };
+    return { refused, lost: answered.length - this.times.length, answered: summary(answered) };
   }
 
   private expect({ service, port }: ServiceWrite, due: number): void {
