@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from './postgres';
-import { ProcessPlane, type PlaneEnvironment } from './process-plane';
+import { ProcessPlane, START_TIMEOUT, type PlaneEnvironment } from './process-plane';
 import { until } from './until';
 
 /** A global and zones as processes, with zone tokens and TLS as by default, each with a database of its own on the Postgres of the test run. */
@@ -55,7 +55,7 @@ export class ProcessMesh {
     const own = { ...(await this.credentials(name)), ...env };
     const zone = await ProcessPlane.start('zone', name, { ...(await this.environment(name)), ...own });
     this.zones.set(name, zone);
-    await until(`zone ${name} has the default mesh`, () => zone.get('/meshes/default'));
+    await until(`zone ${name} has the default mesh`, () => zone.get('/meshes/default'), START_TIMEOUT);
     return zone;
   }
 

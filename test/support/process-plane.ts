@@ -5,6 +5,9 @@ import { until } from './until';
 
 const ROOT = resolve(__dirname, '..', '..');
 
+/** A control plane that starts beside many others on a busy machine takes its time, ms. */
+export const START_TIMEOUT = 180_000;
+
 /** What a control plane said of where it listens. */
 interface Doors {
   rest?: string;
@@ -90,7 +93,7 @@ export class ProcessPlane {
           () => false,
         );
       },
-      60_000,
+      START_TIMEOUT,
     );
   }
 
