@@ -34,7 +34,10 @@ export class UpStream implements ZoneStream {
     this.awaited = new Set(crossing.map(({ name }) => name));
     this.ready = new Promise((resolve) => (this.begin = resolve));
     const log = logger.child({ zone, stream: 'up' });
+    const receiver = { role: 'global', from: zone } as const;
     this.writer = new IntakeWriter({
+      index,
+      receiver,
       write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
       book,
       hold,
@@ -45,7 +48,7 @@ export class UpStream implements ZoneStream {
     this.forget = parts.plainLives.await(zone, () => void this.writer.lifeKnown());
     this.intake = new IntakeStream({
       stream,
-      receiver: { role: 'global', from: zone },
+      receiver,
       zone,
       dialect: dialectOf(extensions),
       results: extensions.includes(Extension.result),

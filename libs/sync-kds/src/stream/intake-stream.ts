@@ -123,8 +123,7 @@ export class IntakeStream {
   /** Takes in nothing more; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
-    this.options.writer.close();
-    await Promise.all(this.queues.values());
+    await Promise.all([this.options.writer.close(), ...this.queues.values()]);
   }
 
   private async take(response: IncomingResponse): Promise<void> {

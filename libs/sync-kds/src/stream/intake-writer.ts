@@ -1,8 +1,9 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import { Fenced, type Change, type Note, type WriteResult } from '@causeway/store';
-import { confirmLife, judgeLife, type Intake, type PendingLife, type Rejection } from '@causeway/sync';
+import { Fenced, type Change, type Note, type ResourceIndex, type WriteResult } from '@causeway/store';
+import { confirmLife, judgeLife, type Intake, type PendingLife, type Receiver, type Rejection } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
+import { HeldMarks } from './held-marks';
 import type { CopyPut } from './parcel';
 
 /** Largest number of changes in one write: larger ones delay everybody else (design.md §2.4). */
@@ -19,6 +20,8 @@ export interface IntakeWriterOptions {
   /** Writes with the right of this session or term. */
   readonly write: (changes: readonly Change[], notes: readonly Note[]) => Promise<WriteResult>;
   readonly book: PeerBook;
+  readonly index: ResourceIndex;
+  readonly receiver: Receiver;
   /**
    * The life of a plain Kuma peer, which does not say with its state which one it is of; undefined until it is known.
    * Absent for Causeway peers.
@@ -40,16 +43,31 @@ export class IntakeWriter {
   /** What was held goes; nothing is taken in meanwhile, or what comes back just then would be deleted. */
   private releasing: Promise<void> = Promise.resolve();
   private closed = false;
+  private readonly marks: HeldMarks;
+  /** Of our store, with what was last written. */
+  private revision = 0;
 
-  constructor(private readonly options: IntakeWriterOptions) {}
+  constructor(private readonly options: IntakeWriterOptions) {
+    const { index, receiver, clock, logger, hold } = options;
+    this.marks = new HeldMarks({
+      ...{ index, receiver, clock, logger },
+      write: (changes) => options.write(changes, []),
+      heldTime: ({ id }) => {
+        const pending = this.held.get(id.kind)?.has(identityKey(id)) === true ? this.pendingLife() : undefined;
+        return pending && { since: pending.since, until: pending.since + hold };
+      },
+    });
+  }
 
   /** `point` is where the peer's state stands with this message, where it says so. What the store refused comes back. */
   async apply(kind: string, intake: Intake<CopyPut>, point: Point | undefined): Promise<readonly Rejection[]> {
     await this.releasing;
     const gone = [...intake.removed, ...this.judged(kind, intake, point)];
-    for (const { id } of intake.puts) this.held.get(kind)?.delete(identityKey(id));
+    const named = intake.puts.map(({ id }) => identityKey(id)).filter((key) => this.held.get(kind)?.delete(key));
     const changes = [...intake.puts.map(({ content }): Change => content), ...gone.map(deletion)];
     const results = await this.write(changes, this.notes(kind, intake, point));
+    const marked = intake.completed ? [...this.marks.standing(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
+    this.marks.look([...named, ...marked], this.revision);
     return intake.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
       // An older state is superseded: that is as it should be.
@@ -77,10 +95,12 @@ export class IntakeWriter {
     }
   }
 
-  close(): void {
+  /** Resolves when no mark is being written. */
+  close(): Promise<void> {
     this.closed = true;
     this.release?.cancel();
     this.look?.cancel();
+    return this.marks.close();
   }
 
   /** The life of a plain Kuma peer became known: what waited for that is judged. */
@@ -88,8 +108,9 @@ export class IntakeWriter {
     const life = this.options.plainLife?.();
     if (life === undefined || this.closed) return;
     const until = this.heldUntil(life);
-    if (until !== undefined) this.releaseAt(until);
-    else await this.releaseAll(life);
+    if (until === undefined) return this.releaseAll(life);
+    this.releaseAt(until);
+    for (const held of this.held.values()) this.marks.look(held.keys(), this.revision);
   }
 
   /** What of the absent may go now. */
@@ -193,6 +214,7 @@ export class IntakeWriter {
       if (changes.length === 0 && notes.length === 0) break;
       const written = await this.options.write(changes.slice(from, from + BATCH), last ? notes : []);
       results.push(...written.results);
+      this.revision = written.revision;
     }
     return results;
   }

@@ -29,7 +29,10 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   const stream = calls.stream('down', headersOf(session));
   const fence = { epoch: term.epoch, holder: term.holder };
   const plain = plainGlobal(session);
+  const receiver = { role: 'zone', zone } as const;
   const writer = new IntakeWriter({
+    index,
+    receiver,
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
     book,
     hold,
@@ -39,7 +42,7 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   });
   const intake = new IntakeStream({
     stream,
-    receiver: { role: 'zone', zone },
+    receiver,
     zone,
     dialect: dialectOf(extensions),
     results: extensions.includes(Extension.result),
