@@ -4,27 +4,33 @@ import { coreKinds } from '@causeway/kinds';
 import { isJsonObject, type Identity } from '@causeway/resources';
 import { createRestServer } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
+import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
+import { createPostgresBackend } from '@causeway/store-postgres';
+import { createTestDatabase } from '../test/support/postgres';
+import { benchServices } from './support/services';
 import { summary } from './support/summary';
 
 /**
- * A control plane's REST server over loopback with 10,000 services in a memory store: lists of 1,000 and of all 10,000
- * by cursor, reads and writes one after another, and 100 watchers (from the answer to a write to the last of them).
+ * A control plane's REST server over loopback with 10,000 services in a store in Postgres: lists of 1,000 and of all
+ * 10,000 by cursor, reads, writes one after another and 16 at a time, batches of 1,000 (written as sync and controllers
+ * do, until a list shows them), and 100 watchers (from sending a write to the last of them).
  * Prints one JSON line. BENCH_SERVICES (10000), BENCH_TRIES (200), BENCH_WATCHERS (100).
  */
 const SERVICES = Number(process.env['BENCH_SERVICES'] ?? 10_000);
 const TRIES = Number(process.env['BENCH_TRIES'] ?? 200);
 const WATCHERS = Number(process.env['BENCH_WATCHERS'] ?? 100);
+const WRITERS = 16;
+const BATCH = 1_000;
 const CP = { role: 'zone', zone: 'east', federated: true } as const;
 const LIST = '/meshes/default/meshservices';
 
-function service(i: number): Change {
+function service(i: number, port = 80): Change {
   const id: Identity = {
     ...{ kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default' },
     name: `service-${i}`,
   };
   const labels = { 'kuma.io/zone': 'east', 'kuma.io/display-name': id.name, team: `team-${i % 100}` };
-  return { type: 'put', id, expect: 'any', labels, spec: { ports: [{ port: 80, appProtocol: 'http' }] } };
+  return { type: 'put', id, expect: 'any', labels, spec: { ports: [{ port, appProtocol: 'http' }] } };
 }
 
 const mesh: Change = {
@@ -52,6 +58,23 @@ async function text(url: string, init: RequestInit = {}): Promise<string> {
 function put(base: string, name: string, port: number): Promise<string> {
   const body = JSON.stringify({ type: 'MeshService', name, spec: { selector: {}, ports: [{ port }] } });
   return text(`${base}${LIST}/${name}`, { method: 'PUT', body, headers: { 'content-type': 'application/json' } });
+}
+
+/** How many writes a second are answered when several clients write at once. */
+async function sideBySide(base: string): Promise<number> {
+  const start = performance.now();
+  const writer = async (_: unknown, first: number): Promise<void> => {
+    for (let i = first; i < TRIES; i += WRITERS) await put(base, `side-${i}`, 80);
+  };
+  await Promise.all(Array.from({ length: WRITERS }, writer));
+  return Math.round((TRIES * 1_000) / (performance.now() - start));
+}
+
+/** From a batch handed to the store to a list that has it. */
+async function batch(base: string, store: ResourceStore, turn: number): Promise<void> {
+  const changes = Array.from({ length: Math.min(BATCH, SERVICES) }, (_, i) => service(i, 1_000 + turn));
+  const { revision } = await store.write({ changes, onRefusal: 'skip' });
+  await text(`${base}${LIST}?size=1&minRevision=${revision}`);
 }
 
 /** Every page by cursor, as a client that wants all would read them. */
@@ -108,13 +131,21 @@ async function fanOut(base: string): Promise<Readonly<Record<string, number>>> {
   return figures;
 }
 
+async function fill(store: ResourceStore, index: ResourceIndex): Promise<void> {
+  await store.write({ changes: [mesh], onRefusal: 'abort' });
+  const changes = Array.from({ length: SERVICES }, (_, i) => service(i));
+  await index.reached((await store.write({ changes, onRefusal: 'skip' })).revision);
+}
+
 async function main(): Promise<void> {
-  const store = new MemoryStore(new MemoryDisk());
+  const stopServices = await benchServices();
+  const database = await createTestDatabase();
+  const backend = await createPostgresBackend({ url: database.url });
+  const { store } = backend;
   const index = new ResourceIndex();
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
-  const changes = [mesh, ...Array.from({ length: SERVICES }, (_, i) => service(i))];
-  await index.reached((await store.write({ changes, onRefusal: 'abort' })).revision);
+  await fill(store, index);
   const parts = { registry: coreKinds, store, index, clock: systemClock };
   const admission = new Admission({ ...parts, controlPlane: CP, operatorToken: false });
   const server = await createRestServer({
@@ -131,14 +162,21 @@ async function main(): Promise<void> {
     page_by_label: await timed(TRIES, (i) => text(`${base}${LIST}?filter[labels.team]=team-${i % 100}`)),
     get: await timed(TRIES, (i) => text(`${base}${LIST}/service-${i % SERVICES}`)),
     put: await timed(TRIES, (i) => put(base, `put-${i}`, 80)),
+    puts_per_second_of_16_writers: await sideBySide(base),
+    batch_of_1000_until_listed: await timed(Math.ceil(TRIES / 20), (i) => batch(base, store, i)),
     watchers: WATCHERS,
     write_to_last_watcher: await fanOut(base),
   };
   console.log(JSON.stringify(figures));
   await server.close();
   stop.abort();
-  await store.close();
   await following;
+  await backend.close();
+  await database.drop();
+  await stopServices();
 }
 
-void main();
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
