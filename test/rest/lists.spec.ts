@@ -63,6 +63,18 @@ describe('lists', () => {
     expect((await get('/meshservices?offset=99')).body).toEqual({ total: 5, items: [], next: null });
   });
 
+  it('show the Kubernetes form as asked, without values of secrets', async () => {
+    const { body } = await get('/meshservices?size=1&format=k8s');
+    expect(body.items[0]).toMatchObject({ kind: 'MeshService', metadata: { name: 'redis', namespace: 'default' } });
+    expect(body.next).toBe('http://cp:5681/meshservices?format=k8s&offset=1&size=1');
+    const secret = { kind: 'Secret', mesh: 'default', zone: 'east', namespace: '', name: 'key' };
+    await rest.seed({ id: secret, spec: { data: 'c2VjcmV0' } });
+    const secrets = await get('/secrets?format=k8s');
+    expect(secrets.body.items[0]).toMatchObject({ kind: 'Secret', metadata: { name: 'key' } });
+    expect(JSON.stringify(secrets.body)).not.toContain('c2VjcmV0');
+    expect((await get('/meshservices?format=xml')).status).toBe(400);
+  });
+
   it('go on with a cursor that stays right while resources come and go', async () => {
     const seen: string[] = [];
     let url = '/meshservices?size=2&cursor=';

@@ -29,7 +29,11 @@ export function kindPaths(kind: Kind): Part {
 }
 
 function listOperation(kind: Kind, path: readonly Part[], suffix: string): Part {
-  const body = answer('A page of resources.', page(listedSchema(kind)), REVISION_HEADER);
+  const body = answer(
+    'A page of resources.',
+    page({ anyOf: [listedSchema(kind), schema('KubernetesForm')] }),
+    REVISION_HEADER,
+  );
   return {
     ...{ operationId: `list${kind.name}${suffix}`, tags: [kind.name] },
     summary: `List or watch ${kind.plural}${suffix === '' ? '' : ' of all meshes'}`,

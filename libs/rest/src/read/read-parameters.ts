@@ -9,7 +9,7 @@ export const FRESHNESS: QueryParameter = {
   schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-/** Which form of document a GET answers with. */
+/** Which form of document reads answer with. */
 export const FORMAT: QueryParameter = {
   name: 'format',
   description: 'The form of the document.',
@@ -46,7 +46,7 @@ export function addressParameters(kind: Kind): readonly QueryParameter[] {
 
 /** Parameters of a list of `kind`. */
 export function listParameters(kind: Kind): readonly QueryParameter[] {
-  return [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS, ...WATCH];
+  return [...selectionParameters(kind), ...PAGE_PARAMETERS, FORMAT, FRESHNESS, ...WATCH];
 }
 
 /** Parameters of a list of `kind` that is watched. */

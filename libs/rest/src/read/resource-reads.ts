@@ -37,12 +37,13 @@ export class ResourceReads {
     const query = queryOf(call, listParameters(kind));
     const selection = readSelection(query);
     const page = readPage(query);
+    const form = readForm(query);
     query.flag('watch');
     if (query.text('since') !== undefined) query.refuse('since', 'is for a watch; add watch=true');
     await this.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     const found = this.parts.lister.page({ kind: kind.name, mesh, selection }, page);
-    const text = (resource: Resource): string => this.parts.texts.inList(resource);
+    const text = (resource: Resource): string => this.parts.texts.inList(resource, form);
     return listAnswer(call, { page, found, text, revision: this.parts.freshness.revision() });
   }
 

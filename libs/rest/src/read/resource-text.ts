@@ -11,7 +11,8 @@ export class ResourceTexts {
   constructor(private readonly registry: Registry) {}
 
   /** As lists and watches show it: the values of confidential kinds are left out (design.md §6). */
-  inList(resource: Resource): string {
+  inList(resource: Resource, form: DocumentFormat['form'] = 'universal'): string {
+    if (form === 'k8s') return this.of(resource, { form, redacted: true });
     const known = this.listed.get(resource);
     if (known !== undefined) return known;
     const text = this.of(resource, { redacted: true });
