@@ -40,6 +40,20 @@ describe('lives of a store (design.md §2.7)', () => {
     await second.close();
   });
 
+  it('are known by the server, its timeline and the database', async () => {
+    await (await start({ url: database.url })).store.head();
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query<{ server: string; system: string; timeline: number; oid: string }>(`
+      SELECT server, (SELECT system_identifier::text FROM pg_control_system()) AS system,
+        (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
+        (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS oid FROM store_head`);
+    await client.end();
+    const wanted = rows.map((row) => [row.system, row.timeline.toString(16).padStart(8, '0'), row.oid].join('/'));
+    expect(rows.map(({ server }) => server)).toEqual(wanted);
+    expect(rows).toHaveLength(1);
+  });
+
   it('begin anew in a copy of the database, as a restored backup is one', async () => {
     const first = await start({ url: database.url });
     const id = freshId();
