@@ -27,7 +27,8 @@ DROP TYPE causeway_round;
  * A write: head row, fences, changes, notes, wake-up; one transaction, and nothing of it stays when a fence does not
  * hold or \`all_or_none\` meets a refusal. Without changes the head row is only read. \`stash\` leaves the results in
  * the session variable causeway.results: rows are sent before the commit, and a reader that stands still must not
- * keep it waiting when they do not fit into the socket.
+ * keep it waiting when they do not fit into the socket. \`tell_rows\` asks for the rows as they were written, so that
+ * the writer's own watches need not read them.
  *
  * A result is [place, outcome, revision, generation, uid], or [place, refusal, revision held, origin revision held,
  * identity that holds the address].
@@ -35,7 +36,8 @@ DROP TYPE causeway_round;
 const WRITE = `
 CREATE FUNCTION causeway_write(
   changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint,
-  notes_to_write jsonb, stash boolean, OUT head_revision bigint, OUT fenced text, OUT results jsonb
+  notes_to_write jsonb, stash boolean, tell_rows boolean,
+  OUT head_revision bigint, OUT fenced text, OUT results jsonb, OUT written jsonb
 ) LANGUAGE plpgsql
 -- A plan made while the table was small must not read all of it once it has grown.
 SET enable_seqscan = off AS $fn$
@@ -56,6 +58,7 @@ DECLARE
   before bigint;
   refused boolean := false;
   answers jsonb[] := '{}';
+  rows_made jsonb[] := '{}';
 BEGIN
   IF jsonb_array_length(changes) > 0 THEN
     SELECT * INTO STRICT head FROM store_head FOR NO KEY UPDATE;
@@ -179,6 +182,7 @@ BEGIN
     answers := array_append(answers, jsonb_build_array(asked.at,
       CASE WHEN asked.type = 'put' AND NOT living THEN 'created' ELSE 'written' END,
       made.revision, made.generation, made.uid));
+    IF tell_rows THEN rows_made := array_append(rows_made, to_jsonb(made)); END IF;
     head.revision := made.revision;
     IF held.vip IS DISTINCT FROM made.vip AND held.vip IS NOT NULL THEN
       given_up := given_up || jsonb_build_object(host(held.vip), identity);
@@ -211,6 +215,9 @@ BEGIN
   IF head.revision > before THEN
     UPDATE store_head SET revision = head.revision, creation_order = head.creation_order;
     PERFORM pg_notify('causeway_log', '');
+    IF tell_rows THEN
+      written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'rows', rows_made);
+    END IF;
   END IF;
   IF notes_to_write IS NOT NULL THEN
     PERFORM causeway_write_notes(notes_to_write);

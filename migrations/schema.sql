@@ -214,7 +214,7 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION causeway_write(changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint, notes_to_write jsonb, stash boolean, OUT head_revision bigint, OUT fenced text, OUT results jsonb)
+CREATE OR REPLACE FUNCTION causeway_write(changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint, notes_to_write jsonb, stash boolean, tell_rows boolean, OUT head_revision bigint, OUT fenced text, OUT results jsonb, OUT written jsonb)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -236,6 +236,7 @@ DECLARE
   before bigint;
   refused boolean := false;
   answers jsonb[] := '{}';
+  rows_made jsonb[] := '{}';
 BEGIN
   IF jsonb_array_length(changes) > 0 THEN
     SELECT * INTO STRICT head FROM store_head FOR NO KEY UPDATE;
@@ -359,6 +360,7 @@ BEGIN
     answers := array_append(answers, jsonb_build_array(asked.at,
       CASE WHEN asked.type = 'put' AND NOT living THEN 'created' ELSE 'written' END,
       made.revision, made.generation, made.uid));
+    IF tell_rows THEN rows_made := array_append(rows_made, to_jsonb(made)); END IF;
     head.revision := made.revision;
     IF held.vip IS DISTINCT FROM made.vip AND held.vip IS NOT NULL THEN
       given_up := given_up || jsonb_build_object(host(held.vip), identity);
@@ -391,6 +393,9 @@ BEGIN
   IF head.revision > before THEN
     UPDATE store_head SET revision = head.revision, creation_order = head.creation_order;
     PERFORM pg_notify('causeway_log', '');
+    IF tell_rows THEN
+      written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'rows', rows_made);
+    END IF;
   END IF;
   IF notes_to_write IS NOT NULL THEN
     PERFORM causeway_write_notes(notes_to_write);

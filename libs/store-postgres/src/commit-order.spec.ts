@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, put, Watching, write } from '../../store/src/conformance';
 import { createPostgresBackend, type PostgresBackend } from './create-postgres-backend';
-import { writeCall } from './write-request';
+import { WRITE_STATEMENT, writeCall } from './write-request';
 
 /** A writer that can be stopped between its steps, as no process of ours can: a transaction of several statements. */
 async function slowWriter(url: string): Promise<Client> {
@@ -16,10 +16,7 @@ async function slowWriter(url: string): Promise<Client> {
 
 async function callWrite(client: Client, ...changes: Parameters<typeof write>[1][]): Promise<number> {
   const { values } = writeCall({ changes, onRefusal: 'abort' });
-  const { rows } = await client.query<{ head_revision: string }>(
-    'SELECT head_revision FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8)',
-    [...values],
-  );
+  const { rows } = await client.query<{ head_revision: string }>(WRITE_STATEMENT, [...values]);
   return Number(rows[0]?.head_revision);
 }
 
@@ -92,7 +89,7 @@ describe('the order of commits (design.md §2.2)', () => {
     expect(first).toBe(1);
     const writer = await slowWriter(database.url);
     const { values } = writeCall({ changes: [put(freshId())], onRefusal: 'abort', fence: { epoch: 1, holder: 'a' } });
-    await writer.query('SELECT causeway_write($1, $2, $3, $4, $5, $6, $7, $8)', [...values]);
+    await writer.query(WRITE_STATEMENT, [...values]);
     let begun = false;
     const taking = until(async () => (await lease.takeOver(1, 'b', 60_000)) === 2).then(() => (begun = true));
     await until(async () => (await lease.readEpoch()).remaining === 0);
@@ -101,10 +98,7 @@ describe('the order of commits (design.md §2.2)', () => {
     await writer.query('COMMIT');
     await taking;
     const late = await slowWriter(database.url);
-    const { rows } = await late.query<{ fenced: string }>(
-      'SELECT fenced FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8)',
-      [...values],
-    );
+    const { rows } = await late.query<{ fenced: string }>(WRITE_STATEMENT, [...values]);
     expect(rows[0]?.fenced).toBe('leader');
     await Promise.all([writer.end(), late.end()]);
   });

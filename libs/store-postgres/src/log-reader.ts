@@ -1,8 +1,8 @@
 import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resources';
-import { Relist, type ChangeBatch, type Snapshot, type StoreChange } from '@causeway/store';
+import { Relist, type ChangeBatch, type Snapshot } from '@causeway/store';
 import { queryOn, type PostgresPool } from './postgres-pool';
 import type { ResourceRow } from './resource-row';
-import { Interned, resourceOf, tombstoneOf } from './row-decode';
+import { changeOf, Interned, resourceOf, tombstoneOf } from './row-decode';
 
 /** Rows a statement: bounds memory, and how long the event loop is busy with one answer. */
 const PAGE = 5_000;
@@ -89,12 +89,6 @@ const SINCE = `SELECT h.incarnation AS head_incarnation, h.revision AS head_revi
 
 function isRow(row: { readonly kind: string | null }): boolean {
   return row.kind !== null;
-}
-
-function changeOf(row: ResourceRow, incarnation: string, texts: Interned): StoreChange {
-  return row.deleted_at === null
-    ? { type: 'put', resource: resourceOf(row, incarnation, texts) }
-    : { type: 'delete', tombstone: tombstoneOf(row, texts) };
 }
 
 function collect(rows: readonly ResourceRow[], into: Found, texts: Interned): void {

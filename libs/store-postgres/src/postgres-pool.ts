@@ -99,6 +99,8 @@ export class PostgresPool {
     if (!row?.primary) throw new Unavailable('the database is a standby; the store needs its primary');
     const { backend } = row;
     this.backends.add(backend);
+    // The server may end a connection right behind an answer, when it is still lent; the next statement tells.
+    client.on('error', () => undefined);
     client.once('end', () => this.backends.delete(backend));
   }
 }

@@ -13,9 +13,10 @@ import type {
 import { DatabaseError } from 'pg';
 import { LogReader } from './log-reader';
 import { queryOn, type PostgresPool } from './postgres-pool';
+import { RecentWrites, type WrittenRows } from './recent-writes';
 import type { WakeUps } from './wake-ups';
 import { wireResults, type WireResult } from './write-decode';
-import { fencedError, piecesOf, resultsOf, writeCall, type WriteCall } from './write-request';
+import { fencedError, WRITE_STATEMENT, piecesOf, resultsOf, writeCall, type WriteCall } from './write-request';
 
 /** What a PostgresStore is made of; `createPostgresStore` puts it together. */
 export interface PostgresStoreParts {
@@ -39,6 +40,7 @@ interface WriteRow {
   readonly head_revision: number;
   readonly fenced: string | null;
   readonly results: readonly WireResult[] | null;
+  readonly written: WrittenRows | null;
 }
 
 /**
@@ -49,6 +51,8 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   private readonly closing = new AbortController();
   private readonly reader: LogReader;
   private readonly reads = new Map<string, Promise<Found>>();
+  /** What this process has written just now, for watches that stand right before it. */
+  private readonly recent = new RecentWrites();
 
   constructor(private readonly parts: PostgresStoreParts) {
     this.reader = new LogReader(parts.pool);
@@ -90,11 +94,20 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
     let at = since;
+    // Rings that are answered by what was taken in: by a read all before it, by a write of our own its one.
+    let answered = -1;
     while (!until.aborted) {
+      const own = this.recent.after(at);
+      if (own) {
+        answered += 1;
+        at = { incarnation: at.incarnation, revision: own.revision };
+        yield own;
+        continue;
+      }
       const seen = wakeUps.count;
       let found: Found;
       try {
-        found = await this.readTogether(at, seen);
+        found = seen > answered ? await this.readTogether(at, seen) : undefined;
         backoff.reset();
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
@@ -102,11 +115,14 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
         await clock.sleep(backoff.next(), until);
         continue;
       }
+      answered = found?.full ? -1 : Math.max(answered, seen);
       if (found && !until.aborted) {
         at = { incarnation: at.incarnation, revision: found.batch.revision };
         yield found.batch;
       }
-      if (!found?.full) await wakeUps.after(seen, pollEvery, until);
+      if (found?.full) continue;
+      await wakeUps.after(seen, pollEvery, until);
+      if (wakeUps.count === seen) answered = -1; // nobody rang: time to look all the same
     }
   }
 
@@ -164,12 +180,13 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
       throw refusedLater(error, request, call);
     });
     if (row.fenced !== null) throw fencedError(row.fenced, request);
+    if (row.written) this.recent.add(row.written, row.head_revision);
     return { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
   }
 
   private callWrite(call: WriteCall): Promise<WriteRow> {
     return this.parts.pool.connected(async (client) => {
-      const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE, values: call.values });
+      const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE_STATEMENT, values: call.values });
       if (!row) throw new Error('the database answered a write with nothing');
       if (!call.stash || row.fenced !== null) return row;
       const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);
@@ -177,8 +194,6 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     });
   }
 }
-
-const WRITE = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8)';
 
 // Reads what the write has left in its session, and lets go of it.
 const KEPT_RESULTS = {

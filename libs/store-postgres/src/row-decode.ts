@@ -1,4 +1,5 @@
 import type { Resource, Tombstone } from '@causeway/resources';
+import type { StoreChange } from '@causeway/store';
 import type { ResourceRow } from './resource-row';
 
 /** Kinds, meshes, zones and namespaces repeat in almost every row: one string of each is kept. */
@@ -34,6 +35,13 @@ export function resourceOf(row: ResourceRow, incarnation: string, texts: Interne
     freed: row.freed,
     ...(row.grace_started_at === null ? {} : { graceStartedAt: row.grace_started_at }),
   };
+}
+
+/** A row as a change of the log. */
+export function changeOf(row: ResourceRow, incarnation: string, texts: Interned): StoreChange {
+  return row.deleted_at === null
+    ? { type: 'put', resource: resourceOf(row, incarnation, texts) }
+    : { type: 'delete', tombstone: tombstoneOf(row, texts) };
 }
 
 /** What a dead row tells. */

@@ -15,7 +15,13 @@ import { refusalFactsOf, type WireResult } from './write-decode';
 /** More results than this are fetched after the commit: see `causeway_write` in the migrations. */
 const SENT_AT_ONCE = 500;
 
-/** The values of `SELECT * FROM causeway_write($1, …, $8)`. */
+/** So many rows are told with the answer: a reader takes more of them in at less cost than the writer tells them. */
+const ROWS_TOLD = 50;
+
+/** The one statement of a write. */
+export const WRITE_STATEMENT = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8, $9)';
+
+/** The values of the statement. */
 export interface WriteCall {
   readonly values: readonly unknown[];
   readonly stash: boolean;
@@ -37,6 +43,7 @@ export function writeCall(request: WriteRequest): WriteCall {
     request.session?.session ?? null,
     notesOf(request.notes ?? []),
     stash,
+    request.changes.length <= ROWS_TOLD,
   ];
   return { values, stash, known };
 }
