@@ -33,6 +33,7 @@ export {
   type ResponseHead,
   type StatePosition,
 } from './wire/response';
+export { kumaFaults } from './wire/unsaid';
 export type { AppliedResult } from './wire/results';
 export { kdsSyncService } from './wire/services';
 export {

@@ -13,6 +13,8 @@ export const SyncCondition = {
   meshMissing: 'MeshMissing',
   /** It came by sync and breaks a rule of ours. */
   rulesBroken: 'RulesBroken',
+  /** Kuma zones cannot be told of it. */
+  notSaid: 'NotSaidToKuma',
 } as const;
 
 /** What a peer names is held no longer: what was said of that ends when a status arrives. */

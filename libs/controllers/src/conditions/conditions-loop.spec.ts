@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
+import { kumaFaults } from '@causeway/sync-kds';
 import { EAST, idOf, LoopWorld, put, remove, type Replica } from '../../../../test/support/loop-world';
 import { ConditionsLoop } from './conditions-loop';
 
@@ -112,6 +114,20 @@ describe('ConditionsLoop', () => {
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeUndefined();
     await apply(remove(global('Mesh', 'ghost')));
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeDefined();
+  });
+
+  it('says why Kuma zones cannot be told of something, until they can be', async () => {
+    const secret = global('GlobalSecret', 'zone-token-signing-key-1');
+    const pem = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
+    const data = (text: string | Buffer): string => Buffer.from(text).toString('base64');
+    await replica.lead([new ConditionsLoop({ cp: { role: 'global' }, registry: coreKinds, kumaFault: kumaFaults() })]);
+    await apply(put(secret, { data: data('no key') }), put(copy('web'), SPEC));
+    const condition = await said(secret, 'NotSaidToKuma');
+    expect(condition).toMatchObject({ status: 'True', reason: 'CannotBeSaid' });
+    expect(condition?.['message']).toMatch(/^Kuma zones are not told of it: /);
+    expect((await world.get(copy('web')))?.status).toBeUndefined();
+    await apply(put(secret, { data: data(pem) }));
+    expect(await said(secret, 'NotSaidToKuma')).toBeUndefined();
   });
 
   it('says which tolerated rule a copy breaks, until it does not; what users write here was judged at the door', async () => {

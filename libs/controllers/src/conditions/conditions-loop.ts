@@ -21,11 +21,13 @@ const BATCH = 500;
 export interface ConditionsConfig {
   readonly cp: ControlPlane;
   readonly registry: Registry;
+  /** Why Kuma zones cannot be told of a resource; given on the global. */
+  readonly kumaFault?: Surroundings['kumaFault'];
 }
 
 /**
- * Says on each resource what sync knows of it: its zone is lost, its Mesh is missing, it breaks a rule that is tolerated
- * (docs/reference/sync.md Conditions). A change of a Zone or Mesh costs one write for each resource that it concerns;
+ * Says on each resource what sync knows of it: its zone is lost, its Mesh is missing, it breaks a rule that is tolerated,
+ * Kuma cannot be told of it (docs/reference/sync.md Conditions). A change of a Zone or Mesh costs one write for each resource that it concerns;
  * what has nothing to say is never written.
  */
 export class ConditionsLoop implements ControlLoop {
@@ -42,6 +44,7 @@ export class ConditionsLoop implements ControlLoop {
       cp: config.cp,
       hasMesh: (mesh) => this.index?.get(globalId('Mesh', mesh)) !== undefined,
       lostState: (zone) => this.lostState(zone),
+      kumaFault: config.kumaFault ?? (() => undefined),
     };
   }
 

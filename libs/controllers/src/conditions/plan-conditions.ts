@@ -16,10 +16,17 @@ export interface Surroundings {
   readonly cp: ControlPlane;
   hasMesh(mesh: string): boolean;
   lostState(zone: string): LostState | undefined;
+  /** Why Kuma zones cannot be told of a resource; undefined where they can be. */
+  kumaFault(resource: Resource, kind: Kind): string | undefined;
 }
 
 /** The conditions that are written by these rules; those of other writers are left alone. */
-const TYPES: readonly string[] = [SyncCondition.originLost, SyncCondition.meshMissing, SyncCondition.rulesBroken];
+const TYPES: readonly string[] = [
+  SyncCondition.originLost,
+  SyncCondition.meshMissing,
+  SyncCondition.rulesBroken,
+  SyncCondition.notSaid,
+];
 
 const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
   keep: 'Kept',
@@ -50,6 +57,7 @@ function wantedConditions(resource: Resource, kind: Kind, around: Surroundings):
     ...(isCopy ? originLost(resource, around) : []),
     ...meshMissing(resource, kind, around),
     ...(isCopy ? rulesBroken(resource, kind) : []),
+    ...notSaid(resource, around.kumaFault(resource, kind)),
   ];
 }
 
@@ -69,6 +77,11 @@ function meshMissing({ id: { mesh }, generation }: Resource, kind: Kind, around:
 function rulesBroken(resource: Resource, kind: Kind): readonly Condition[] {
   const message = brokenRules(kind, resource);
   return message === undefined ? [] : [standing(SyncCondition.rulesBroken, 'Tolerated', message, resource.generation)];
+}
+
+function notSaid({ generation }: Resource, fault: string | undefined): readonly Condition[] {
+  if (fault === undefined) return [];
+  return [standing(SyncCondition.notSaid, 'CannotBeSaid', `Kuma zones are not told of it: ${fault}`, generation)];
 }
 
 function standing(type: string, reason: string, message: string, observedGeneration: number): Condition {
