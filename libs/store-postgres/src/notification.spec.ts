@@ -50,6 +50,21 @@ describe('a watch and its connections (design.md §2.3)', () => {
     await watching.close();
   });
 
+  it('is not woken by notes, which are beside the log', async () => {
+    const near = await backend(NEVER);
+    const heard: (string | undefined)[] = [];
+    const listener = new Client({ connectionString: database.url });
+    await listener.connect();
+    listener.on('notification', ({ payload }) => heard.push(payload));
+    await listener.query('LISTEN causeway_log');
+    const note = { area: 'insights', key: 'east', value: { seen: 1 } };
+    await near.store.write({ changes: [], notes: [note], onRefusal: 'abort' });
+    await admin.query("NOTIFY causeway_log, 'afterwards'");
+    await until(() => heard.includes('afterwards'));
+    expect(heard).toEqual(['afterwards']);
+    await listener.end();
+  });
+
   it('loses nothing while its listening connection is ended in the middle, again and again', async () => {
     const [near, far] = [await backend(NEVER), await backend(NEVER)];
     const watching = new Watching(near.store, await near.store.head());
