@@ -85,6 +85,16 @@ describe('addressesOf', () => {
     expect(addresses(tableOf([a], [claimRule({ id, creationOrder: 1, spec }, false)]), a)).toEqual([]);
   });
 
+  test('one mesh is selected by its computed label (peers 39)', () => {
+    const [a, b] = [
+      service('a', { labels: { 'kuma.io/mesh': 'default' } }),
+      service('b', { mesh: 'other', labels: { 'kuma.io/mesh': 'other' } }),
+    ];
+    const rule = generator('g', '{{ name }}.m', { selector: { meshService: { labels: { 'kuma.io/mesh': 'other' } } } });
+    const table = tableOf([a, b], [rule], ['default', 'other']);
+    expect([addresses(table, a), addresses(table, b)]).toEqual([[], ['g | b.m | Available | ']]);
+  });
+
   test('implied labels select', () => {
     const a = service('a');
     const table = tableOf(

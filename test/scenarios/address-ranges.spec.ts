@@ -1,0 +1,132 @@
+import { conditionOf, isJsonObject, type JsonObject } from '@causeway/resources';
+import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
+import { until } from '../support/until';
+
+const FIRST = '10.7.0.0/30';
+const SECOND = '10.8.0.0/29';
+
+const rangeOf = (range: string, rest = '300s'): PlaneEnvironment => ({
+  CAUSEWAY_VIP_RANGE_MESHSERVICE: range,
+  CAUSEWAY_VIP_REST: rest,
+});
+
+describe('the address ranges of a zone, from start to start', () => {
+  let database: TestDatabase;
+  let zone: ProcessPlane | undefined;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(async () => {
+    await zone?.stop();
+    await database.drop();
+  });
+
+  async function start(env: PlaneEnvironment): Promise<ProcessPlane> {
+    await zone?.stop();
+    zone = await ProcessPlane.start('zone', 'east', { DATABASE_URL: database.url, ...env });
+    return zone;
+  }
+
+  const path = (name: string): string => `/meshes/default/meshservices/${name}`;
+
+  async function put(name: string): Promise<void> {
+    const body = { type: 'MeshService', mesh: 'default', name, spec: { ports: [{ port: 80 }] } };
+    expect(await zone?.put(path(name), body)).toBe(201);
+  }
+
+  async function status(name: string): Promise<JsonObject> {
+    const { status: found } = JSON.parse(JSON.stringify((await zone?.get(path(name))) ?? {})) as {
+      status?: JsonObject;
+    };
+    return found ?? {};
+  }
+
+  async function address(name: string): Promise<string> {
+    const { vip } = await status(name);
+    return isJsonObject(vip) && typeof vip['ip'] === 'string' ? vip['ip'] : '';
+  }
+
+  /** Resolves with the addresses once each of these has one that begins so. */
+  const addresses = (prefix: string, ...names: readonly string[]): Promise<readonly string[]> =>
+    until(`${names.join()} have addresses ${prefix}`, async () => {
+      const all = await Promise.all(names.map(address));
+      return all.every((ip) => ip.startsWith(prefix)) && all;
+    });
+
+  async function pool(part: string): Promise<number> {
+    const text = await (await fetch(`${zone?.diagnosticsUrl}/metrics`)).text();
+    return Number(new RegExp(`^vip_pool_${part}\\{kind="MeshService"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  }
+
+  it('I1 I2: another range: all move; back again, each has its old address, and no old one goes to another early', async () => {
+    await start(rangeOf(FIRST));
+    for (const name of ['a', 'b', 'c']) await put(name);
+    const first = await addresses('10.7.0.', 'a', 'b', 'c');
+    expect([await pool('size'), await pool('used'), await pool('resting')]).toEqual([4, 3, 0]);
+
+    await start(rangeOf(SECOND));
+    await addresses('10.8.0.', 'a', 'b', 'c');
+    expect(await zone?.delete(path('c'))).toBe(200);
+    await put('d');
+    await addresses('10.8.0.', 'd');
+
+    await start(rangeOf(FIRST));
+    expect(await addresses('10.7.0.', 'a', 'b')).toEqual(first.slice(0, 2));
+    await addresses('10.7.0.', 'd');
+    await put('e');
+    // What is left is the address that c had; it rests.
+    const denied = await until('e is told that it has none', async () =>
+      conditionOf(await status('e'), 'VIPAllocated'),
+    );
+    expect(denied).toMatchObject({
+      status: 'False',
+      reason: 'RangeExhausted',
+      message: 'no address of 10.7.0.0-10.7.0.3 is free',
+    });
+    expect(await address('e')).toBe('');
+    expect([await pool('size'), await pool('used'), await pool('resting')]).toEqual([4, 3, 1]);
+    expect(first).not.toContain(await address('d'));
+  }, 120_000);
+
+  it('an exhausted range heals by itself when the rest is over', async () => {
+    await start(rangeOf(FIRST, '10s'));
+    expect(await addresses('10.7.0.', 'e')).toHaveLength(1);
+    const healed = await until('e is told that it has one', async () => {
+      const condition = conditionOf(await status('e'), 'VIPAllocated');
+      return condition?.['status'] === 'True' && condition;
+    });
+    expect(healed).toMatchObject({ reason: 'Allocated' });
+    expect([await pool('used'), await pool('resting')]).toEqual([4, 0]);
+  }, 90_000);
+
+  it('a range of IPv6 is taken', async () => {
+    await start(rangeOf('fd00:7::/64'));
+    await addresses('fd00:7::', 'a', 'b', 'd', 'e');
+  }, 90_000);
+
+  it('T001-10: the seed’s range is normalised and the others are carved out; public ones need force; each with a warning', async () => {
+    await start({
+      ...rangeOf('241.0.0.0/4'),
+      CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: '198.51.0.0/16',
+      CAUSEWAY_VIP_RANGE_FORCE: 'true',
+    });
+    await addresses('240.', 'a', 'b', 'd', 'e');
+    const warnings = zone?.lastLines.filter((line) => line.includes('an address range was adjusted')).join('\n');
+    expect(warnings).toContain('240.0.0.0/4');
+    expect(warnings).toContain('243.0.0.0-243.255.255.255 of MeshMultiZoneService is left out');
+    expect(warnings).toContain('198.51.0.0/16');
+  }, 90_000);
+
+  it.each<[string, PlaneEnvironment, RegExp]>([
+    ['a public range', rangeOf('8.8.0.0/24'), /CAUSEWAY_VIP_RANGE: .*8\.8\.0\.0\/24 is neither private nor reserved/],
+    ['two equal ranges', rangeOf('242.0.0.0/8'), /CAUSEWAY_VIP_RANGE: .*242\.0\.0\.0\/8 are the same range/],
+  ])(
+    '%s: the zone does not start, and says why',
+    async (_, env, message) => {
+      await expect(ProcessPlane.start('zone', 'west', { DATABASE_URL: database.url, ...env })).rejects.toThrow(message);
+    },
+    60_000,
+  );
+});
