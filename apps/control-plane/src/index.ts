@@ -8,5 +8,6 @@ export { layFoundations, type FoundationOptions, type Foundations } from './foun
 export { serve, type Served, type ServeOptions } from './serve';
 export { awaitDefaults, upkeep } from './upkeep';
 export { namingInsights } from './naming-insights';
+export { MOST_SERIES, OTHERS, propagationSeconds, syncFigures, type SyncReports } from './sync-figures';
 export { VERSION } from './program-facts';
 export { sharedSettings } from './settings';

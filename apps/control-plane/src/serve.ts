@@ -1,7 +1,7 @@
 import { HostnameExplainer } from '@causeway/controllers';
 import { createRestServer, type Insights, type RestServer, type SyncDecisions, type ZoneAccess } from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
-import { createMetrics, serveDiagnostics, type Diagnostics, type Figure } from '@causeway/telemetry';
+import { createMetrics, serveDiagnostics, type Diagnostics, type Distribution, type Figure } from '@causeway/telemetry';
 import { orFail } from './configure';
 import { foundationFigures } from './figures';
 import { namingInsights } from './naming-insights';
@@ -18,6 +18,7 @@ export interface ServeOptions {
   readonly zoneAccess?: ZoneAccess;
   readonly syncDecisions: SyncDecisions;
   readonly figures: readonly Figure[];
+  readonly distributions: readonly Distribution[];
   /** Why the program does not serve yet, or undefined. */
   readonly notReady: () => string | undefined;
 }
@@ -34,7 +35,7 @@ export interface Served {
 export async function serve(foundations: Foundations, options: ServeOptions): Promise<Served> {
   const { settings } = options;
   const host = settings.CAUSEWAY_BIND_ADDRESS;
-  const metrics = createMetrics([...foundationFigures(foundations), ...options.figures]);
+  const metrics = createMetrics([...foundationFigures(foundations), ...options.figures], options.distributions);
   const sources = { metrics, notReady: options.notReady };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
   const token = settings.CAUSEWAY_OPERATOR_TOKEN;

@@ -1,8 +1,8 @@
-import { awaitDefaults, layFoundations, serve, VERSION } from '@causeway/control-plane';
+import { awaitDefaults, layFoundations, propagationSeconds, serve, VERSION } from '@causeway/control-plane';
 import { createGlobalSync } from '@causeway/sync-kds';
 import { certificateSource } from './certificates';
 import { globalConfig } from './config';
-import { syncFigures } from './figures';
+import { globalFigures } from './figures';
 import { lead } from './lead';
 import { secureZones } from './zone-security';
 
@@ -13,6 +13,7 @@ async function main(): Promise<void> {
   const foundations = await layFoundations({ cp: { role: 'global' }, settings, shown });
   const { logger, life, election } = foundations;
   const security = await secureZones(foundations, { settings, certificates });
+  const propagation = propagationSeconds();
   const sync = createGlobalSync({
     ...foundations,
     sessions: foundations.state.sessions,
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
     exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
     hold: settings.CAUSEWAY_ABSENCE_HOLD,
     upkeep: foundations.state.store,
+    propagated: (kind, age) => propagation.observe({ kind }, age / 1_000),
   });
   const kds = await security.bind(sync);
   const served = await serve(foundations, {
@@ -32,7 +34,8 @@ async function main(): Promise<void> {
       confirmZone: (zone) => sync.confirm(zone),
       adoptZone: (zone, storeId) => sync.adopt(zone, storeId),
     },
-    figures: syncFigures(sync, foundations.clock),
+    figures: globalFigures(sync, foundations.clock),
+    distributions: [propagation],
     notReady: awaitDefaults(foundations),
   });
   logger.info('serving zones', { kds, tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH });

@@ -27,6 +27,8 @@ export interface LeaderConfig {
   readonly settings: ZoneSettings;
   /** Absent for a zone by itself. */
   readonly global: GlobalAddress | undefined;
+  /** See ZoneSyncOptions. */
+  readonly propagated: (kind: string, age: number) => void;
 }
 
 /** What a zone's leader does for a term, and what can be told of it: control loops, the session with the global, upkeep. */
@@ -43,7 +45,7 @@ export class ZoneLeader {
   /** Works until the term ends. */
   async lead(term: Term): Promise<void> {
     const { store, index, clock, logger, cp } = this.foundations;
-    const { settings, global } = this.config;
+    const { settings, global, propagated } = this.config;
     const loops = createZoneLoops({
       cp,
       ranges: configuredRanges(settings),
@@ -57,7 +59,7 @@ export class ZoneLeader {
     this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });
     const zone = settings.CAUSEWAY_ZONE_NAME;
     const hold = settings.CAUSEWAY_ABSENCE_HOLD;
-    const facts = { zone, term, hold, version: VERSION, upkeep: this.foundations.state.store };
+    const facts = { zone, term, hold, propagated, version: VERSION, upkeep: this.foundations.state.store };
     this.sync = global && createZoneSync({ ...this.foundations, ...global, ...facts });
     try {
       await Promise.all([this.runner.run(), this.sync?.run(), upkeep(this.foundations, term)]);

@@ -1,4 +1,12 @@
-import { awaitDefaults, layFoundations, orFail, serve } from '@causeway/control-plane';
+import {
+  awaitDefaults,
+  layFoundations,
+  orFail,
+  propagationSeconds,
+  serve,
+  syncFigures,
+  type SyncReports,
+} from '@causeway/control-plane';
 import type { ControlPlane } from '@causeway/resources';
 import type { Insights, SyncDecisions } from '@causeway/rest';
 import { checkRanges, warnOfRanges } from './address-ranges';
@@ -18,16 +26,21 @@ async function main(): Promise<void> {
   const { logger, election, life } = foundations;
   warnOfRanges(ranges, logger);
   if (global) warnOfTrust(global, logger);
-  const leader = new ZoneLeader(foundations, { settings, global });
+  const propagation = propagationSeconds();
+  const propagated = (kind: string, age: number): void => propagation.observe({ kind }, age / 1_000);
+  const leader = new ZoneLeader(foundations, { settings, global, propagated });
   const dns = createDns(foundations, zone, dnsConfig);
-  const figures = [...zoneFigures(leader), ...dns.figures()];
+  const reports = (): SyncReports => new Map([[zone, leader.session()?.kinds ?? []]]);
+  const figures = [...zoneFigures(leader), ...syncFigures(reports, foundations.clock), ...dns.figures()];
   const dnsLookup: Insights['dnsLookup'] = ({ name, type }) => dns.lookup(name, type);
   const notReady = awaitDefaults(foundations);
   const dnsPort = await orFail(dns.bind(settings.CAUSEWAY_DNS_BIND_ADDRESS, settings.CAUSEWAY_DNS_PORT));
   logger.info('answering names', { dns: `${settings.CAUSEWAY_DNS_BIND_ADDRESS}:${dnsPort}` });
   const insights: Insights = { dnsLookup, insightOf: (resource) => leader.insightOf(resource) };
   const syncDecisions: SyncDecisions = global ? { confirmGlobal: () => leader.confirmGlobal() } : {};
-  const served = await serve(foundations, { settings, shown, insights, figures, notReady, syncDecisions });
+  const distributions = [propagation];
+  const shows = { insights, figures, distributions, notReady, syncDecisions };
+  const served = await serve(foundations, { settings, shown, ...shows });
   await election.run((term) => leader.lead(term), life.signal);
   await served.close();
   await dns.close();

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** One figure read when somebody asks: name, meaning, and a value a label set. */
 export interface Figure {
@@ -13,11 +13,33 @@ export interface FigureValue {
   readonly value: number;
 }
 
-/** A registry of its own for a program: Node's own figures and `figures`, which are pulled, never pushed. */
-export function createMetrics(figures: readonly Figure[]): Registry {
+/** How values are spread, such as times: what happened is told of when it happens, since no state remembers all of it. */
+export interface DistributionFigure {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of the buckets, ascending; a last one without bound is added. */
+  readonly bounds: readonly number[];
+}
+
+/** A distribution to tell values to. */
+export interface Distribution {
+  readonly metric: Histogram;
+  observe(labels: Readonly<Record<string, string>>, value: number): void;
+}
+
+/** Makes a distribution; `createMetrics` shows it. */
+export function createDistribution({ name, help, labels, bounds }: DistributionFigure): Distribution {
+  const metric = new Histogram({ name, help, labelNames: [...labels], buckets: [...bounds], registers: [] });
+  return { metric, observe: (of, value) => metric.observe({ ...of }, value) };
+}
+
+/** A registry of its own for a program: Node's own figures, `figures`, which are read when somebody asks, and distributions. */
+export function createMetrics(figures: readonly Figure[], distributions: readonly Distribution[] = []): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const figure of figures) addFigure(registry, figure);
+  for (const { metric } of distributions) registry.registerMetric(metric);
   return registry;
 }
 

@@ -24,6 +24,11 @@ export interface GlobalSyncOptions {
   readonly kuma?: KumaOptions;
   /** Who gets services that have no export rule; `All` by default. */
   readonly exportDefault?: ExportDefault;
+  /**
+   * Told of each change of another control plane's that was written here: how long ago its origin committed it, ms, by
+   * the clocks of the origin's database and of this process; never below 0. First states are not told of.
+   */
+  readonly propagated?: (kind: string, age: number) => void;
   /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */

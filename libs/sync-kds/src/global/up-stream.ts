@@ -28,7 +28,7 @@ export class UpStream implements ZoneStream {
     private readonly stream: PeerStream,
     book: PeerBook,
   ) {
-    const { store, registry, index, clock, logger, hold = DEFAULT_HOLD } = parts.options;
+    const { store, registry, index, clock, logger, propagated, hold = DEFAULT_HOLD } = parts.options;
     const { zone, session, extensions } = entrance;
     const crossing = registry.kinds.filter((kind) => kind.sync.down === 'everything' && goesUp(kind, entrance));
     this.awaited = new Set(crossing.map(({ name }) => name));
@@ -59,6 +59,7 @@ export class UpStream implements ZoneStream {
       now: () => clock.now(),
       logger: log,
       applied: (kind) => this.countReport(kind),
+      ...(propagated ? { propagated } : {}),
     });
   }
 

@@ -40,24 +40,20 @@ export interface IntakeStreamOptions {
   readonly aside?: (response: IncomingResponse) => boolean;
   readonly now: () => number;
   readonly logger: Logger;
-  readonly applied?: (kind: string, applied: Applied) => void;
+  /** A message of a kind was taken in. */
+  readonly applied?: (kind: string) => void;
+  /** Told of each change that was written, once it is durable: how long ago its origin committed it, ms. */
+  readonly propagated?: (kind: string, age: number) => void;
 }
+
+/** What stands for kinds that are not known here. */
+const UNKNOWN_KIND = 'unknown';
 
 /** How much of a kind was taken in. */
 interface Progress {
   applied: number;
   appliedAt: number;
   readonly rejections: Rejections;
-}
-
-/** What became of one message. */
-export interface Applied {
-  /** Of the peer's store; undefined from peers that do not say. */
-  readonly revision: number | undefined;
-  readonly incarnation: string | undefined;
-  readonly rejected: readonly Rejection[];
-  /** When the peer's origins committed what was written, ms since 1970. */
-  readonly committedAt: readonly number[];
 }
 
 /**
@@ -129,22 +125,31 @@ export class IntakeStream {
   private async take(response: IncomingResponse): Promise<void> {
     if (this.closed) return;
     const parcel = parcelOf(response, this.options);
+    // What a whole first state brings may be of any age.
+    const news = parcel.resumed || this.inbox.isComplete(response.kind);
     const intake = this.inbox.receive(parcel);
-    const refused = await this.options.writer.apply(response.kind, intake, pointOf(response));
+    const { refused, written } = await this.options.writer.apply(response.kind, intake, pointOf(response));
     const rejected = [...intake.rejected, ...refused];
     this.advance(response, parcel, rejected);
     this.answer(response, parcel, rejected);
-    this.options.applied?.(response.kind, {
-      revision: response.position?.revision,
-      incarnation: response.position?.incarnation,
-      rejected,
-      committedAt: intake.puts.map(({ content }) => content.copy.origin.committedAt),
-    });
+    this.options.applied?.(response.kind);
+    if (news) this.tellAges(response.kind, written);
+  }
+
+  /** Clocks of the origin's database and of this process differ: what seems to come from the future took no time. */
+  private tellAges(kind: string, written: readonly CopyPut[]): void {
+    const { now, propagated } = this.options;
+    for (const { copy } of written) {
+      // Plain Kuma peers do not say when.
+      if (copy.origin.committedAt > 0) propagated?.(kind, Math.max(0, now() - copy.origin.committedAt));
+    }
   }
 
   private advance({ kind, position }: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {
-    const progress = this.progress.get(kind) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
-    this.progress.set(kind, progress);
+    // However many kinds a peer invents, they are told of as one.
+    const known = this.options.registry.kind(kind) ? kind : UNKNOWN_KIND;
+    const progress = this.progress.get(known) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
+    this.progress.set(known, progress);
     progress.applied = position?.revision || progress.applied;
     progress.appliedAt = this.options.now();
     progress.rejections.answered([...parcel.arrivals.map(({ wireKey }) => wireKey), ...parcel.removed], rejected);

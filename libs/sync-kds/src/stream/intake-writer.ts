@@ -33,6 +33,14 @@ export interface IntakeWriterOptions {
   readonly logger: Logger;
 }
 
+/** What became of a message's resources. */
+export interface Outcome {
+  /** What the store refused. */
+  readonly refused: readonly Rejection[];
+  /** What is other than before. */
+  readonly written: readonly CopyPut[];
+}
+
 /** Writes what messages of a peer ask for; holds back what is absent from a life that is not accepted yet. */
 export class IntakeWriter {
   /** By kind: what is absent from the state of a life that is not accepted. */
@@ -59,8 +67,8 @@ export class IntakeWriter {
     });
   }
 
-  /** `point` is where the peer's state stands with this message, where it says so. What the store refused comes back. */
-  async apply(kind: string, intake: Intake<CopyPut>, point: Point | undefined): Promise<readonly Rejection[]> {
+  /** `point` is where the peer's state stands with this message, where it says so. */
+  async apply(kind: string, intake: Intake<CopyPut>, point: Point | undefined): Promise<Outcome> {
     await this.releasing;
     const gone = [...intake.removed, ...this.judged(kind, intake, point)];
     const named = intake.puts.map(({ id }) => identityKey(id)).filter((key) => this.held.get(kind)?.delete(key));
@@ -68,12 +76,14 @@ export class IntakeWriter {
     const results = await this.write(changes, this.notes(kind, intake, point));
     const marked = intake.completed ? [...this.marks.standing(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
     this.marks.look([...named, ...marked], this.revision);
-    return intake.puts.flatMap(({ wireKey }, i) => {
+    const refused = intake.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
       // An older state is superseded: that is as it should be.
       if (result?.type !== 'refused' || result.refusal === 'older') return [];
       return [{ wireKey, reason: result.detail }];
     });
+    const written = intake.puts.filter((_, i) => results[i]?.type === 'written').map(({ content }) => content);
+    return { refused, written };
   }
 
   /** What is held of a kind. */

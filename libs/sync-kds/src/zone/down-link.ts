@@ -53,6 +53,7 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     ...(plain ? { aside: (response) => plain.take(response, writer) } : {}),
     now: () => clock.now(),
     logger,
+    ...(options.propagated ? { propagated: options.propagated } : {}),
   });
   stream.listen({
     message: (bytes) => intake.message(bytes),

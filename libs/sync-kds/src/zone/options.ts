@@ -31,6 +31,11 @@ export interface ZoneSyncOptions {
   readonly features?: readonly string[];
   /** Begins a new life of the store where the global proves that this one has lost what it had (design.md §2.7). */
   readonly upkeep?: Pick<StoreUpkeep, 'newIncarnation'>;
+  /**
+   * Told of each change of another control plane's that was written here: how long ago its origin committed it, ms, by
+   * the clocks of the origin's database and of this process; never below 0. First states are not told of.
+   */
+  readonly propagated?: (kind: string, age: number) => void;
   /** How long absences of a new life of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** Between connections, ms. */
