@@ -1,4 +1,4 @@
-import { withCondition, type Condition } from './condition';
+import { withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const [AT0, AT1] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
@@ -37,5 +37,43 @@ describe('withCondition', () => {
 
   it('I10 gives the same object back when nothing changes', () => {
     expect(withCondition(stored, { ...said }, T0 + 1_000)).toBe(stored);
+  });
+});
+
+describe('withoutConditions', () => {
+  const mine = { type: 'Mine', status: 'True' };
+  it.each<[string, object, readonly string[], object]>([
+    ['takes one away', { vip: 'x', conditions: [mine, other] }, ['Mine'], { vip: 'x', conditions: [other] }],
+    ['leaves no empty list', { vip: 'x', conditions: [mine] }, ['Mine'], { vip: 'x' }],
+    ['keeps what is no condition', { conditions: ['odd', mine] }, ['Mine'], { conditions: ['odd'] }],
+  ])('%s', (_, status, types, want) => expect(withoutConditions({ ...status }, types)).toEqual(want));
+
+  it('I10 gives the same object back when nothing changes', () => {
+    const status = { conditions: [other] };
+    expect(withoutConditions(status, ['Mine'])).toBe(status);
+  });
+});
+
+describe('withConditionsOf', () => {
+  const [mine, told] = [
+    { type: 'Mine', status: 'True' },
+    { type: 'Mine', status: 'False' },
+  ];
+  it.each<[string, object, object, object]>([
+    [
+      'takes those of the types from the source',
+      { vip: 'x' },
+      { conditions: [mine, other] },
+      { vip: 'x', conditions: [mine] },
+    ],
+    [
+      'lets those that were told give way',
+      { conditions: [told, other] },
+      { conditions: [mine] },
+      { conditions: [other, mine] },
+    ],
+    ['drops them where the source has none', { conditions: [told] }, {}, {}],
+  ])('%s', (_, status, source, want) => {
+    expect(withConditionsOf({ ...status }, ['Mine'], { ...source })).toEqual(want);
   });
 });

@@ -15,6 +15,7 @@ describe('who knows a service', () => {
   let east: TestZone;
   let west: TestZone;
   let keeper: ZoneKeeper;
+  let nextKeeper: () => ZoneKeeper;
 
   beforeEach(async () => {
     global = new TestGlobal({ clock });
@@ -24,16 +25,10 @@ describe('who knows a service', () => {
     const epoch = (await new MemoryLease(global.disk).takeOver(0, 'global-1', 1_000_000_000)) ?? 0;
     const { store, sessions, index } = global;
     const term = { epoch, holder: 'global-1', signal: stop.signal };
-    keeper = createZoneKeeper({
-      store,
-      sessions,
-      index,
-      registry: coreKinds,
-      clock,
-      logger: silentLogger,
-      term,
-      lost: LOST,
-    });
+    const registry = coreKinds;
+    nextKeeper = () =>
+      createZoneKeeper({ store, sessions, index, registry, clock, logger: silentLogger, term, lost: LOST });
+    keeper = nextKeeper();
     await Promise.all([east.join(global), west.join(global)]);
     await put('redis');
     await west.holds(east.id('MeshService', 'redis'));
@@ -90,6 +85,10 @@ describe('who knows a service', () => {
     expect((await west.holds(zone, (held) => held.status?.['lost'] !== undefined)).status).toMatchObject({
       lost: { policy: 'withdraw' },
     });
+    const told = global.get(zone);
+    // Another leader does not begin to wait anew.
+    await nextKeeper().round();
+    expect(global.get(zone)).toBe(told);
     await east.join(global);
     await global.report('east', 'MeshService', 'up');
     await keeper.round();
