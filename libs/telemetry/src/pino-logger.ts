@@ -9,11 +9,14 @@ export interface LogOptions {
   readonly pretty: boolean;
 }
 
+const STDOUT = 1;
+
 /** The product's logger on pino. Errors among the fields are written with message and stack. */
 export function createLogger(options: LogOptions): Logger {
   const { level, program, pretty } = options;
   const base = { program };
-  if (!pretty) return wrap(pino({ level, base }));
+  // Written at once: what waits in a buffer at the end can keep a program from ending when nobody reads its output any more.
+  if (!pretty) return wrap(pino({ level, base }, pino.destination({ dest: STDOUT, sync: true })));
   const transport = { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' } };
   return wrap(pino({ level, base, transport }));
 }

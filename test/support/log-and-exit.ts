@@ -1,0 +1,9 @@
+import { createLogger } from '@causeway/telemetry';
+
+/** Logs far more than a pipe holds once it is told to, and ends with code 3. */
+process.once('message', () => {
+  const logger = createLogger({ level: 'info', program: 'test', pretty: false });
+  for (let line = 0; line < 5_000; line++) logger.info('a line that nobody reads', { line, pad: 'x'.repeat(100) });
+  process.exit(3);
+});
+process.send?.('ready');
