@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '..', '..');
+const page = readFileSync(join(ROOT, 'docs', 'reference', 'requirements.md'), 'utf8');
+const rows = page.split('\n').filter((line) => /^\| (?!\|)/.test(line));
+const testsOf = (row: string): readonly (readonly [file: string, words: string])[] =>
+  [...row.matchAll(/`([^`]+) › ([^`]+)`/g)].map(([, file = '', words = '']) => [file, words] as const);
+
+describe('docs/reference/requirements.md', () => {
+  it.each(rows)('%s', (row) => {
+    const tests = testsOf(row);
+    expect(tests).not.toEqual([]);
+    for (const [file, words] of tests) {
+      const source = readFileSync(join(ROOT, file), 'utf8').replaceAll("\\'", "'");
+      expect([file, words, source.includes(words)]).toEqual([file, words, true]);
+    }
+  });
+
+  it('names every statement of the seed and every weakness once', () => {
+    const first = rows.map((row) => row.split('|')[1]?.trim());
+    const numbers = (from: number, to: number): string[] =>
+      Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
+    const statements = numbers(1, 20).map((n) => `T001-${n.padStart(2, '0')}`);
+    expect(first.filter((id) => id?.startsWith('T001-'))).toEqual(statements);
+    expect(first.filter((id) => /^\d+$/.test(id ?? ''))).toEqual([...numbers(29, 48), ...numbers(59, 62)]);
+  });
+});
