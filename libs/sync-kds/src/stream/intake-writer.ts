@@ -1,13 +1,11 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import { Fenced, type Change, type Note, type ResourceIndex, type WriteResult } from '@causeway/store';
+import { Fenced, type Change, type Note, type ResourceIndex } from '@causeway/store';
 import { confirmLife, judgeLife, type Intake, type PendingLife, type Receiver, type Rejection } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
+import { BatchWriter, type WriteOnce } from './batch-writer';
 import { HeldMarks } from './held-marks';
 import type { CopyPut } from './parcel';
-
-/** Largest number of changes in one write: larger ones delay everybody else (design.md §2.4). */
-const BATCH = 500;
 
 /** A point may lag: what is sent again changes nothing. So it is not written with each message. */
 const POINT_PAUSE = 1_000;
@@ -18,7 +16,7 @@ const LOOK = 5_000;
 /** What writing a peer's state depends on. */
 export interface IntakeWriterOptions {
   /** Writes with the right of this session or term. */
-  readonly write: (changes: readonly Change[], notes: readonly Note[]) => Promise<WriteResult>;
+  readonly write: WriteOnce;
   readonly book: PeerBook;
   readonly index: ResourceIndex;
   readonly receiver: Receiver;
@@ -52,11 +50,11 @@ export class IntakeWriter {
   private releasing: Promise<void> = Promise.resolve();
   private closed = false;
   private readonly marks: HeldMarks;
-  /** Of our store, with what was last written. */
-  private revision = 0;
+  private readonly store: BatchWriter;
 
   constructor(private readonly options: IntakeWriterOptions) {
     const { index, receiver, clock, logger, hold } = options;
+    this.store = new BatchWriter(options.write);
     this.marks = new HeldMarks({
       ...{ index, receiver, clock, logger },
       write: (changes) => options.write(changes, []),
@@ -73,9 +71,9 @@ export class IntakeWriter {
     const gone = [...intake.removed, ...this.judged(kind, intake, point)];
     const named = intake.puts.map(({ id }) => identityKey(id)).filter((key) => this.held.get(kind)?.delete(key));
     const changes = [...intake.puts.map(({ content }): Change => content), ...gone.map(deletion)];
-    const results = await this.write(changes, this.notes(kind, intake, point));
+    const results = await this.store.write(changes, this.notes(kind, intake, point));
     const marked = intake.completed ? [...this.marks.standing(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
-    this.marks.look([...named, ...marked], this.revision);
+    this.marks.look([...named, ...marked], this.store.revision);
     const refused = intake.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
       // An older state is superseded: that is as it should be.
@@ -120,7 +118,7 @@ export class IntakeWriter {
     const until = this.heldUntil(life);
     if (until === undefined) return this.releaseAll(life);
     this.releaseAt(until);
-    for (const held of this.held.values()) this.marks.look(held.keys(), this.revision);
+    for (const held of this.held.values()) this.marks.look(held.keys(), this.store.revision);
   }
 
   /** What of the absent may go now. */
@@ -150,7 +148,7 @@ export class IntakeWriter {
     const { known, heldUntil } = judgeLife(book.life, life, clock.now(), hold);
     // Remembered at once: the time runs from the first sight, over all sessions.
     const note = heldUntil === undefined ? undefined : book.learn(known);
-    if (note) void this.write([], [note]).catch((error: unknown) => this.failed(error));
+    if (note) void this.store.write([], [note]).catch((error: unknown) => this.failed(error));
     return heldUntil;
   }
 
@@ -190,7 +188,7 @@ export class IntakeWriter {
     const note = book.noteOf(known);
     this.release?.cancel();
     try {
-      await this.write(gone.map(deletion), note ? [note] : []);
+      await this.store.write(gone.map(deletion), note ? [note] : []);
       book.learn(known);
       this.held.clear();
       this.look?.cancel();
@@ -215,18 +213,6 @@ export class IntakeWriter {
     if (!due || verdict.heldUntil !== undefined || this.heldOf(kind) > 0 || point.revision === 0) return notes;
     this.noted.set(kind, now);
     return [...notes, book.reach(kind, point)];
-  }
-
-  private async write(changes: readonly Change[], notes: readonly Note[]): Promise<WriteResult['results']> {
-    const results: WriteResult['results'][number][] = [];
-    for (let from = 0; from === 0 || from < changes.length; from += BATCH) {
-      const last = from + BATCH >= changes.length;
-      if (changes.length === 0 && notes.length === 0) break;
-      const written = await this.options.write(changes.slice(from, from + BATCH), last ? notes : []);
-      results.push(...written.results);
-      this.revision = written.revision;
-    }
-    return results;
   }
 }
 
