@@ -55,10 +55,13 @@ describe('the address ranges of a zone, from start to start', () => {
       return all.every((ip) => ip.startsWith(prefix)) && all;
     });
 
-  async function pool(part: string): Promise<number> {
+  async function metric(name: string): Promise<number> {
     const text = await (await fetch(`${zone?.diagnosticsUrl}/metrics`)).text();
-    return Number(new RegExp(`^vip_pool_${part}\\{kind="MeshService"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+    const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+    return Number(line?.slice(name.length));
   }
+
+  const pool = (part: string): Promise<number> => metric(`vip_pool_${part}{kind="MeshService"}`);
 
   it('I1 I2: another range: all move; back again, each has its old address, and no old one goes to another early', async () => {
     await start(rangeOf(FIRST));
@@ -100,6 +103,12 @@ describe('the address ranges of a zone, from start to start', () => {
     expect(healed).toMatchObject({ reason: 'Allocated' });
     expect([await pool('used'), await pool('resting')]).toEqual([4, 0]);
   }, 90_000);
+
+  it('each start is an epoch of its own, which the metrics of the leader say (peers 61)', async () => {
+    expect([await metric('leader'), await metric('leader_transitions_total')]).toEqual([1, 1]);
+    expect(await metric('leader_epoch')).toBeGreaterThanOrEqual(4);
+    expect(await metric('leader_lease_age_seconds')).toBeGreaterThanOrEqual(0);
+  });
 
   it('a range of IPv6 is taken', async () => {
     await start(rangeOf('fd00:7::/64'));
