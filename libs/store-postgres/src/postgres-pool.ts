@@ -93,6 +93,8 @@ export class PostgresPool {
   }
 
   private async identify(client: ClientBase): Promise<void> {
+    // It may end while it is lent and no statement runs on it: the pool listens to idle ones only, and the next one tells.
+    client.on('error', () => undefined);
     const [row] = await queryOn<{ primary: boolean; backend: number }>(client, {
       text: 'SELECT causeway_identify() AS primary, pg_backend_pid() AS backend',
     });
