@@ -61,6 +61,26 @@ describe('two replicas of the global on one database', () => {
     expect((await second.report('west', 'MeshService')).sent).toBeLessThan(names.length);
   });
 
+  it('a zone whose leader died goes on on the other replica where it was, in both directions', async () => {
+    await east.leave();
+    await west.join(first);
+    const names = Array.from({ length: 20 }, (_, n) => `service-${n}`);
+    for (const zone of [east, west]) await Promise.all(names.map((name) => zone.put('MeshService', name, SPEC)));
+    await first.until(() => first.names('MeshService').length === names.length);
+    await east.join(first);
+    await Promise.all([east, west].map((zone) => zone.until(() => zone.names('MeshService').length === 40)));
+    await first.report('east', 'MeshService', 'up');
+    await first.report('east', 'MeshService');
+
+    const next = await world.zone('east');
+    await east.lapse();
+    await next.join(second);
+    await next.put('MeshService', 'redis', SPEC);
+    await west.holds(redis());
+    const up = next.sync?.status().kinds.find(({ kind, direction }) => kind === 'MeshService' && direction === 'up');
+    expect([(await second.report('east', 'MeshService')).sent, up?.sent]).toEqual([0, 1]);
+  });
+
   it("refuses the older session's write that commits only after the newer one has begun on the other replica (I7)", async () => {
     await east.put('MeshService', 'redis', { ...SPEC, state: 'first' });
     await first.holds(redis());

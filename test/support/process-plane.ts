@@ -56,7 +56,12 @@ export class ProcessPlane {
   /** Starts one and resolves when it is ready. */
   static async start(app: 'global' | 'zone', name: string, env: PlaneEnvironment): Promise<ProcessPlane> {
     const plane = new ProcessPlane(app, name, env);
-    await plane.untilReady();
+    try {
+      await plane.untilReady();
+    } catch (error) {
+      await plane.stop();
+      throw error;
+    }
     return plane;
   }
 
