@@ -1,0 +1,79 @@
+import { recordVersions } from '../../support/row-versions';
+import type { PlaneEnvironment } from '../../support/process-plane';
+import { until } from '../../support/until';
+import { ChaosDatabase } from './chaos-database';
+import { Link } from './link';
+import { ReplicaProcess } from './replica-process';
+
+/** Zones by name, with how many replicas each. */
+const ZONES: readonly (readonly [name: string, replicas: number])[] = [
+  ['east', 2],
+  ['west', 1],
+  ['north', 1],
+];
+const GLOBAL_REPLICAS = 2;
+const GLOBAL = 'global';
+const LEASE = { CAUSEWAY_LEADER_LEASE: '1s' };
+/** Plain text and open doors: what zones show is no part of this. */
+const OPEN = {
+  CAUSEWAY_KDS_AUTH: 'none',
+  CAUSEWAY_KDS_TLS: 'off',
+  CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1',
+};
+
+/** A global and zones as processes of several replicas, each control plane with a database, each zone behind a link. */
+export class ChaosMesh {
+  readonly databases = new Map<string, ChaosDatabase>();
+  readonly links = new Map<string, Link>();
+  readonly replicas: ReplicaProcess[] = [];
+
+  get zones(): readonly string[] {
+    return ZONES.map(([name]) => name);
+  }
+
+  /** Starts everything; every version of every row is recorded from then on. */
+  async start(): Promise<void> {
+    for (const name of [GLOBAL, ...this.zones]) this.databases.set(name, await ChaosDatabase.create());
+    for (let n = 0; n < GLOBAL_REPLICAS; n++) this.add('global', GLOBAL, OPEN);
+    for (const [name, replicas] of ZONES) {
+      const link = new Link();
+      this.links.set(name, link);
+      await link.listen();
+      const env = { CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${link.port}` };
+      for (let n = 0; n < replicas; n++) this.add('zone', name, env);
+    }
+    await Promise.all(this.replicas.map((replica) => replica.start()));
+    for (const link of this.links.values()) link.lead(this.globals[0]?.kdsPort ?? 0);
+    await Promise.all(this.zones.map((zone) => this.untilJoined(zone)));
+    for (const { url } of this.databases.values()) await recordVersions(url);
+  }
+
+  get globals(): readonly ReplicaProcess[] {
+    return this.replicasOf(GLOBAL);
+  }
+
+  replicasOf(owner: string): readonly ReplicaProcess[] {
+    return this.replicas.filter((replica) => replica.owner === owner);
+  }
+
+  /** Writes what every replica said last to stderr. */
+  tell(): void {
+    for (const { owner, lastLines } of this.replicas) console.error([owner, ...lastLines].join('\n  '));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.end()));
+    await Promise.all([...this.links.values()].map((link) => link.close()));
+    await Promise.all([...this.databases.values()].map((database) => database.drop()));
+  }
+
+  private add(app: 'global' | 'zone', owner: string, env: PlaneEnvironment): void {
+    const url = this.databases.get(owner)?.url ?? '';
+    this.replicas.push(new ReplicaProcess(app, owner, { DATABASE_URL: url, ...LEASE, ...env }));
+  }
+
+  private untilJoined(zone: string): Promise<unknown> {
+    const [replica] = this.replicasOf(zone);
+    return until(`${zone} has the default mesh`, async () => (await fetch(`${replica?.restUrl}/meshes/default`)).ok);
+  }
+}

@@ -1,0 +1,10 @@
+import { runSyncChaos } from './sync-chaos';
+
+it('I4 I5 I7 I9: zones and replicas of the global that are killed, stopped and cut off hold what the origins hold', async () => {
+  const report = await runSyncChaos({ seed: 1, seconds: 10 });
+  expect(report).toMatchObject({ unequal: [], vanished: [], wentBack: [], lost: [] });
+  // Nothing above means anything unless there was work.
+  expect(report.answeredWrites).toBeGreaterThan(0);
+  expect(report.deletions).toBeGreaterThan(0);
+  expect(Object.keys(report.mishaps)).not.toEqual([]);
+}, 300_000);
