@@ -45,12 +45,20 @@ describe('a zone whose name belongs to another store', () => {
     expect(await refusal()).toContain(
       'the name east belongs to the store store-1, not to store-2; where the zone was installed anew: causeway zones adopt east store-2',
     );
-    const refused = { storeId: 'store-2', instance: 'east-1', refusedAt: clock.now() };
+    const refused = { storeId: 'store-2', instance: expect.any(String), refusedAt: clock.now() };
     expect(await insight(other)).toMatchObject({ refused });
     expect(await insight(global)).toMatchObject({ refused, health: expect.any(String) });
     clock.advance(600_001);
     await second.leave();
     expect(await insight(global)).not.toHaveProperty('refused');
+    await first.leave();
+    await global.left('east');
+    expect(await insight(global)).toMatchObject({
+      health: 'Offline',
+      peer: 'causeway',
+      version: '0.0.0',
+      sessions: [],
+    });
   });
 
   it('has the name once it is adopted: the other one is sent away and refused', async () => {

@@ -21,6 +21,7 @@ export function isLive(insight: JsonObject, now: number): boolean {
 /** What is known of a zone's session beside the log: written by the replica that has it, readable on all. */
 export class ZoneInsights {
   private readonly written = new Map<string, string>();
+  private readonly peers = new Map<string, JsonObject>();
 
   constructor(
     private readonly options: GlobalSyncOptions,
@@ -55,6 +56,12 @@ export class ZoneInsights {
     return turned;
   }
 
+  /** Who speaks for the zone, or did last on this replica. */
+  private lastPeer(zone: string, member: SessionMember | undefined): JsonObject {
+    if (member) this.peers.set(zone, { peer: member.causeway ? 'causeway' : 'kuma', version: member.version });
+    return this.peers.get(zone) ?? {};
+  }
+
   private async lastOf(zone: string): Promise<JsonObject | undefined> {
     if (this.live.of(zone).length > 0) return this.describe(zone);
     const note = await this.options.store.note(INSIGHTS, zone);
@@ -78,7 +85,7 @@ export class ZoneInsights {
       health,
       globalInstanceId: instance,
       renewedAt: now,
-      ...(first ? { peer: first.causeway ? 'causeway' : 'kuma', version: first.version } : {}),
+      ...this.lastPeer(zone, first),
       sessions: members.map((member) => ({
         session: member.session,
         direction: member.direction,
