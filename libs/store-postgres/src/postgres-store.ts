@@ -11,6 +11,7 @@ import type {
   WriteResult,
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
+import { GroupedWrites } from './grouped-writes';
 import { LogReader } from './log-reader';
 import { queryOn, type PostgresPool } from './postgres-pool';
 import { RecentWrites, type WrittenRows } from './recent-writes';
@@ -45,7 +46,8 @@ interface WriteRow {
 
 /**
  * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in pieces, each
- * atomic and fenced, the notes with the last: when it throws, the pieces before stay.
+ * atomic and fenced, the notes with the last: when it throws, the pieces before stay. Single changes that come while
+ * another is being written go together with the next.
  */
 export class PostgresStore implements ResourceStore, StoreUpkeep {
   private readonly closing = new AbortController();
@@ -53,6 +55,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   private readonly reads = new Map<string, Promise<Found>>();
   /** What this process has written just now, for watches that stand right before it. */
   private readonly recent = new RecentWrites();
+  private readonly grouped = new GroupedWrites((request) => this.writeNow(request));
 
   constructor(private readonly parts: PostgresStoreParts) {
     this.reader = new LogReader(parts.pool);
@@ -74,19 +77,8 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     return this.reader.snapshot();
   }
 
-  async write(request: WriteRequest): Promise<WriteResult> {
-    const results: ChangeResult[] = [];
-    let revision = 0;
-    try {
-      for (const piece of piecesOf(request, PIECE)) {
-        const written = await this.writePiece(piece);
-        results.push(...written.results);
-        revision = written.revision;
-      }
-    } finally {
-      this.parts.wakeUps.ring(); // also after a failure: the write may have happened
-    }
-    return { revision, results };
+  write(request: WriteRequest): Promise<WriteResult> {
+    return this.grouped.write(request);
   }
 
   async *watch(since: StorePoint, signal: AbortSignal): AsyncIterable<ChangeBatch> {
@@ -172,6 +164,21 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     } finally {
       this.reads.delete(key);
     }
+  }
+
+  private async writeNow(request: WriteRequest): Promise<WriteResult> {
+    const results: ChangeResult[] = [];
+    let revision = 0;
+    try {
+      for (const piece of piecesOf(request, PIECE)) {
+        const written = await this.writePiece(piece);
+        results.push(...written.results);
+        revision = written.revision;
+      }
+    } finally {
+      this.parts.wakeUps.ring(); // also after a failure: the write may have happened
+    }
+    return { revision, results };
   }
 
   private async writePiece(request: WriteRequest): Promise<WriteResult> {
