@@ -1,5 +1,16 @@
 import { configure, sharedSettings, type Configured } from '@causeway/control-plane';
-import { duration, flag, list, oneOf, optional, port, secret, text, type SettingValues } from '@causeway/runtime';
+import {
+  count,
+  duration,
+  flag,
+  list,
+  oneOf,
+  optional,
+  port,
+  secret,
+  text,
+  type SettingValues,
+} from '@causeway/runtime';
 
 /** The settings of a zone's control plane (design.md §6). */
 export const zoneSettings = {
@@ -18,13 +29,19 @@ export const zoneSettings = {
   CAUSEWAY_SERVICE_GRACE: duration('1h'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_DNS_PORT: port(5653),
-  CAUSEWAY_DNS_BIND_ADDRESS: text('127.0.0.1'),
+  CAUSEWAY_DNS_BIND_ADDRESS: list('127.0.0.1'),
   CAUSEWAY_DNS_TTL: duration('5s'),
   CAUSEWAY_DNS_SUFFIXES: list('mesh.local'),
   CAUSEWAY_DNS_MESH_ORDER: list(),
   CAUSEWAY_DNS_FORWARD: oneOf(['on', 'off'], 'on'),
   CAUSEWAY_DNS_FORWARD_PUBLIC: flag(false),
   CAUSEWAY_DNS_UPSTREAMS: list(),
+  CAUSEWAY_DNS_FORWARD_PENDING: count(500, 1),
+  CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER: count(100, 1),
+  CAUSEWAY_DNS_RATE: count(50_000),
+  CAUSEWAY_DNS_TCP_CONNECTIONS: count(1_000, 1),
+  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER: count(100, 1),
+  CAUSEWAY_DNS_TCP_IDLE: duration('10s'),
 } as const;
 
 /** Reads them; ends the program with one line a problem when they are not in order. */

@@ -1,11 +1,22 @@
+import { isIPv6 } from 'node:net';
 import { fail, type Foundations } from '@causeway/control-plane';
-import { checkDnsSettings, checkDnsTtl, createDnsServer, type DnsServer, type DnsSettings } from '@causeway/dns';
+import {
+  checkAddresses,
+  checkDnsTtl,
+  checkSuffixes,
+  checkUpstreams,
+  createDnsServer,
+  type DnsServer,
+  type DnsSettings,
+} from '@causeway/dns';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
 /** What the settings say of DNS; ends the program, a line a reason, when they are not in order. */
 export function dnsSettings(settings: ZoneSettings): DnsSettings {
-  const dns: DnsSettings = {
+  const problems = dnsProblems(settings);
+  if (problems.length > 0) fail(problems);
+  return {
     ttl: settings.CAUSEWAY_DNS_TTL,
     suffixes: settings.CAUSEWAY_DNS_SUFFIXES,
     meshOrder: settings.CAUSEWAY_DNS_MESH_ORDER,
@@ -14,15 +25,41 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
       enabled: settings.CAUSEWAY_DNS_FORWARD === 'on',
       upstreams: settings.CAUSEWAY_DNS_UPSTREAMS,
       publicAskers: settings.CAUSEWAY_DNS_FORWARD_PUBLIC,
+      pending: settings.CAUSEWAY_DNS_FORWARD_PENDING,
+      pendingPerAsker: settings.CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER,
+    },
+    limits: {
+      ratePerAsker: settings.CAUSEWAY_DNS_RATE,
+      tcpConnections: settings.CAUSEWAY_DNS_TCP_CONNECTIONS,
+      tcpConnectionsPerAsker: settings.CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER,
+      tcpIdle: settings.CAUSEWAY_DNS_TCP_IDLE,
     },
   };
-  const ttl = checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_REST);
-  const problems = [...(ttl === undefined ? [] : [`CAUSEWAY_DNS_TTL: ${ttl}`]), ...checkDnsSettings(dns)];
-  return problems.length === 0 ? dns : fail(problems);
+}
+
+function dnsProblems(settings: ZoneSettings): string[] {
+  const reasons = {
+    CAUSEWAY_DNS_BIND_ADDRESS: checkAddresses(settings.CAUSEWAY_DNS_BIND_ADDRESS),
+    CAUSEWAY_DNS_TTL: checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_REST),
+    CAUSEWAY_DNS_SUFFIXES: checkSuffixes(settings.CAUSEWAY_DNS_SUFFIXES),
+    CAUSEWAY_DNS_UPSTREAMS: checkUpstreams(settings.CAUSEWAY_DNS_UPSTREAMS),
+  };
+  return Object.entries(reasons).flatMap(([setting, each]) => each.map((reason) => `${setting}: ${reason}`));
 }
 
 /** The zone's DNS server, on every replica; it answers once it is bound. */
 export function createDns(foundations: Foundations, zone: string, config: DnsSettings): DnsServer {
   const { index, clock, logger } = foundations;
   return createDnsServer({ index, zone, clock, logger, config });
+}
+
+/** Answers at every configured address, all at one port; where that is 0, at the one that the first address gets. */
+export async function bindDns(dns: DnsServer, settings: ZoneSettings): Promise<readonly string[]> {
+  const bound: string[] = [];
+  let port = settings.CAUSEWAY_DNS_PORT;
+  for (const address of settings.CAUSEWAY_DNS_BIND_ADDRESS) {
+    port = await dns.bind(address, port);
+    bound.push(isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`);
+  }
+  return bound;
 }

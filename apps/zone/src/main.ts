@@ -11,7 +11,7 @@ import type { ControlPlane } from '@causeway/resources';
 import type { Insights, SyncDecisions } from '@causeway/rest';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
-import { createDns, dnsSettings } from './dns';
+import { bindDns, createDns, dnsSettings } from './dns';
 import { zoneFigures } from './figures';
 import { readGlobalAddress, warnOfTrust } from './global-address';
 import { ZoneLeader } from './lead';
@@ -34,8 +34,7 @@ async function main(): Promise<void> {
   const figures = [...zoneFigures(leader), ...syncFigures(reports, foundations.clock), ...dns.figures()];
   const dnsLookup: Insights['dnsLookup'] = ({ name, type }) => dns.lookup(name, type);
   const notReady = awaitDefaults(foundations);
-  const dnsPort = await orFail(dns.bind(settings.CAUSEWAY_DNS_BIND_ADDRESS, settings.CAUSEWAY_DNS_PORT));
-  logger.info('answering names', { dns: `${settings.CAUSEWAY_DNS_BIND_ADDRESS}:${dnsPort}` });
+  logger.info('answering names', { dns: await orFail(bindDns(dns, settings)) });
   const insights: Insights = { dnsLookup, insightOf: (resource) => leader.insightOf(resource) };
   const syncDecisions: SyncDecisions = global ? { confirmGlobal: () => leader.confirmGlobal() } : {};
   const distributions = [propagation];

@@ -1,4 +1,4 @@
-import { checkDnsSettings, checkDnsTtl } from './dns-config';
+import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams } from './check-settings';
 import { literalSuffix } from './table/authority';
 import { ownSuffixes, reverseSuffixes } from './table/own-suffixes';
 import { nameText, reverseName, wireName } from './wire/wire-name';
@@ -8,17 +8,33 @@ test.each([
   [30_000, 60_000, true],
   [30_001, 60_000, false],
 ])('answers kept for %i ms with a rest of %i ms: %s', (ttl, rest, good) => {
-  expect(checkDnsTtl(ttl, rest) === undefined).toBe(good);
+  expect(checkDnsTtl(ttl, rest).length === 0).toBe(good);
 });
 
-test('settings that cannot be are named, each', () => {
-  const forward = { upstreams: ['10.0.0.53', '[fd00::53]:5353', '10.0.0.53:99999', 'dns.example', 'fd00::1'] };
-  expect(checkDnsSettings({ suffixes: ['mesh.local', 'a..b', ''], forward })).toEqual([
-    'suffixes: "a..b" is not a domain name',
-    'suffixes: "" is not a domain name',
+test('suffixes and upstreams that cannot be are named, each', () => {
+  expect(checkSuffixes(['mesh.local', 'a..b', ''])).toEqual(['"a..b" is not a domain name', '"" is not a domain name']);
+  const upstreams = ['10.0.0.53', '[fd00::53]:5353', '10.0.0.53:99999', 'dns.example', 'fd00::1'];
+  expect(checkUpstreams(upstreams)).toEqual([
     expect.stringContaining('"10.0.0.53:99999"'),
     expect.stringContaining('"dns.example"'),
   ]);
+});
+
+test.each([
+  [['127.0.0.1'], []],
+  [['127.0.0.1', '10.0.0.1', '::1', 'fd00::1'], []],
+  [['0.0.0.0', 'fd00::1'], []],
+  [['::'], []],
+  [[], ['must name at least one address']],
+  [
+    ['localhost', '10.0.0.256', '::1'],
+    ['"localhost" is not an address', '"10.0.0.256" is not an address'],
+  ],
+  [['10.0.0.1', '::1', '10.0.0.1'], ['"10.0.0.1" is named twice']],
+  [['10.0.0.1', '0.0.0.0'], ['"10.0.0.1" is one of those that 0.0.0.0 stands for']],
+  [['::', '0.0.0.0'], ['"0.0.0.0" is one of those that :: stands for']],
+])('answering at %j: %j', (addresses, wrong) => {
+  expect(checkAddresses(addresses)).toEqual(wrong);
 });
 
 test.each([

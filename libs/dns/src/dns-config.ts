@@ -1,7 +1,3 @@
-import { isIP } from 'node:net';
-import { wireName } from './wire/wire-name';
-import { parseUpstream } from './forward/upstream-address';
-
 /** Which questions that are not ours go on, and to whom. */
 export interface ForwardConfig {
   /** Off: whatever is not ours is refused. */
@@ -77,26 +73,4 @@ export function completeDnsConfig(settings: DnsSettings): DnsConfig {
     forward: { ...DEFAULT_DNS_CONFIG.forward, ...settings.forward },
     limits: { ...DEFAULT_DNS_CONFIG.limits, ...settings.limits },
   };
-}
-
-/**
- * Why `ttl` cannot go with `rest`, or undefined: an answer may be kept for half the time that a freed address rests,
- * so nobody connects to a service by the address of another (design.md §4 vip). Both in ms.
- */
-export function checkDnsTtl(ttl: number, rest: number): string | undefined {
-  if (ttl * 2 <= rest) return undefined;
-  return `must be at most half the rest of freed addresses (${rest / 2_000} s); got ${ttl / 1_000} s`;
-}
-
-/** Everything that is wrong with the settings, as `name of the setting: reason`. */
-export function checkDnsSettings(settings: Pick<DnsSettings, 'suffixes' | 'forward'>): string[] {
-  const suffixes = (settings.suffixes ?? []).flatMap((suffix) =>
-    (wireName(suffix) ?? '') === '' ? [`suffixes: "${suffix}" is not a domain name`] : [],
-  );
-  const upstreams = (settings.forward?.upstreams ?? []).flatMap((upstream) =>
-    isIP(parseUpstream(upstream)?.address ?? '') === 0
-      ? [`upstreams: "${upstream}" is not an address with an optional port, such as 10.0.0.53 or [fd00::53]:5353`]
-      : [],
-  );
-  return [...suffixes, ...upstreams];
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { ask, question, read, sendTcp, sendUdp } from '../../../test/dns/ask';
 import { DnsZone, generator, service } from '../../../test/dns/dns-zone';
@@ -361,4 +362,13 @@ describe('TCP', () => {
 test('a taken port is an error with its name', async () => {
   await zoneWith();
   await expect(zone.dns.bind('127.0.0.1', zone.port)).rejects.toThrow('EADDRINUSE');
+});
+
+test('several addresses of one port answer, and are those of its name server', async () => {
+  await zoneWith();
+  expect(await zone.dns.bind('127.0.0.2', zone.port)).toBe(zone.port);
+  const resolver = new Resolver();
+  resolver.setServers([`127.0.0.2:${zone.port}`]);
+  expect(await resolver.resolve4('redis.svc.mesh.local')).toEqual(['241.0.0.7']);
+  expect((await ask(zone.port, { name: 'ns.mesh.local' })).answers).toEqual(['A 127.0.0.1', 'A 127.0.0.2']);
 });

@@ -5,13 +5,6 @@
  *                                                          not ours → Forwarder → upstreams
  */
 export { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-server';
-export {
-  checkDnsSettings,
-  checkDnsTtl,
-  DEFAULT_DNS_CONFIG,
-  type DnsConfig,
-  type DnsLimits,
-  type DnsSettings,
-  type ForwardConfig,
-} from './dns-config';
+export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams } from './check-settings';
+export { DEFAULT_DNS_CONFIG, type DnsConfig, type DnsLimits, type DnsSettings, type ForwardConfig } from './dns-config';
 export { type DnsFigure } from './dns-figures';
