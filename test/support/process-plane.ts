@@ -39,7 +39,7 @@ export class ProcessPlane {
     this.child = fork(resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js'), {
       cwd: ROOT,
       env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },
-      execArgv: ['--enable-source-maps'],
+      execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.exited = new Promise((done) =>

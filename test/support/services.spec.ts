@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { createTestDatabase } from './postgres';
 import { describeWithRedis } from './redis';
 

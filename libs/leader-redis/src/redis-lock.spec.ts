@@ -1,5 +1,5 @@
 import { silentLogger } from '@causeway/runtime';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { describeWithRedis } from '../../../test/support/redis';
 import { createRedisLock, type RedisLock } from './redis-lock';
 

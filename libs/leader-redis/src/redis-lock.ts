@@ -1,5 +1,5 @@
 import { errorText, type LeaderLock, type Logger } from '@causeway/runtime';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 
 export interface RedisLockOptions {
   /** `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { until } from '../../support/until';
 
 /** A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. */
