@@ -9,7 +9,7 @@ import { pageExamples } from '../docs/page-examples';
 import { until } from '../support/until';
 import { DnsZone, generator, service } from './dns-zone';
 import { canMakeNamespaces, inNamespace } from './namespace';
-import { describeWith, run, works } from './programs';
+import { describeWhere, describeWith, run, works } from './programs';
 
 /** The snippets of docs/guides/dns.md, each run by the program it is for. */
 const page = readFileSync(join(__dirname, '..', '..', 'docs', 'guides', 'dns.md'), 'utf8');
@@ -113,7 +113,42 @@ describeWith(
   expect(found?.stdout).toMatch(/^241\.0\.0\.7\s+redis\.svc\.mesh\.local/);
 });
 
-test('the snippets that nothing here can run name the port of the others', () => {
-  expect(snippet('resolved')).toContain('DNS=127.0.0.1:5653');
-  expect(snippet('corefile')).toContain('forward . 127.0.0.1:5653');
+const resolved = process.env['SYSTEMD_RESOLVED'];
+
+describeWhere(
+  'systemd-resolved',
+  canMakeNamespaces && resolved !== undefined,
+  'set SYSTEMD_RESOLVED to what test/dns/unpack-resolved.sh prints, with the right to make network namespaces',
+)('systemd-resolved', () => {
+  test('finds the names of the zone, and so do the programs that ask it', async () => {
+    const config = written('mesh.conf', snippet('resolved'));
+    const questions = [
+      'getent ahostsv4 redis.svc.mesh.local',
+      'dig +short @127.0.0.53 -x 241.0.0.7',
+      'dig @127.0.0.53 redis.svc.mesh.local AAAA',
+      'dig @127.0.0.53 nobody.svc.mesh.local',
+    ];
+    const beside = ['sh', join(__dirname, 'with-resolved.sh'), resolved ?? '', config, 'sh', '-c', questions.join(';')];
+    const [found] = await inNamespace('nameserver 127.0.0.53\n', [beside], zone.port);
+    expect(found?.stdout).toMatch(/^241\.0\.0\.7\s+STREAM redis\.svc\.mesh\.local$/m);
+    expect(found?.stdout).toMatch(/^redis\.svc\.mesh\.local\.$/m);
+    expect(found?.stdout.match(/status: \w+|ANSWER: \d/g)).toEqual([
+      'status: NOERROR',
+      'ANSWER: 0',
+      'status: NXDOMAIN',
+      'ANSWER: 0',
+    ]);
+  });
+});
+
+describeWhere(
+  'CoreDNS',
+  works('coredns', '-version'),
+  'go install github.com/coredns/coredns@v1.12.0, with its program on the PATH',
+)('CoreDNS', () => {
+  test('finds the names of the zone', async () => {
+    const port = await freePort();
+    const config = written('Corefile', snippet('corefile'));
+    await expectNames('coredns', ['-dns.port', String(port), '-conf', config], port);
+  });
 });

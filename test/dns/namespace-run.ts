@@ -3,16 +3,16 @@ import { DnsZone, generator, service } from './dns-zone';
 import { run, type Ran } from './programs';
 
 /**
- * Run inside a network namespace of its own (see `inNamespace`): a zone on 127.0.0.1:53, the only resolver that the
- * namespace knows, and programs that ask their system's resolver. argv: file for the results, commands as JSON.
+ * Run inside a network namespace of its own (see `inNamespace`): a zone on 127.0.0.1, and programs that ask their
+ * system's resolver. argv: file for the results, commands as JSON, the zone's port.
  */
 async function main(): Promise<void> {
-  const [, , file = '', commands = '[]'] = process.argv;
+  const [, , file = '', commands = '[]', port] = process.argv;
   const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.svc.mesh.local'] });
   const six = service('six', { ip: 'fd00:241::7', hostnames: ['six.svc.mesh.local'] });
   const zone = await new DnsZone(redis, six, generator('local', '{{ .DisplayName }}.svc.mesh.local')).start(
     { ranges: ['241.0.0.0/8'], limits: { ratePerAsker: 0 } },
-    { port: 53 },
+    { port: Number(port) },
   );
   const results: Ran[] = [];
   for (const [program = '', ...args] of JSON.parse(commands) as string[][]) results.push(await run(program, args));

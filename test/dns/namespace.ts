@@ -12,8 +12,12 @@ const unshare = [
 /** Whether network namespaces can be made here: Linux, iproute2, and the right to. */
 export const canMakeNamespaces = unshare !== undefined;
 
-/** Runs commands where the system's only resolver, by `resolverFile`, is a zone on 127.0.0.1:53. */
-export async function inNamespace(resolverFile: string, commands: readonly (readonly string[])[]): Promise<Ran[]> {
+/** Runs commands where the resolver configuration is `resolverFile` and a zone answers on 127.0.0.1, at port 53. */
+export async function inNamespace(
+  resolverFile: string,
+  commands: readonly (readonly string[])[],
+  port = 53,
+): Promise<Ran[]> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-dns-'));
   try {
     const [resolver, results] = [join(folder, 'resolv.conf'), join(folder, 'results')];
@@ -23,7 +27,8 @@ export async function inNamespace(resolverFile: string, commands: readonly (read
     // getent asks for a family only where the machine has an address of it that is not loopback's.
     const prepare =
       'ip link set lo up && ip addr add 10.9.9.9/32 dev lo && mount --bind "$1" /etc/resolv.conf && shift && exec "$@"';
-    const args = [...(unshare ?? []), 'sh', '-c', prepare, 'sh', resolver, ...node, results, JSON.stringify(commands)];
+    const work = [...node, results, JSON.stringify(commands), String(port)];
+    const args = [...(unshare ?? []), 'sh', '-c', prepare, 'sh', resolver, ...work];
     const { code, stderr } = await run('unshare', args);
     if (code !== 0) throw new Error(`the namespace failed: ${stderr}`);
     return JSON.parse(readFileSync(results, 'utf8')) as Ran[];

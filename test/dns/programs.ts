@@ -24,12 +24,14 @@ export function works(program: string, ...args: string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/**
- * `describe` where `there`; else nothing runs, and a line says what to install. CI installs everything, so there
- * nothing is ever left out.
- */
-export function describeWith(what: string, there: boolean, from: string): jest.Describe {
-  if (there || process.env['CI'] === 'true') return describe;
+/** `describe` where `there`; else nothing runs, and a line says what to install. */
+export function describeWhere(what: string, there: boolean, from: string): jest.Describe {
+  if (there) return describe;
   process.stderr.write(`left out: tests with ${what}; to run them: ${from}\n`);
   return describe.skip;
+}
+
+/** `describeWhere` for what CI installs: there nothing is ever left out. */
+export function describeWith(what: string, there: boolean, from: string): jest.Describe {
+  return describeWhere(what, there || process.env['CI'] === 'true', from);
 }
