@@ -1,14 +1,18 @@
-import { execFileSync, fork, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostnameOf } from './support/dns-zone';
+import { dnsperf, figure, latencies } from './support/dnsperf';
+import { ServerProcess, type Told } from './support/server-process';
 import { summary } from './support/summary';
 
 /**
  * Answers a second of a zone's DNS server that has one core, asked by dnsperf (Debian: dnsperf) on the other one, and
  * latency at half of the target (design.md §8: ≥ 100,000 / s). One JSON line for each number of hostnames and way of
- * asking. BENCH_HOSTNAMES (10000,100000), BENCH_SECONDS (8).
+ * asking. Over UDP a program that only sends every datagram back is asked the same right after: `echo_per_cpu_second`
+ * is the most that any server in Node could give on this machine just then. BENCH_HOSTNAMES (10000,100000),
+ * BENCH_SECONDS (8).
  */
 const COUNTS = (process.env['BENCH_HOSTNAMES'] ?? '10000,100000').split(',').map(Number);
 const SECONDS = process.env['BENCH_SECONDS'] ?? '8';
@@ -16,6 +20,7 @@ const HALF = 50_000;
 
 interface Load {
   readonly name: string;
+  readonly tcp?: boolean;
   readonly queries: (hostnames: number) => string[];
   readonly options?: readonly string[];
 }
@@ -29,6 +34,7 @@ const LOADS: readonly Load[] = [
     name: 'random, TCP',
     queries: (hostnames) => shuffled(hostnames).map((n) => `${hostnameOf(n)} A`),
     options: ['-m', 'tcp'],
+    tcp: true,
   },
 ];
 
@@ -48,99 +54,64 @@ function shuffled(count: number): number[] {
   return numbers;
 }
 
-/** The next message of the server process. */
-function nextMessage(child: ChildProcess): Promise<Record<string, number>> {
-  return new Promise((resolve, reject) => {
-    const ended = (): void => reject(new Error('the server ended'));
-    child.once('exit', ended);
-    child.once('message', (message: Record<string, number>) => {
-      child.off('exit', ended);
-      resolve(message);
-    });
-  });
+interface Rate {
+  readonly answers_per_second: number;
+  /** What one whole core would do: on a busy machine the server gets less than that. */
+  readonly answers_per_cpu_second: number;
+  readonly lost: number;
 }
 
-function tell(child: ChildProcess): Promise<Record<string, number>> {
-  const told = nextMessage(child);
-  child.send('tell');
-  return told;
+/** Asks one server as fast as it answers, once it is warm. */
+async function rateOf(server: ServerProcess, queries: string, options: readonly string[]): Promise<Rate> {
+  const load = { port: server.port, queries, options };
+  dnsperf({ ...load, seconds: '2' }); // warm
+  const before = await server.cpuSeconds();
+  const output = dnsperf({ ...load, seconds: SECONDS });
+  const spent = (await server.cpuSeconds()) - before;
+  return {
+    answers_per_second: Math.round(figure(output, 'Queries per second')),
+    answers_per_cpu_second: Math.round(figure(output, 'Queries completed') / spent),
+    lost: figure(output, 'Queries lost'),
+  };
 }
 
-function cpuSeconds({ user = 0, system = 0 }: Record<string, number>): number {
-  return (user + system) / 1e6;
-}
-
-function pinned(core: string, command: readonly string[]): string[] {
-  return spawnSync('taskset', ['-V']).status === 0 ? ['taskset', '-c', core, ...command] : [...command];
-}
-
-function ask(port: number, file: string, options: readonly string[]): string {
-  const [program = '', ...rest] = pinned('1', [
-    'dnsperf',
-    '-s',
-    '127.0.0.1',
-    '-p',
-    String(port),
-    '-d',
-    file,
-    ...options,
-  ]);
-  const run = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 30 });
-  if (run.error) throw run.error;
-  return run.stdout;
-}
-
-function figure(output: string, label: string): number {
-  return Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(output)?.[1] ?? NaN);
-}
-
-/** The latencies in ms that dnsperf reports query by query. */
-function latencies(output: string): number[] {
-  return [...output.matchAll(/^> \S+ \S+ \S+ ([\d.]+)$/gm)].map((match) => Number(match[1]) * 1_000);
+/** How much of the bare echo's rate a server reaches, asked the same a moment later. */
+async function besideEcho(rate: Rate, queries: string, options: readonly string[]): Promise<Record<string, number>> {
+  const echo = await ServerProcess.start('udp-echo.ts');
+  const { answers_per_cpu_second: most } = await rateOf(echo, queries, options);
+  echo.stop();
+  return { echo_per_cpu_second: most, percent_of_echo: Math.round((rate.answers_per_cpu_second / most) * 100) };
 }
 
 async function measure(hostnames: number, folder: string): Promise<void> {
-  const [execPath = '', ...before] = pinned('0', [process.execPath]);
-  const execArgv = [...before, '--expose-gc', '-r', join(__dirname, 'register.cjs')];
-  const child = fork(join(__dirname, 'support', 'dns-server.ts'), [String(hostnames)], { execPath, execArgv });
-  const { port = 0 } = await nextMessage(child);
-  for (const load of LOADS) {
-    const file = join(folder, 'queries');
-    writeFileSync(file, load.queries(hostnames).join('\n') + '\n');
-    const options = load.options ?? [];
-    ask(port, file, [...options, '-l', '2', '-c', '4', '-q', '200']); // warm
-    const before = await tell(child);
-    const full = ask(port, file, [...options, '-l', SECONDS, '-c', '4', '-q', '200']);
-    const spent = cpuSeconds(await tell(child)) - cpuSeconds(before);
-    const half = ask(port, file, [...options, '-l', SECONDS, '-c', '4', '-q', '200', '-Q', String(HALF), '-v']);
-    console.log(
-      JSON.stringify({
-        bench: 'dns',
-        hostnames,
-        asked: load.name,
-        answers_per_second: Math.round(figure(full, 'Queries per second')),
-        // What one whole core would do: on a busy machine the server gets less than that.
-        answers_per_cpu_second: Math.round(figure(full, 'Queries completed') / spent),
-        lost: figure(full, 'Queries lost'),
-        at_50000_per_second: { reached: Math.round(figure(half, 'Queries per second')), ...summary(latencies(half)) },
-      }),
-    );
+  const server = await ServerProcess.start('dns-server.ts', [String(hostnames)]);
+  const queries = join(folder, 'queries');
+  for (const { name, queries: lines, options = [], tcp = false } of LOADS) {
+    writeFileSync(queries, lines(hostnames).join('\n') + '\n');
+    const rate = await rateOf(server, queries, options);
+    const echo = tcp ? {} : await besideEcho(rate, queries, options);
+    const slower = [...options, '-Q', String(HALF), '-v'];
+    const half = dnsperf({ port: server.port, queries, seconds: SECONDS, options: slower });
+    const at_50000_per_second = {
+      reached: Math.round(figure(half, 'Queries per second')),
+      ...summary(latencies(half)),
+    };
+    console.log(JSON.stringify({ bench: 'dns', hostnames, asked: name, ...rate, ...echo, at_50000_per_second }));
   }
-  const { load = 0, table = 0, change = 0, heap = 0, rss = 0 } = await tell(child);
+  console.log(JSON.stringify({ bench: 'dns-memory', hostnames, ...memoryOf(await server.tell()) }));
+  server.stop();
+}
+
+function memoryOf({ load = 0, table = 0, change = 0, heap = 0, rss = 0 }: Told): Record<string, number> {
   const mb = (bytes: number): number => Math.round(bytes / 1e5) / 10;
   const ms = (time: number): number => Math.round(time * 1_000) / 1_000;
-  console.log(
-    JSON.stringify({
-      bench: 'dns-memory',
-      hostnames,
-      table_mb: mb(table),
-      heap_with_all_asked_mb: mb(heap),
-      rss_mb: mb(rss),
-      load_ms: ms(load),
-      one_change_ms: ms(change),
-    }),
-  );
-  child.disconnect();
+  return {
+    table_mb: mb(table),
+    heap_with_all_asked_mb: mb(heap),
+    rss_mb: mb(rss),
+    load_ms: ms(load),
+    one_change_ms: ms(change),
+  };
 }
 
 async function main(): Promise<void> {

@@ -14,10 +14,11 @@ async function main(): Promise<void> {
   const began = performance.now();
   const config = { limits: { ratePerAsker: 0 }, forward: { enabled: false } };
   const server = createDnsServer({ index, zone: 'east', clock: systemClock, logger: silentLogger, config });
+  // Binding waits for the names.
+  const port = await server.bind('127.0.0.1', 0);
   const load = performance.now() - began;
   const table = heap() - before;
   const change = changeOne(index, hostnames);
-  const port = await server.bind('127.0.0.1', 0);
   process.on('message', () => {
     process.send?.({ port, load, table, change, heap: heap(), rss: process.memoryUsage.rss(), ...process.cpuUsage() });
   });

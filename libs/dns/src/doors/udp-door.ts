@@ -17,7 +17,8 @@ export class UdpDoor {
 
   /** Rejects with the system's error when the address cannot be had. */
   static async open(at: { readonly host: string; readonly port: number }, respond: Respond): Promise<UdpDoor> {
-    const socket = createSocket({ type: isIPv6(at.host) ? 'udp6' : 'udp4', lookup: literally });
+    const family = isIPv6(at.host) ? 6 : 4;
+    const socket = createSocket({ type: `udp${family}`, lookup: literally(family) });
     const door = new UdpDoor(socket, respond);
     socket.on('message', (packet, from) => door.take(packet, from));
     const listening = once(socket, 'listening');
@@ -56,13 +57,16 @@ export class UdpDoor {
   }
 }
 
-/** Askers are addresses; Node would put each through its resolver, a turn of the loop later. */
-function literally(
-  address: string,
-  _options: unknown,
-  callback: (error: NodeJS.ErrnoException | null, address: string, family: number) => void,
-): void {
-  callback(null, address, isIPv6(address) ? 6 : 4);
+/**
+ * Askers are addresses; Node would put each through its resolver, a turn of the loop later. All are of the socket's
+ * family: to look at every one would cost as much as to write its answer.
+ */
+function literally(family: 4 | 6) {
+  return (
+    address: string,
+    _options: unknown,
+    callback: (error: NodeJS.ErrnoException | null, address: string, family: number) => void,
+  ): void => callback(null, address, family);
 }
 
 function enlarge(socket: Socket): void {

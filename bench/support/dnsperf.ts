@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+
+/** What dnsperf is to do (Debian: dnsperf). */
+export interface DnsperfLoad {
+  readonly port: number;
+  /** A file of lines `name type`. */
+  readonly queries: string;
+  readonly seconds: string;
+  readonly options: readonly string[];
+}
+
+/** The command, on one core of its own where the system can do that. */
+export function pinned(core: string, command: readonly string[]): string[] {
+  return spawnSync('taskset', ['-V']).status === 0 ? ['taskset', '-c', core, ...command] : [...command];
+}
+
+/** Asks from the second core, as fast as answers come unless the options say less; what dnsperf prints. */
+export function dnsperf({ port, queries, seconds, options }: DnsperfLoad): string {
+  const load = ['-s', '127.0.0.1', '-p', String(port), '-d', queries, '-l', seconds, '-c', '4', '-q', '200'];
+  const [program = '', ...rest] = pinned('1', ['dnsperf', ...load, ...options]);
+  const run = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 30 });
+  if (run.error) throw run.error;
+  return run.stdout;
+}
+
+/** A figure of dnsperf's summary. */
+export function figure(output: string, label: string): number {
+  return Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(output)?.[1] ?? NaN);
+}
+
+/** The latencies in ms that dnsperf reports query by query (`-v`). */
+export function latencies(output: string): number[] {
+  return [...output.matchAll(/^> \S+ \S+ \S+ ([\d.]+)$/gm)].map((match) => Number(match[1]) * 1_000);
+}
