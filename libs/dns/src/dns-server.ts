@@ -2,7 +2,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { Answers } from './answer/answers';
-import { explainLookup } from './answer/explain-lookup';
+import { explainLookup, readLookup } from './answer/explain-lookup';
 import { RecordSets } from './answer/record-sets';
 import { Responder } from './answer/responder';
 import { Tally } from './answer/tally';
@@ -36,7 +36,7 @@ export interface DnsServer {
   bind(host: string, port: number): Promise<number>;
   /** Ends all that `bind` began, open connections included, and stops following the index. */
   close(): Promise<void>;
-  /** What would be answered, and why; `type` is A where absent. */
+  /** What would be answered, and why; without a type A is asked, and of an address who has it. */
   lookup(name: string, type?: string): JsonObject;
   /** What it has done, for metrics. */
   figures(): readonly DnsFigure[];
@@ -60,7 +60,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
       rate.close();
       await doors.close();
     },
-    lookup: (name, type = 'A') => explainLookup({ name, type }, { zone: options.zone, ...parts }),
+    lookup: (name, type) => explainLookup(readLookup(name, type), { zone: options.zone, ...parts }),
     figures: () => dnsFigures(parts),
   };
 }

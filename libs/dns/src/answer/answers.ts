@@ -5,10 +5,9 @@ import type { NameTable } from '../table/name-table';
 import type { OwnName } from '../table/own-name';
 import { Rcode, Type } from '../wire/codes';
 import { firstLabel, parentName, type WireName } from '../wire/wire-name';
+import { askedPort, portOf } from './asked-port';
 import { bare, type FinishedAnswer } from './finished-answer';
 import { type RecordSets } from './record-sets';
-
-const UNDERSCORE = 95;
 
 /** What the answers are made of. */
 export interface AnswerSources {
@@ -78,12 +77,9 @@ export class Answers {
   /** `_port._proto.hostname` (RFC 2782), or nothing that exists. */
   private underHost(host: HostEntry, name: WireName, type: number): FinishedAnswer {
     const apex = this.apexOf(host);
-    const first = firstLabel(name);
-    if (parentName(name) === host.name) return first === '_tcp' ? this.empty(apex) : this.belowOrMissing(apex, name);
-    if (name.charCodeAt(1) !== UNDERSCORE) return this.belowOrMissing(apex, name);
-    const protocol = parentName(name);
-    if (firstLabel(protocol) !== '_tcp' || parentName(protocol) !== host.name) return this.belowOrMissing(apex, name);
-    const port = this.sources.records.portOf(host, first.slice(1));
+    if (parentName(name) === host.name && firstLabel(name) === '_tcp') return this.empty(apex);
+    const label = askedPort(name, host);
+    const port = label === undefined ? undefined : portOf(host, label);
     if (port === undefined) return this.belowOrMissing(apex, name);
     if (type !== Type.SRV && type !== Type.ANY) return this.empty(apex);
     return host.finished(`SRV ${port}`, () => this.sources.records.service(host, port));

@@ -1,10 +1,12 @@
-import { describeIdentity, type JsonObject } from '@causeway/resources';
+import { isIP } from 'node:net';
+import type { JsonObject } from '@causeway/resources';
 import type { Authority } from '../table/authority';
 import type { Holder } from '../table/host-entry';
 import type { NameTable } from '../table/name-table';
 import { rcodeName, typeName, typeNumber } from '../wire/codes';
-import { parentName, nameText, wireName, type WireName } from '../wire/wire-name';
+import { nameText, reverseName, wireName, type WireName } from '../wire/wire-name';
 import type { Answers } from './answers';
+import { reasonOf } from './reason';
 import { shownRecords } from './shown-records';
 
 /** What an explanation is made from. */
@@ -15,6 +17,12 @@ export interface ExplainSources {
   readonly authority: Authority;
   /** Who is asked about names that are not ours; none = they are refused. */
   readonly upstreams: { list(): readonly { readonly label: string }[] };
+}
+
+/** The question that people mean: an address without a type is asked for by its reverse name, other names for A. */
+export function readLookup(name: string, type?: string): { readonly name: string; readonly type: string } {
+  if (type === undefined && isIP(name) !== 0) return { name: nameText(reverseName(name)), type: 'PTR' };
+  return { name, type: type ?? 'A' };
 }
 
 /**
@@ -40,7 +48,7 @@ export function explainLookup(
     result: rcodeName(found.rcode),
     authoritative: true,
     ...(suffix === undefined ? {} : { suffix }),
-    reason: reasonOf(name, from),
+    reason: reasonOf({ name, type, empty: found.answers === 0 }, from),
     answers: shownRecords(name, type, found),
   };
 }
@@ -63,29 +71,4 @@ function holdersOf(name: WireName, { table }: ExplainSources): { readonly holder
 
 function shownHolder({ service, generators }: Holder, place: number): JsonObject {
   return { ...service.id, vip: service.ip, generators, answers: place === 0 };
-}
-
-function reasonOf(name: WireName, { table, authority }: ExplainSources): string {
-  const host = table.host(name);
-  const holder = host?.holders[0];
-  if (host && holder) return held(holder, host.contested);
-  const reverse = table.reverse(name);
-  if (reverse)
-    return `${reverse.ip} is the address of ${reverse.named.map(({ service }) => describeIdentity(service.id)).join(', ')}`;
-  for (let at = parentName(name); at !== ''; at = parentName(at)) {
-    const above = table.host(at);
-    if (above) return `it is under ${above.hostname}, which a service holds`;
-  }
-  const suffix = authority.apexOf(name);
-  if (suffix?.name === name) return 'it is a suffix of ours';
-  if (table.hasBelow(name)) return 'no service holds this name, but names under it';
-  return `no service holds this name, and it is under the suffix ${suffix?.text ?? ''}, which is ours`;
-}
-
-function held({ service, generators }: Holder, contested: boolean): string {
-  const by = generators.map((name) => `HostnameGenerator ${name}`).join(' and ');
-  const holder = `${describeIdentity(service.id)} of mesh ${service.id.mesh} holds it by ${by}`;
-  const address = service.ip === '' ? '; it has no address yet' : `; its address is ${service.ip}`;
-  const others = contested ? '; other meshes have the same hostname, this mesh is asked first' : '';
-  return holder + address + others;
 }

@@ -45,12 +45,6 @@ export class RecordSets {
     return this.finish(Rcode.NOERROR, { answers: records.map(aboutQuestion) });
   }
 
-  /** The port that a label names, by number or by name. */
-  portOf(host: HostEntry, label: string): number | undefined {
-    const ports = host.holders[0]?.service.ports ?? [];
-    return ports.find(({ number, name }) => String(number) === label || (name !== '' && name === label))?.number;
-  }
-
   /** SRV, with the address beside it. */
   service(host: HostEntry, port: number): FinishedAnswer {
     const data = { priority: 0, weight: 0, port, target: host.hostname };

@@ -1,18 +1,29 @@
-/** Record types by number, as far as this server gives them a meaning (RFC 1035 §3.2.2, 2782, 3596, 6891). */
+/**
+ * Record types by number: those this server gives a meaning (RFC 1035 §3.2.2, 2782, 3596, 6891), and others that
+ * programs and people ask for by name.
+ */
 export const Type = {
   A: 1,
   NS: 2,
+  CNAME: 5,
   SOA: 6,
   PTR: 12,
+  MX: 15,
   TXT: 16,
   AAAA: 28,
   SRV: 33,
+  NAPTR: 35,
   OPT: 41,
+  DS: 43,
+  DNSKEY: 48,
+  SVCB: 64,
+  HTTPS: 65,
   IXFR: 251,
   AXFR: 252,
   MAILB: 253,
   MAILA: 254,
   ANY: 255,
+  CAA: 257,
 } as const;
 
 /** Response codes by number (RFC 1035 §4.1.1, 2136 §2.2, 6891 §9). */

@@ -1,0 +1,18 @@
+import type { HostEntry } from '../table/host-entry';
+import { firstLabel, parentName, type WireName } from '../wire/wire-name';
+
+const UNDERSCORE = 95;
+
+/** The port that `_port._tcp.<host>` asks for, as it is written there (RFC 2782); undefined for other names. */
+export function askedPort(name: WireName, host: HostEntry): string | undefined {
+  if (name.charCodeAt(1) !== UNDERSCORE) return undefined;
+  const protocol = parentName(name);
+  if (firstLabel(protocol) !== '_tcp' || parentName(protocol) !== host.name) return undefined;
+  return firstLabel(name).slice(1);
+}
+
+/** The port of the service behind `host` that `label` names, by number or by name. */
+export function portOf(host: HostEntry, label: string): number | undefined {
+  const ports = host.holders[0]?.service.ports ?? [];
+  return ports.find(({ number, name }) => String(number) === label || (name !== '' && name === label))?.number;
+}
