@@ -37,11 +37,9 @@ const MESH: WireResource = {
   spec: {},
 };
 
-/** A protobuf spec of a kind that we do not know, as the codec keeps it. */
-const OPAQUE = {
-  '@type': 'type.googleapis.com/kuma.mesh.v1alpha1.ZoneIngress',
-  '@value': Buffer.from('0a026b7a', 'hex').toString('base64'),
-};
+/** An ingress as a Kuma zone says it: without its zone, which the global fills in. */
+const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };
+const tagged = (zone: string) => [{ tags: { 'kuma.io/service': 'web', 'kuma.io/zone': zone }, instances: 1 }];
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
@@ -238,14 +236,14 @@ describe('a Kuma zone under our global', () => {
     stream.cancel();
   });
 
-  it('is passed what another Kuma zone made for Kuma zones, as it came; our zones hear nothing of it', async () => {
+  it('is passed what another Kuma zone made for Kuma zones, by the name of that zone; our zones hear nothing of it', async () => {
     const labels = { 'kuma.io/display-name': 'ingress', 'kuma.io/origin': 'zone', 'kuma.io/zone': 'kz' };
     const made: WireResource = {
       kind: 'ZoneIngress',
       mesh: '',
       name: hashedName('', 'ingress', 'kz'),
       labels,
-      spec: OPAQUE,
+      spec: { ...INGRESS, availableServices: tagged('another') },
     };
     const up = open('zoneToGlobalSync');
     up.on('data', (bytes: Buffer) => {
@@ -268,7 +266,11 @@ describe('a Kuma zone under our global', () => {
     const [read] = (await received).resources;
     expect(read).toMatchObject({
       ok: true,
-      resource: { name: made.name, labels: { ...labels, 'kuma.io/origin': 'global' }, spec: OPAQUE },
+      resource: {
+        name: made.name,
+        labels: { ...labels, 'kuma.io/origin': 'global' },
+        spec: { ...INGRESS, zone: 'kz', availableServices: tagged('kz') },
+      },
     });
     expect(west.sync?.status().kinds.map(({ kind }) => kind)).not.toContain('ZoneIngress');
     up.cancel();

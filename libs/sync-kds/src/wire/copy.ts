@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { keepsNameOnWire } from '@causeway/naming';
 import { identityKey, Label, type Identity, type JsonObject, type Kind, type Labels } from '@causeway/resources';
 import type { CopyFacts } from '@causeway/store';
+import { kumaLanguage } from './language/languages';
 import { CREATION_ORDER_LABEL } from './outgoing';
 import type { WireResource } from './wire-resource';
 
@@ -33,7 +34,8 @@ export function copyOf(wire: WireResource, kind: CopiedKind, sender: Sender): Co
   const reason = fault(id, kind);
   if (reason !== undefined) return { ok: false, reason };
   const { [CREATION_ORDER_LABEL]: order, ...labels } = wire.labels;
-  const { spec, status } = wire;
+  const { status } = wire;
+  const spec = attributed(wire, sender);
   const copy = { id, spec, labels: { ...labels, ...ownership(sender) }, facts: factsOf(wire, id, order) };
   return { ok: true, copy: status === undefined ? copy : { ...copy, status } };
 }
@@ -50,6 +52,11 @@ function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Ident
     namespace: kind.namespaced ? namespace : '',
     name: keepsNameOnWire(wire.kind) ? wire.name : labels[Label.displayName] || wire.name,
   };
+}
+
+function attributed({ kind, spec }: WireResource, sender: Sender): JsonObject {
+  const { attribute } = kumaLanguage(kind);
+  return sender.role === 'zone' && attribute !== undefined ? attribute(spec, sender.zone) : spec;
 }
 
 function ownership(sender: Sender): Labels {

@@ -16,6 +16,8 @@ export interface KumaLanguage {
   readonly readSpec?: (spec: JsonObject) => JsonObject;
   readonly sayStatus?: (status: JsonObject) => JsonObject;
   readonly readStatus?: (status: JsonObject, labels: Labels) => JsonObject;
+  /** What a global writes into the spec about the zone that it came from, whatever the zone said (kds.md §4.4). */
+  readonly attribute?: (spec: JsonObject, zone: string) => JsonObject;
   /** Set for kinds whose spec Kuma sends as protobuf (kds.md §3, "P"). */
   readonly proto?: ProtoSpec;
 }

@@ -8,6 +8,7 @@ import {
   secretLanguage,
 } from './proto-kinds';
 import { meshExternalServiceLanguage, meshMultiZoneServiceLanguage, meshServiceLanguage } from './services';
+import { zoneIngressLanguage } from './zone-ingress';
 
 const SAME: KumaLanguage = {};
 
@@ -22,6 +23,7 @@ const LANGUAGES: ReadonlyMap<string, KumaLanguage> = new Map([
   ['MeshService', meshServiceLanguage],
   ['MeshMultiZoneService', meshMultiZoneServiceLanguage],
   ['MeshExternalService', meshExternalServiceLanguage],
+  ['ZoneIngress', zoneIngressLanguage],
 ]);
 
 /** Kuma's language for a kind; of a kind that is not listed everything is the same in both. */
