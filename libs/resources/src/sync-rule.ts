@@ -10,11 +10,16 @@ export interface SyncRule {
   readonly up: boolean;
   /** Whether a zone that makes one stands in its identity; else the global's wins over a zone's. */
   readonly zoneInIdentity: boolean;
+  /**
+   * Spec fields of the control plane that must stand before a zone tells of one it made: others hear of it once, and
+   * never of a half of it.
+   */
+  readonly toldWith: readonly string[];
   /** Who gets it: everybody, or only peers that are Causeway, or only those that are not. */
   readonly peers: 'all' | 'causeway' | 'kuma';
 }
 
-const rule = (r: SyncRule): SyncRule => Object.freeze(r);
+const rule = (r: Omit<SyncRule, 'toldWith'> & Partial<SyncRule>): SyncRule => Object.freeze({ toldWith: [], ...r });
 
 /** The legal ways of a kind through the zones, by name. */
 export const Sync = {
@@ -65,6 +70,7 @@ export const Sync = {
     standalone: false,
     down: 'everything',
     up: true,
+    toldWith: ['state'],
     zoneInIdentity: true,
     peers: 'all',
   }),

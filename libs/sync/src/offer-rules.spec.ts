@@ -110,7 +110,8 @@ describe('what the global gives a zone', () => {
 describe('what a zone gives the global', () => {
   const cp = { role: 'zone', zone: 'west', federated: true } as const;
   it.each([
-    ['its own', resource('west'), true],
+    ['its own', resource('west', { spec: { state: 'Unavailable' } }), true],
+    ['its own of which it cannot say yet whether anybody serves it', resource('west'), false],
     ['a copy', resource('east'), false],
     ["the global's", resource(''), false],
     ['kept out by label', resource('west', { labels: { 'kuma.io/kds-sync': 'disabled' } }), false],

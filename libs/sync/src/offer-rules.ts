@@ -49,7 +49,11 @@ export function mayHaveGoneUp(kind: Kind, id: Identity, peer: Peer): boolean {
   return goesUp(kind, peer) && id.zone === peer.zone;
 }
 
-/** Whether a zone gives `resource` to the global: what was made in this zone (kds.md §4.3). */
+/**
+ * Whether a zone gives `resource` to the global: what was made in this zone (kds.md §4.3), once this control plane has
+ * said of it what others must know, such as whether a service can be reached.
+ */
 export function isOfferedUp(kind: Kind, resource: Resource, peer: Peer, cp: ControlPlane): boolean {
-  return goesUp(kind, peer) && isMadeHere(resource, cp) && resource.labels[SYNC_LABEL] !== 'disabled';
+  if (!goesUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled') return false;
+  return kind.sync.toldWith.every((field) => resource.spec[field] !== undefined);
 }

@@ -107,7 +107,7 @@ describe('a global that asks for zone tokens', () => {
   it('lets a zone in by its token, and stores what it sends under the name in it', async () => {
     const east = await join('east', await global.token('east'));
     await east.holds(global.plane.id('Mesh', 'default'));
-    await east.put('MeshService', 'redis', { ports: [{ port: 6379, appProtocol: 'tcp' }] });
+    await east.put('MeshService', 'redis', { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' });
     const copy = await global.plane.holds(east.id('MeshService', 'redis'));
     expect([copy.id.zone, copy.labels['kuma.io/zone']]).toEqual(['east', 'east']);
   });

@@ -21,6 +21,7 @@ const SERVICE_KIND = {
     standalone: false,
     down: 'everything',
     up: true,
+    toldWith: [],
     zoneInIdentity: true,
     peers: 'all',
   },
