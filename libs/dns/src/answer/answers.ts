@@ -5,7 +5,7 @@ import type { NameTable } from '../table/name-table';
 import type { OwnName } from '../table/own-name';
 import { Rcode, Type } from '../wire/codes';
 import { firstLabel, parentName, type WireName } from '../wire/wire-name';
-import { askedPort, portOf } from './asked-port';
+import { askedPort, mayBePort, portOf } from './asked-port';
 import { bare, type FinishedAnswer } from './finished-answer';
 import { type RecordSets } from './record-sets';
 
@@ -66,7 +66,8 @@ export class Answers {
     const { authority, table, records } = this.sources;
     const apex = authority.apexOf(name);
     if (apex?.name === name) return this.ofApex(apex, type);
-    const above = this.hostAbove(name);
+    // Under a suffix only ports depend on a hostname above; to look for one costs more than all else of an NXDOMAIN.
+    const above = apex && !mayBePort(name) ? undefined : this.hostAbove(name);
     if (above) return this.underHost(above, name, type);
     if (!apex) return undefined;
     if (firstLabel(name) === 'ns' && parentName(name) === apex.name)

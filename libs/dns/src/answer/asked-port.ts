@@ -3,9 +3,14 @@ import { firstLabel, parentName, type WireName } from '../wire/wire-name';
 
 const UNDERSCORE = 95;
 
+/** True for `_x.y`: names of ports and protocols begin so. */
+export function mayBePort(name: WireName): boolean {
+  return name.charCodeAt(1) === UNDERSCORE;
+}
+
 /** The port that `_port._tcp.<host>` asks for, as it is written there (RFC 2782); undefined for other names. */
 export function askedPort(name: WireName, host: HostEntry): string | undefined {
-  if (name.charCodeAt(1) !== UNDERSCORE) return undefined;
+  if (!mayBePort(name)) return undefined;
   const protocol = parentName(name);
   if (firstLabel(protocol) !== '_tcp' || parentName(protocol) !== host.name) return undefined;
   return firstLabel(name).slice(1);
