@@ -21,7 +21,7 @@ export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, type Labels 
 export { checkName, isDnsLabel, isSubdomain } from './names';
 export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, isMadeHere } from './computed-labels';
 export { ownZone, type ControlPlane } from './control-plane';
-export { Sync, type SyncRule } from './sync-rule';
+export { crossesZones, Sync, type SyncRule } from './sync-rule';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
 export { type Kind, type KindDefinition, type SpecOf, type Subject, type TypedKind } from './kind';
 export { defineKind, type KindInput } from './define-kind';

@@ -4,8 +4,11 @@ export interface SyncRule {
   /** Where users may write it. A zone by itself may also write what `global` names where `standalone` is set. */
   readonly writtenOn: readonly ('global' | 'zone')[];
   readonly standalone: boolean;
-  /** From the global to the zones: nothing, what was made on the global, or other zones' resources as well. */
-  readonly down: 'nothing' | 'global' | 'everything';
+  /**
+   * From the global to the zones: nothing, what was made on the global, other zones' resources as well, or of these
+   * only policies that the owner of a service made for its clients.
+   */
+  readonly down: 'nothing' | 'global' | 'everything' | 'producers';
   /** From a zone to the global. */
   readonly up: boolean;
   /** Whether a zone that makes one stands in its identity; else the global's wins over a zone's. */
@@ -104,4 +107,19 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'kuma',
   }),
+  /** Policies of Kuma zones: of those only what its producer made for clients elsewhere is passed on, as it came. */
+  relayedPolicies: rule({
+    name: 'relayedPolicies',
+    writtenOn: [],
+    standalone: false,
+    down: 'producers',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'kuma',
+  }),
 } as const;
+
+/** Whether one zone may hear of another's resources of kinds with this rule. */
+export function crossesZones({ down }: SyncRule): boolean {
+  return down === 'everything' || down === 'producers';
+}

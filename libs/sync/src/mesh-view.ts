@@ -1,4 +1,5 @@
 import {
+  crossesZones,
   isJsonArray,
   isJsonObject,
   Label,
@@ -58,7 +59,7 @@ export class MeshView {
   /** What of this view decides what zones get of a kind, as text; equal texts cut equal states. */
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
-    if (kind.sync.down !== 'everything') return JSON.stringify([meshes]);
+    if (!crossesZones(kind.sync)) return JSON.stringify([meshes]);
     const zones = [...this.zones].map(([name, { open, labels }]) => [name, open, chosen(labels)]);
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }

@@ -42,6 +42,7 @@ describe('which kinds travel', () => {
     ['bothWays', true, true, true],
     ['secrets', true, true, false],
     ['relayed', false, true, false],
+    ['relayedPolicies', false, true, false],
   ] as const)('%s', (rule, down, downToKuma, up) => {
     const kind = kindOf(Sync[rule]);
     expect([goesDown(kind, WEST), goesDown(kind, KUMA_WEST), goesUp(kind, WEST)]).toEqual([down, downToKuma, up]);
@@ -60,6 +61,17 @@ describe('what the global gives a zone', () => {
     ['kept out by label', resource('east', { labels: { 'kuma.io/kds-sync': 'disabled' } }), false],
   ])('%s: %s', (_, held, want) => {
     expect(isOfferedDown(across, held, WEST, VIEW)).toBe(want);
+  });
+
+  it.each([
+    ['of a producer', 'east', 'producer', true],
+    ['of a consumer', 'east', 'consumer', false],
+    ['of an operator of a zone', 'east', 'system', false],
+    ['that says nothing', 'east', undefined, false],
+    ["of the zone's own producer", 'west', 'producer', false],
+  ])('a policy of Kuma %s', (_, zone, role, want) => {
+    const labels = role === undefined ? {} : { 'kuma.io/policy-role': role };
+    expect(isOfferedDown(kindOf(Sync.relayedPolicies), resource(zone, { labels }), KUMA_WEST, VIEW)).toBe(want);
   });
 
   const rule = (mode: string, zones?: JsonValue): Partial<Resource> => ({

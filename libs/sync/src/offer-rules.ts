@@ -1,8 +1,18 @@
-import { isMadeHere, type ControlPlane, type Identity, type Kind, type Resource } from '@causeway/resources';
+import {
+  crossesZones,
+  isMadeHere,
+  type ControlPlane,
+  type Identity,
+  type Kind,
+  type Resource,
+} from '@causeway/resources';
 import type { MeshView } from './mesh-view';
 
 /** Label by which a resource is kept out of sync, as in Kuma (kds.md §4.2). */
 const SYNC_LABEL = 'kuma.io/kds-sync';
+
+/** Label that says whom a policy of Kuma is for; `producer` is for the clients of its owner, wherever they are. */
+const ROLE_LABEL = 'kuma.io/policy-role';
 
 /** Who is at the other end of a stream. */
 export interface Peer {
@@ -28,20 +38,21 @@ export function goesUp(kind: Kind, peer: Peer): boolean {
 
 /**
  * Whether the global gives `resource` to a zone (design.md §5, kds.md §4.2): its own, and of kinds that cross zones
- * those of other zones that are enabled and present; never a zone its own back, nor what belongs to no known mesh.
+ * those of other zones that are enabled and present, of policies only a producer's; never a zone its own back, nor what belongs to no known mesh.
  */
 export function isOfferedDown(kind: Kind, resource: Resource, peer: Peer, view: MeshView): boolean {
   if (!goesDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
   if (kind.scope === 'mesh' && !view.meshes.has(resource.id.mesh)) return false;
   const { zone } = resource.id;
   if (zone === '') return true;
-  return kind.sync.down === 'everything' && zone !== peer.zone && view.exports(resource, peer.zone);
+  if (kind.sync.down === 'producers' && resource.labels[ROLE_LABEL] !== 'producer') return false;
+  return crossesZones(kind.sync) && zone !== peer.zone && view.exports(resource, peer.zone);
 }
 
 /** Whether the global may ever have given a zone a resource of this identity. */
 export function mayHaveGoneDown(kind: Kind, id: Identity, peer: Peer): boolean {
   if (!goesDown(kind, peer) || id.zone === peer.zone) return false;
-  return id.zone === '' || kind.sync.down === 'everything';
+  return id.zone === '' || crossesZones(kind.sync);
 }
 
 /** Whether a zone may ever have given the global a resource of this identity. */

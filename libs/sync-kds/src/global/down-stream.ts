@@ -1,3 +1,4 @@
+import { crossesZones } from '@causeway/resources';
 import type { Peer } from '@causeway/sync';
 import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
@@ -39,7 +40,10 @@ export class DownStream implements ZoneStream {
         ? { standing: this.standing() }
         : {
             introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId),
-            withheld: (kind) => !parts.gate.isOpen && options.registry.kind(kind)?.sync.down === 'everything',
+            withheld: (name) => {
+              const kind = options.registry.kind(name);
+              return !parts.gate.isOpen && kind !== undefined && crossesZones(kind.sync);
+            },
           }),
       logger: options.logger.child({ zone, stream: 'down' }),
     });

@@ -1,3 +1,4 @@
+import { crossesZones } from '@causeway/resources';
 import { goesUp, type PendingLife } from '@causeway/sync';
 import { PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
@@ -30,7 +31,7 @@ export class UpStream implements ZoneStream {
   ) {
     const { store, registry, index, clock, logger, propagated, hold = DEFAULT_HOLD } = parts.options;
     const { zone, session, extensions } = entrance;
-    const crossing = registry.kinds.filter((kind) => kind.sync.down === 'everything' && goesUp(kind, entrance));
+    const crossing = registry.kinds.filter((kind) => crossesZones(kind.sync) && goesUp(kind, entrance));
     this.awaited = new Set(crossing.map(({ name }) => name));
     this.ready = new Promise((resolve) => (this.begin = resolve));
     const log = logger.child({ zone, stream: 'up' });
