@@ -111,8 +111,8 @@ function addInspecting(program: Command, context: CommandContext, finish: Finish
   program
     .command('dig')
     .description("says what a zone's DNS answers to a name, and why")
-    .argument('<name>')
-    .argument('[type]', 'A, AAAA, SRV, TXT, PTR, …')
+    .argument('<name>', 'a name, or an address: who has it')
+    .argument('[type]', 'A (default), AAAA, SRV, TXT, PTR, …')
     .addOption(outputOption())
     .action(async (name: string, type: string | undefined, options: DigOptions) =>
       finish(await dig(context, { name, type }, options)),

@@ -1,6 +1,8 @@
 import { DnsZone, generator, service } from '../../../../test/dns/dns-zone';
 
 const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.svc.mesh.local'] });
+const ports = [{ port: 80, name: '80' }, { port: 443 }];
+const plain = service('plain', { ip: '241.0.0.8', hostnames: ['plain.svc.mesh.local'], spec: { ports } });
 const six = service('six', { ip: 'fd00:241::7', hostnames: ['six.svc.mesh.local'] });
 const young = service('young', { hostnames: ['young.svc.mesh.local'] });
 const local = generator('local', '{{ .DisplayName }}.svc.mesh.local');
@@ -9,7 +11,10 @@ const HELD = 'MeshService east/default/redis of mesh default holds it by Hostnam
 describe('a lookup says why', () => {
   let zone: DnsZone;
   beforeAll(async () => {
-    zone = await new DnsZone(redis, six, young, local).start({ ranges: ['241.0.0.0/8'], forward: { enabled: false } });
+    zone = await new DnsZone(redis, plain, six, young, local).start({
+      ranges: ['241.0.0.0/8'],
+      forward: { enabled: false },
+    });
   });
   afterAll(() => zone.close());
 
@@ -23,6 +28,7 @@ describe('a lookup says why', () => {
     ['_redis._tcp.redis.svc.mesh.local', 'SRV', 'NOERROR', 'it is port 6379 of redis.svc.mesh.local'],
     ['_9121._tcp.redis.svc.mesh.local', 'A', 'NOERROR', /port 9121 .*; a port has SRV records only$/],
     ['_http._tcp.redis.svc.mesh.local', 'SRV', 'NXDOMAIN', /has no port "http"; its ports are: 6379 redis, 9121$/],
+    ['_http._tcp.plain.svc.mesh.local', 'SRV', 'NXDOMAIN', /its ports are: 80, 443$/],
     ['www.redis.svc.mesh.local', 'A', 'NXDOMAIN', /under redis\.svc\.mesh\.local, .* only ports have names$/],
     [
       'nobody.svc.mesh.local',

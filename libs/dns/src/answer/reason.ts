@@ -2,6 +2,7 @@ import { describeIdentity } from '@causeway/resources';
 import type { Authority } from '../table/authority';
 import type { Holder, HostEntry } from '../table/host-entry';
 import type { NameTable } from '../table/name-table';
+import type { ServicePort } from '../table/service-facts';
 import { Type, typeName } from '../wire/codes';
 import { parentName, type WireName } from '../wire/wire-name';
 import { askedPort, portOf } from './asked-port';
@@ -63,8 +64,11 @@ function underHost(host: HostEntry, { name, empty }: { readonly name: WireName; 
   const port = portOf(host, label);
   if (port !== undefined)
     return `it is port ${port} of ${host.hostname}${empty ? '; a port has SRV records only' : ''}`;
-  const ports = (host.holders[0]?.service.ports ?? []).map(({ number, name: known }) =>
-    [number, known].join(' ').trim(),
-  );
+  const ports = (host.holders[0]?.service.ports ?? []).map(shownPort);
   return `${host.hostname} has no port "${label}"; its ports are: ${ports.join(', ')}`;
+}
+
+/** Its number, and its name where that says more. */
+function shownPort({ number, name }: ServicePort): string {
+  return name === '' || name === String(number) ? String(number) : `${number} ${name}`;
 }
