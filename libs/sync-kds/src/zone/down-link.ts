@@ -60,11 +60,7 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     drain: () => undefined,
     ended: (reason) => finish(`GlobalToZoneSync: ${reason}`),
   });
-  const metadata = { version: options.version, config: '{}', controlPlaneId: term.holder, features: NODE_FEATURES };
-  const kinds = registry.kinds.filter((candidate) => goesDown(candidate, peerOf(session))).map((kind) => kind.name);
-  for (const kind of plain ? [CONFIG, ...kinds] : kinds) {
-    stream.write(encodeRequest({ type: 'subscribe', kind, zone, metadata, held: {} }));
-  }
+  for (const request of subscriptions(session)) stream.write(request);
   return {
     isComplete: (kind) => intake.isComplete(kind),
     reports: () => intake.reports(),
@@ -75,6 +71,16 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
       return intake.close();
     },
   };
+}
+
+/** The requests for every kind that comes down; of a plain Kuma global first for what tells its life. */
+function subscriptions(session: ZoneSession): Buffer[] {
+  const { options, greeting } = session;
+  const { zone, registry, term, version } = options;
+  const metadata = { version, config: '{}', controlPlaneId: term.holder, features: NODE_FEATURES };
+  const kinds = registry.kinds.filter((candidate) => goesDown(candidate, peerOf(session))).map((kind) => kind.name);
+  const asked = greeting ? kinds : [CONFIG, ...kinds];
+  return asked.map((kind) => encodeRequest({ type: 'subscribe', kind, zone, metadata, held: {} }));
 }
 
 /** What a plain Kuma global says of itself: its Config names the life that its state is of. */
