@@ -8,17 +8,28 @@ export interface Rejection {
 /** Most rejections that are remembered of one kind: enough to see what is wrong. */
 const SHOWN = 20;
 
-/** What of one kind stands rejected now: a resource that is sent again or removed starts over. */
+/**
+ * What of one kind stands rejected now: a resource that is sent again or removed starts over. What a peer rejects without
+ * saying which it means stands until everything that it may mean was answered again.
+ */
 export class Rejections {
   private readonly reasons = new Map<string, string>();
+  /** What a reason without a resource may be about. */
+  private readonly suspects = new Set<string>();
   private count = 0;
 
   /** A message with these resources was answered with these rejections. */
   answered(wireKeys: Iterable<string>, rejected: readonly Rejection[]): void {
-    this.reasons.delete('');
-    for (const wireKey of wireKeys) this.reasons.delete(wireKey);
+    const answered = [...wireKeys];
+    for (const wireKey of answered) {
+      this.reasons.delete(wireKey);
+      this.suspects.delete(wireKey);
+    }
+    if (this.suspects.size === 0) this.reasons.delete('');
     this.count += rejected.length;
-    for (const { wireKey, reason } of rejected) {
+    for (const { wireKey: named, reason } of rejected) {
+      const wireKey = named || only(answered);
+      if (wireKey === '') for (const suspect of answered) this.suspects.add(suspect);
       if (this.reasons.size < SHOWN || this.reasons.has(wireKey)) this.reasons.set(wireKey, reason);
     }
   }
@@ -32,4 +43,9 @@ export class Rejections {
   get total(): number {
     return this.count;
   }
+}
+
+/** The one resource of a message; empty where there are several. */
+function only([first, ...others]: readonly string[]): string {
+  return first === undefined || others.length > 0 ? '' : first;
 }
