@@ -18,7 +18,7 @@ export class TokenAuth implements AuthPort {
     if (this.trust.isExempt(zone)) return {};
     if (token === undefined) {
       throw new Unauthenticated(
-        `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone} --valid-for 720h`,
+        `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone} --valid-for 720h; a zone of plain Kuma has none to show: apply its Zone with spec: {auth: none}`,
       );
     }
     const claims = await verifyZoneToken(token, this.trust.rules, this.clock.now());

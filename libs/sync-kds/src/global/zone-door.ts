@@ -117,6 +117,7 @@ export class ZoneDoor {
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
     const session = opened(request, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
+    this.options.logger.info('a zone of plain Kuma opened a stream', { zone, session, direction, version });
     return { zone, session, extensions: [], causeway: false, version, instance: '', points: NO_POINTS };
   }
 
