@@ -29,7 +29,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['no-cycles', 'libs/dns/src/here.ts', `import type { there } from './there'; export const here = 1;`],
   ['nothing-imports-tests', 'libs/dns/src/uses-test.ts', `import '../../../test/support/clock';`],
   ['postgres-only-in-its-adapters', 'libs/rest/src/uses-pg.ts', `import 'pg';`],
-  ['redis-only-in-its-adapters', 'libs/dns/src/uses-redis.ts', `import 'redis';`],
+  ['redis-only-in-its-adapters', 'libs/dns/src/uses-redis.ts', `import '@redis/client';`],
   ['grpc-only-in-its-adapters', 'libs/dns/src/uses-grpc.ts', `import '@grpc/grpc-js';`],
   ['migrations-in-one-place', 'libs/rest/src/uses-migrations.ts', `import '@causeway/migrations';`],
   ['migrations-alone', 'migrations/uses-lib.ts', `import '@causeway/resources';`],

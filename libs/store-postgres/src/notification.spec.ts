@@ -134,7 +134,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
   it('keeps to its number of connections', async () => {
     const near = await createPostgresBackend({ url: database.url, poolSize: 3 });
     open.push(near);
-    await Promise.all(Array.from({ length: 40 }, () => write(near.store, put(freshId()))));
+    await Promise.all(Array.from({ length: 40 }, () => write(near.store, put(freshId()), put(freshId()))));
     expect(near.status().open).toBe(3);
   });
 });
