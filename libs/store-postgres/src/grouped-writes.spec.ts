@@ -14,11 +14,21 @@ class Gate {
     );
   });
 
-  async end(result?: Error): Promise<void> {
-    const end = this.ends.shift();
-    const changes = this.asked.at(-1)?.changes ?? [];
-    end?.(result ?? { revision: 9, results: changes.map((_, n) => written(n)) });
+  /** Ends the write that was asked for as the `at`-th. */
+  async end(at: number, result?: WriteResult['results'] | Error): Promise<void> {
+    const results = this.asked[at]?.changes.map((_, n) => written(n)) ?? [];
+    this.ends[at]?.(result instanceof Error ? result : { revision: 9, results: result ?? results });
     await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** So many changes each write was asked for. */
+  get sizes(): number[] {
+    return this.asked.map(({ changes }) => changes.length);
+  }
+
+  /** Single changes that keep it busy: what comes after them waits. */
+  busy(): Promise<unknown> {
+    return Promise.all([one(), one(), one()].map((request) => this.writes.write(request)));
   }
 }
 
@@ -32,58 +42,67 @@ const written = (generation: number): WriteResult['results'][number] => ({
 const one = (onRefusal: WriteRequest['onRefusal'] = 'skip'): WriteRequest => ({ changes: [put(freshId())], onRefusal });
 
 describe('GroupedWrites', () => {
-  it('writes the first at once, and together what came meanwhile; each has its own answer', async () => {
-    const gate = new Gate();
-    const results = Promise.all([one(), one(), one()].map((request) => gate.writes.write(request)));
-    expect(gate.asked.map(({ changes }) => changes.length)).toEqual([1]);
-    await gate.end();
-    expect(gate.asked.map(({ changes }) => changes.length)).toEqual([1, 2]);
-    await gate.end();
-    expect((await results).map(({ results: [result] }) => result)).toEqual([written(0), written(0), written(1)]);
+  let gate: Gate;
+  beforeEach(() => (gate = new Gate()));
+
+  it('writes a few at once, and together what came meanwhile; each has its own answer', async () => {
+    const busy = gate.busy();
+    const later = Promise.all([one(), one()].map((request) => gate.writes.write(request)));
+    expect(gate.sizes).toEqual([1, 1, 1]);
+    await gate.end(0);
+    expect(gate.sizes).toEqual([1, 1, 1, 2]);
+    for (const at of [1, 2, 3]) await gate.end(at);
+    await busy;
+    expect((await later).map(({ results: [result] }) => result)).toEqual([written(0), written(1)]);
   });
 
-  it('leaves what is fenced, has notes or several changes as it is', async () => {
-    const gate = new Gate();
-    const several = { ...one(), changes: [put(freshId()), put(freshId())] };
+  it('goes on while one write hangs', async () => {
+    void gate.busy();
+    const later = gate.writes.write(one());
+    await gate.end(1);
+    await gate.end(3);
+    expect((await later).results).toEqual([written(0)]);
+  });
+
+  it('leaves what is fenced, has notes or several changes as it is', () => {
     const requests = [
       { ...one(), fence: { epoch: 1, holder: 'a' } },
       { ...one(), session: { zone: 'z', session: 1 } },
       { ...one(), notes: [] },
-      several,
+      { ...one(), changes: [put(freshId()), put(freshId())] },
     ];
     for (const request of requests) void gate.writes.write(request);
     expect(gate.asked).toEqual(requests);
-    for (const _ of requests) await gate.end();
   });
 
   it('throws to each that wants all or nothing what was refused of it', async () => {
-    const gate = new Gate();
-    const first = gate.writes.write(one());
+    void gate.busy();
     const [good, bad] = [gate.writes.write(one('abort')), gate.writes.write(one('abort'))];
     const refused = expect(bad).rejects.toBeInstanceOf(RefusedWrite);
-    await gate.end();
-    gate.asked.at(-1);
-    const end = gate['ends'].shift();
-    end?.({ revision: 9, results: [written(0), { type: 'refused', refusal: 'exists', detail: 'there' }] });
-    await Promise.all([first, good, refused]);
+    await gate.end(0);
+    await gate.end(3, [written(0), { type: 'refused', refusal: 'exists', detail: 'there' }]);
+    await Promise.all([good, refused]);
   });
 
-  it('lets each bear its own fault, but all that the database is away', async () => {
-    const gate = new Gate();
-    const first = gate.writes.write(one());
-    const [a, b] = [gate.writes.write(one()), gate.writes.write(one())];
-    const failed = expect(a).rejects.toThrow('poison');
-    await gate.end();
-    await gate.end(new Error('a fault of the group'));
-    await gate.end(new Error('poison'));
-    await gate.end();
-    await Promise.all([first, failed, b]);
-    const last = gate.writes.write(one());
+  it('lets each bear its own fault', async () => {
+    void gate.busy();
+    const [bad, good] = [gate.writes.write(one()), gate.writes.write(one())];
+    const failed = expect(bad).rejects.toThrow('poison');
+    await gate.end(0);
+    await gate.end(3, new Error('a fault of the group'));
+    await gate.end(4, new Error('poison'));
+    await gate.end(5);
+    await Promise.all([failed, good]);
+  });
+
+  it('tells all of a group that the database is away, and writes none of it again', async () => {
+    void gate.busy();
     const away = [gate.writes.write(one()), gate.writes.write(one())].map((each) =>
       expect(each).rejects.toBeInstanceOf(Unavailable),
     );
-    await gate.end();
-    await gate.end(new Unavailable('away'));
-    await Promise.all([last, ...away]);
+    await gate.end(0);
+    await gate.end(3, new Unavailable('away'));
+    await Promise.all(away);
+    expect(gate.sizes).toEqual([1, 1, 1, 2]);
   });
 });

@@ -3,6 +3,8 @@ import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '
 
 /** Changes in one group: their rows still come back with the answer. */
 const MOST = 50;
+/** Statements under way: a connection that hangs must not keep everybody waiting until its time-out. */
+const UNDER_WAY = 3;
 
 interface Waiting {
   readonly change: Change;
@@ -12,12 +14,12 @@ interface Waiting {
 }
 
 /**
- * Group commit: while one change of a user is being written, those that come meanwhile wait and go as one statement.
- * The log's head is locked by one writer at a time anyway; so many users at once cost a tenth of the work, and one
- * alone waits for nobody. Only single changes without fence and notes are grouped; each has its own answer.
+ * Group commit: while some changes of users are being written, those that come meanwhile wait and go as one statement.
+ * The log's head is locked by one writer at a time anyway; so many users at once cost a fraction of the work, and few
+ * wait for nobody. Only single changes without fence and notes are grouped; each has its own answer.
  */
 export class GroupedWrites {
-  private writing = false;
+  private underWay = 0;
   private waiting: Waiting[] = [];
 
   constructor(private readonly writeNow: (request: WriteRequest) => Promise<WriteResult>) {}
@@ -28,19 +30,19 @@ export class GroupedWrites {
     if (alone || request.fence || request.session || request.notes) return this.writeNow(request);
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, request, resolve, reject });
-      if (!this.writing) void this.drain();
+      if (this.underWay < UNDER_WAY) void this.drain();
     });
   }
 
   private async drain(): Promise<void> {
-    this.writing = true;
+    this.underWay += 1;
     while (this.waiting.length > 0) {
       const group = this.waiting.slice(0, MOST);
       this.waiting = this.waiting.slice(MOST);
       const [only] = group;
       await (only && group.length === 1 ? this.writeOne(only) : this.writeGroup(group));
     }
-    this.writing = false;
+    this.underWay -= 1;
   }
 
   private async writeGroup(group: readonly Waiting[]): Promise<void> {
