@@ -1,6 +1,7 @@
 import { NotFound, Unavailable } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, type ResourceStore } from '@causeway/store';
+import { liveAndLeave } from '../../../test/support/first-life';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
@@ -39,12 +40,7 @@ describe("the operator's word about a zone's new life", () => {
     second = new TestZone('east', {}, new MemoryDisk());
     await global.put('Mesh', 'default', {});
     await Promise.all([global.serve(), other.serve()]);
-    await first.join(global);
-    for (const name of ['a', 'b']) await first.put('MeshService', name, SPEC);
-    await global.until(() => global.names('MeshService').length === 2);
-    await global.report('east', 'MeshService', 'up');
-    await first.leave();
-    await global.left('east');
+    await liveAndLeave(first, global, SPEC);
     await second.join(global);
     expect((await global.report('east', 'MeshService', 'up')).held).toBe(2);
   });

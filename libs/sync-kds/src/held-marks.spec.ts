@@ -1,6 +1,7 @@
 import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk } from '@causeway/store';
+import { liveAndLeave } from '../../../test/support/first-life';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
 import type { TestPlane } from '../../../test/support/test-plane';
 
@@ -26,12 +27,7 @@ describe('what the global holds of a zone that has begun a new life', () => {
     second = new TestZone('east', {}, new MemoryDisk());
     await global.put('Mesh', 'default', {});
     await global.serve();
-    await first.join(global);
-    for (const name of ['a', 'b']) await first.put('MeshService', name, SPEC);
-    await global.until(() => global.names('MeshService').length === 2);
-    await global.report('east', 'MeshService', 'up');
-    await first.leave();
-    await global.left('east');
+    await liveAndLeave(first, global, SPEC);
   });
 
   afterEach(async () => {

@@ -1,5 +1,6 @@
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore } from '@causeway/store';
+import { liveAndLeave } from '../../../test/support/first-life';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
 import { confirmPeerLife } from './peer-book';
 
@@ -21,12 +22,7 @@ describe('a new life of a zone', () => {
     second = new TestZone('east', {}, new MemoryDisk());
     await global.put('Mesh', 'default', {});
     await global.serve();
-    await first.join(global);
-    for (const name of ['a', 'b']) await first.put('MeshService', name, SPEC);
-    await global.until(() => global.names('MeshService').length === 2);
-    await global.report('east', 'MeshService', 'up');
-    await first.leave();
-    await global.left('east');
+    await liveAndLeave(first, global, SPEC);
   });
 
   afterEach(async () => {
