@@ -268,6 +268,25 @@ describe('Admission.put', () => {
     );
   });
 
+  it('reads nothing before a write while its index is up to date, and trusts no index that lags', async () => {
+    const door = await Door.open(east);
+    const put = (port: number, ifMatch?: string): ReturnType<Admission['put']> =>
+      door.admission.put({
+        body: service('redis', port),
+        context: anybody,
+        ...(ifMatch === undefined ? {} : { ifMatch }),
+      });
+    await put(1);
+    await door.refresh();
+    const reads = jest.spyOn(door.store, 'get');
+    const second = await put(2);
+    expect([second.outcome, reads.mock.calls.length]).toEqual(['updated', 0]);
+    // The index still holds port 1, and a write of it is no repetition.
+    expect((await put(1)).outcome).toBe('updated');
+    expect((await put(2)).outcome).toBe('updated');
+    await expect(put(3, second.etag)).rejects.toThrow(PreconditionFailed);
+  });
+
   it('tries again when a status write came between, and gives up with Conflict in the end', async () => {
     const door = await Door.open(east);
     await door.put(service('redis'));
