@@ -1,6 +1,7 @@
 import { ProcessMesh } from '../../test/support/process-mesh';
 import type { PlaneEnvironment } from '../../test/support/process-plane';
 import { fill } from './fill';
+import { cpuPercent } from './process-figures';
 import { untilSettled } from './settled';
 
 /** How a mesh of processes is set up for a bench. */
@@ -15,6 +16,8 @@ export interface BenchMesh {
 }
 
 const HOUR = 3_600_000;
+/** Share of a core below which a control plane is at rest, percent, in a look of so many seconds. */
+const REST = { below: 10, seconds: 1 };
 
 /** A mesh whose zones all know all services, with addresses and names; `settled_ms` is what that took from the start of the zones. */
 export async function startSettled(
@@ -35,10 +38,19 @@ export async function startSettled(
     for (const zone of zones) await mesh.startZone(zone);
     const wanted = { services, every: 200, still: 1_000, timeout: HOUR };
     const last = await Promise.all(urls.map((url) => untilSettled(url, wanted)));
+    await untilAtRest(mesh);
     return { mesh, settled_ms: Math.round(Math.max(...last) - began) };
   } catch (error) {
     await mesh.stop();
     throw error;
+  }
+}
+
+/** Whoever told the last one something may still be at work: the others' answers to it, garbage, a vacuum. */
+async function untilAtRest(mesh: ProcessMesh): Promise<void> {
+  for (;;) {
+    const busy = Object.values(await cpuPercent(mesh, REST.seconds)).filter((percent) => percent > REST.below);
+    if (busy.length === 0) return;
   }
 }
 

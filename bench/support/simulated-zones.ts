@@ -9,6 +9,9 @@ import type { Answer, Order, SimulatedZone } from './simulated-zones-protocol';
  */
 const zones: TestZone[] = [];
 
+/** With its state, as the controllers that are not here would say it: without, a service is told to nobody. */
+const TOLD = { selector: {}, ports: [{ port: 80, appProtocol: 'tcp' }], state: 'Unavailable' };
+
 function tell(answer: Answer): void {
   process.send?.(answer);
 }
@@ -50,7 +53,7 @@ async function obey(order: Order): Promise<void> {
       return follow(order.service);
     case 'write': {
       const at = now();
-      await zones[0]?.put('MeshService', order.service, { selector: {}, ports: [{ port: 80, appProtocol: 'tcp' }] });
+      await zones[0]?.put('MeshService', order.service, TOLD);
       return tell({ type: 'written', at });
     }
   }

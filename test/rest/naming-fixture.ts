@@ -10,7 +10,7 @@ export async function namingFixture(cp: ControlPlane = ZONE_EAST): Promise<RestF
   const fixture = await restFixture({
     cp,
     insights: {
-      consequences: (draft) => view.explainer && namingInsights({ cp }, view.explainer).consequences?.(draft),
+      consequences: async (draft) => view.explainer && namingInsights({ cp }, view.explainer).consequences?.(draft),
     },
   });
   const explainer = new HostnameExplainer(fixture.index, cp);

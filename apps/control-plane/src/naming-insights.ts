@@ -1,4 +1,4 @@
-import type { HostnameExplainer } from '@causeway/controllers';
+import type { HostnameExplainer, HostnamePage } from '@causeway/controllers';
 import { HostnameGenerator } from '@causeway/kinds';
 import type { DraftedResource, Insights } from '@causeway/rest';
 import type { Foundations } from './foundations';
@@ -6,9 +6,9 @@ import type { Foundations } from './foundations';
 /** What REST tells of hostnames: who claims which, and what a generator would do (design.md §4, seed 001). */
 export function namingInsights({ cp }: Pick<Foundations, 'cp'>, explainer: HostnameExplainer): Insights {
   return {
-    explainHostname: (question) => ({ ...explainer.explain(question) }),
+    explainHostname: (question) => explainer.explain(question),
     // Without a zone to look from the global shows what stands in the status of the services.
-    ...(cp.role === 'zone' ? { hostnames: (mesh: string) => explainer.list({ mesh }) } : {}),
+    ...(cp.role === 'zone' ? { hostnames: (mesh: string, part: HostnamePage) => explainer.list(mesh, part) } : {}),
     consequences: (draft) => generatorDryRun(cp.role, explainer, draft),
   };
 }
@@ -19,5 +19,5 @@ function generatorDryRun(
   { id, spec, seenFrom }: DraftedResource,
 ): ReturnType<NonNullable<Insights['consequences']>> {
   if (id.kind !== HostnameGenerator.name || (role === 'global' && seenFrom === undefined)) return undefined;
-  return { ...explainer.dryRun({ id, spec }, seenFrom) };
+  return explainer.dryRun({ id, spec }, seenFrom);
 }

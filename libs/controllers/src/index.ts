@@ -21,10 +21,5 @@ export {
   type HostnamePage,
   type HostnameQuestion,
 } from './explain/explain-hostname';
-export { HostnameExplainer, type ViewedList, type ViewedQuestion, type ViewOf } from './explain/hostname-explainer';
-export {
-  explainReported,
-  reportedHostnames,
-  type ReportedHostname,
-  type ReportedScope,
-} from './explain/reported-hostnames';
+export { HostnameExplainer, type ViewedQuestion, type ViewOf } from './explain/hostname-explainer';
+export { explainReported } from './explain/reported-hostnames';

@@ -1,5 +1,5 @@
 import type { ControlPlane, Identity, JsonObject, Registry, Resource } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import type { Clock, Logger, Part, SortedPage } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
 import type { SyncDecisions } from './zones/sync-decisions';
@@ -69,6 +69,11 @@ export interface DnsQuestion {
   readonly type?: string;
 }
 
+/** Which rows of the table of hostnames: of those whose name contains a text, a part. */
+export interface HostnamePart extends Part {
+  readonly containing: string;
+}
+
 /** A row of the table of hostnames; whoever makes it may say more than the hostname. */
 export interface HostnameRow {
   readonly hostname: string;
@@ -87,9 +92,9 @@ export interface Insights {
   /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
   readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
   /** The hostnames of a mesh, sorted; without it the table shows what stands in the status of the services. */
-  readonly hostnames?: (mesh: string) => readonly HostnameRow[];
+  readonly hostnames?: (mesh: string, page: HostnamePart) => Promise<SortedPage<HostnameRow>>;
   /** What a write would lead to, told in the answer of a dry run; undefined where nothing is to be told. */
-  readonly consequences?: (draft: DraftedResource) => JsonObject | undefined;
+  readonly consequences?: (draft: DraftedResource) => JsonObject | undefined | Promise<JsonObject | undefined>;
   /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What stands beside a Zone or Dataplane: sessions, versions, lag; undefined where nothing was reported. */

@@ -10,7 +10,9 @@ export { type LeaderElection, type LeaderStatus, type Term } from './leader-elec
 export { createElection } from './election';
 export { type ElectionOptions } from './election-options';
 export { type LeaderLock } from './leader-lock';
-export { SLICE, SlicedWork } from './sliced-work';
+export { inSlices, SLICE, SlicedWork } from './sliced-work';
+export { sortedPage, type Part, type SortedPage } from './sorted-page';
+export { SortedRuns } from './sorted-runs';
 export { within } from './within';
 export { type LeaderEpoch, type LeaderLease } from './leader-lease';
 export { aborted, orAborted } from './abort';

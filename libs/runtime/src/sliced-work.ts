@@ -19,3 +19,10 @@ export class SlicedWork {
     return this.left === undefined;
   }
 }
+
+/** Does all of it, with a turn for others after each slice; rejects with what a step throws. */
+export async function inSlices(steps: Iterable<unknown>): Promise<void> {
+  const work = new SlicedWork();
+  work.begin(steps);
+  while (!work.advance()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -16,7 +16,7 @@ async function dryRun(...given: Parameters<typeof generator>): Promise<Generator
   await zone.settle();
   const { id, spec } = generator(...given);
   const view = new ClaimsView(zone.index, east);
-  const run = dryRunGenerator(view.table, { id, spec });
+  const run = dryRunGenerator(await view.table(), { id, spec });
   const json: JsonObject = run;
   expect(JSON.parse(JSON.stringify(json))).toEqual(run);
   expect(await zone.turn()).toEqual([]);

@@ -1,4 +1,6 @@
 import { templateNeeds, type ClaimRule, type ClaimTable } from '@causeway/naming';
+import { compareText } from '@causeway/resources';
+import { sortedPage, type Part, type SortedPage } from '@causeway/runtime';
 import { claimLines, type ClaimLine } from './claim-line';
 
 /** Which hostname of which mesh is asked for. */
@@ -36,25 +38,28 @@ export function explainHostname(table: ClaimTable, { mesh, hostname }: HostnameQ
   return { ...question, claims, hints: hintsFor(table, mesh, name) };
 }
 
-/** Which part of a long list is wanted. */
-export interface HostnamePage {
-  /** Only names behind this one. */
-  readonly after?: string;
-  readonly limit?: number;
+/** Which hostnames are wanted: of those that contain a text, in the order of the alphabet, a part. */
+export interface HostnamePage extends Part {
+  readonly containing?: string;
 }
 
-/** The hostnames that somebody claims in a mesh, in the order of the alphabet, with all claims (design.md §4). */
-export function listHostnames(
+/** The hostnames that somebody claims in a mesh, with all claims (design.md §4). Holds the event loop for no longer than a slice. */
+export async function listHostnames(
   table: ClaimTable,
   mesh: string,
-  { after = '', limit = Infinity }: HostnamePage = {},
-): readonly HostnameEntry[] {
-  const names = [...table.hostnames(mesh)].filter((name) => name > after).sort();
-  return names.slice(0, limit).flatMap((hostname) => {
+  { containing = '', ...part }: HostnamePage,
+): Promise<SortedPage<HostnameEntry>> {
+  const names = await sortedPage(namesWith(table.hostnames(mesh), containing), compareText, part);
+  const items = names.items.flatMap((hostname) => {
     const claims = claimLines(table.claimsOn(mesh, hostname));
     const [winner] = claims;
     return winner ? [{ hostname, winner, claims }] : [];
   });
+  return { total: names.total, items };
+}
+
+function* namesWith(names: Iterable<string>, text: string): Generator<string | undefined> {
+  for (const name of names) yield name.includes(text) ? name : undefined;
 }
 
 /** A hostname as people type it: DNS knows no case and ends names with a dot. */

@@ -1,16 +1,17 @@
-import type { ClaimTable } from '@causeway/naming';
 import { FieldPath, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
+import type { SortedPage } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { ClaimsView } from './claims-view';
 import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-run-generator';
 import {
   explainHostname,
   listHostnames,
+  type HostnameEntry,
   type HostnameExplanation,
   type HostnamePage,
   type HostnameQuestion,
 } from './explain-hostname';
-import { explainReported, reportedHostnames, type ReportedHostname } from './reported-hostnames';
+import { explainReported } from './reported-hostnames';
 import { claimsOfZone } from './zone-view';
 
 /** Whose view is asked for: required on the global, on a zone its own or left out. */
@@ -21,17 +22,14 @@ export interface ViewOf {
 /** A question about one hostname, and whose view is asked for. */
 export type ViewedQuestion = HostnameQuestion & ViewOf;
 
-/** A mesh, whose view of it, and which part of the list. */
-export type ViewedList = HostnamePage & ViewOf & { readonly mesh: string };
-
 /**
  * Answers questions about hostnames on either kind of control plane (design.md §4): a zone of itself, from its claims;
- * the global of the zone that is asked for, from what that reported. Every answer throws Invalid when the zone is
- * missing on the global or another one on a zone, NotFound when there is no such zone.
+ * the global of the zone that is asked for, from what that reported. Every answer rejects with Invalid when the zone is
+ * missing on the global or another one on a zone, with NotFound when there is no such zone.
  */
 export class HostnameExplainer {
   /** The claims of this zone; undefined on the global. */
-  readonly claims: ClaimsView | undefined;
+  private readonly claims: ClaimsView | undefined;
 
   constructor(
     private readonly index: ResourceIndex,
@@ -41,24 +39,21 @@ export class HostnameExplainer {
   }
 
   /** Who claims a hostname, who has it, and why. */
-  explain({ zone, ...question }: ViewedQuestion): HostnameExplanation {
+  async explain({ zone, ...question }: ViewedQuestion): Promise<HostnameExplanation> {
     const viewed = this.viewed(zone);
-    return this.claims ? explainHostname(this.claims.table, question) : explainReported(this.index, viewed, question);
+    if (this.claims) return explainHostname(await this.claims.table(), question);
+    return explainReported(this.index, viewed, question);
   }
 
-  /** The hostnames of a mesh in the order of the alphabet, with all claims on each. */
-  list({ zone, mesh, ...page }: ViewedList): readonly ReportedHostname[] {
-    const viewed = this.viewed(zone);
-    if (this.claims) return listHostnames(this.claims.table, mesh, page);
-    const { after = '', limit = Infinity } = page;
-    const reported = reportedHostnames(this.index, { zone: viewed, mesh });
-    return reported.filter(({ hostname }) => hostname > after).slice(0, limit);
+  /** The hostnames that this zone's services claim in a mesh; none on the global. */
+  async list(mesh: string, page: HostnamePage): Promise<SortedPage<HostnameEntry>> {
+    return this.claims ? listHostnames(await this.claims.table(), mesh, page) : { total: 0, items: [] };
   }
 
   /** What a generator would do; on the global in the zone that is named. Writes nothing. */
-  dryRun(source: DryRunSource, zone?: string): GeneratorDryRun {
+  async dryRun(source: DryRunSource, zone?: string): Promise<GeneratorDryRun> {
     const viewed = this.viewed(zone);
-    const table: ClaimTable = this.claims?.table ?? claimsOfZone(this.index, viewed);
+    const table = await (this.claims?.table() ?? claimsOfZone(this.index, viewed));
     return dryRunGenerator(table, source);
   }
 

@@ -1,5 +1,6 @@
 import { claimRule, ClaimTable } from '@causeway/naming';
 import { isJsonObject, Label, type Resource } from '@causeway/resources';
+import { inSlices } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { NAMED_KINDS } from '../hostname/zone-claims';
 
@@ -8,8 +9,14 @@ import { NAMED_KINDS } from '../hostname/zone-claims';
  * made itself, what the global made, and the MeshServices of all other enabled zones. Export rules and lost zones are
  * not looked at. Costs a pass over everything; for dry runs.
  */
-export function claimsOfZone(index: ResourceIndex, zone: string): ClaimTable {
+export async function claimsOfZone(index: ResourceIndex, zone: string): Promise<ClaimTable> {
   const table = new ClaimTable(zone);
+  await inSlices(fill(table, index, zone));
+  table.forgetTouched();
+  return table;
+}
+
+function* fill(table: ClaimTable, index: ResourceIndex, zone: string): Generator<unknown> {
   const disabled = disabledZones(index);
   for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
   for (const generator of index.ofKind('HostnameGenerator')) {
@@ -21,10 +28,9 @@ export function claimsOfZone(index: ResourceIndex, zone: string): ClaimTable {
       const comes = kind === 'MeshService' ? id.zone === zone || !disabled.has(id.zone) : belongsTo(service, zone);
       const origin = id.zone === zone ? 'zone' : 'global';
       if (comes) table.upsertService({ id, creationOrder, labels: { ...labels, [Label.origin]: origin } });
+      yield;
     }
   }
-  table.takeTouched();
-  return table;
 }
 
 /** Kinds that go up and stop at the global: each zone has its own and the global's. */

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
-import { NAMED_KINDS, claimsFrom } from './zone-claims';
+import { ClaimsView } from '../explain/claims-view';
+import { NAMED_KINDS } from './zone-claims';
 
 /** One thing that happens to a zone. */
 type Happening =
@@ -109,7 +110,7 @@ test('I3 holds at every commit, whatever happens in between, and in the end ever
         expect(await sharedNames(zone)).toEqual([]);
         expect(turns).toBeLessThan(10);
       }
-      const claims = claimsFrom(zone.index, east);
+      const claims = await new ClaimsView(zone.index, east).table();
       for (const each of ids)
         expect(await zone.addresses(each)).toEqual(zone.index.get(each) ? claims.addressesOf(identityKey(each)) : []);
     }),

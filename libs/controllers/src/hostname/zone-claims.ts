@@ -1,4 +1,4 @@
-import { claimRule, ClaimTable, SERVICE_KINDS } from '@causeway/naming';
+import { claimRule, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
 import { identityKey, isMadeHere, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexChange, ResourceIndex } from '@causeway/store';
 
@@ -7,14 +7,6 @@ export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 
 /** The control plane of a zone: only zones name services. */
 export type ZonePlane = Extract<ControlPlane, { role: 'zone' }>;
-
-/** The claims that arise from everything in `index`, as the zone `cp` sees them. */
-export function claimsFrom(index: ResourceIndex, cp: ZonePlane): ClaimTable {
-  const table = new ClaimTable(cp.zone);
-  const steps = fillClaims(table, index, cp);
-  while (steps.next().done !== true);
-  return table;
-}
 
 /**
  * Takes everything in `index` into `table`, one row a step; yields it. Changes of the index in between are given to

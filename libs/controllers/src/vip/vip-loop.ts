@@ -1,10 +1,9 @@
 import type { OwnedRanges, PoolFigures } from '@causeway/ipam';
 import { compareText, identityKey, parseIdentityKey, type FreedAddress, type Resource } from '@causeway/resources';
-import { SlicedWork } from '@causeway/runtime';
+import { SlicedWork, SortedRuns } from '@causeway/runtime';
 import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DueTimes } from '../runner/due-times';
-import { SortedRuns } from '../runner/sorted-runs';
 import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { heldAddress } from './held-address';
 import { StoreTime } from './store-time';

@@ -6,7 +6,9 @@ import {
   type JsonObject,
   type Resource,
 } from '@causeway/resources';
+import { sortedPage, type SortedPage } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
+import type { HostnamePart } from '../dependencies';
 
 /** One address of a service as its status has it: a hostname that it holds or that it was denied. */
 export interface HeldHostname {
@@ -21,12 +23,24 @@ export interface HeldHostname {
 /** Kinds whose status holds hostnames. */
 export const NAMED_KINDS: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
 
-/** Every hostname of a mesh and who claims it, sorted by hostname, then service. */
-export function hostnamesOf(index: ResourceIndex, mesh: string): HeldHostname[] {
-  const services = NAMED_KINDS.flatMap((kind) => [...index.ofKind(kind)]).filter(({ id }) => id.mesh === mesh);
-  return services
-    .flatMap(addressesOf)
-    .sort((a, b) => compareText(a.hostname, b.hostname) || compareText(orderOf(a), orderOf(b)));
+/** Hostnames of a mesh and who claims them, by hostname, then service. */
+export function heldHostnames(
+  index: ResourceIndex,
+  mesh: string,
+  { containing, ...part }: HostnamePart,
+): Promise<SortedPage<HeldHostname>> {
+  const byName = (a: HeldHostname, b: HeldHostname): number =>
+    compareText(a.hostname, b.hostname) || compareText(orderOf(a), orderOf(b));
+  return sortedPage(namesWith(index, mesh, containing), byName, part);
+}
+
+function* namesWith(index: ResourceIndex, mesh: string, text: string): Generator<HeldHostname | undefined> {
+  for (const kind of NAMED_KINDS) {
+    for (const service of index.ofKind(kind)) {
+      if (service.id.mesh === mesh) yield* addressesOf(service).filter(({ hostname }) => hostname.includes(text));
+      yield;
+    }
+  }
 }
 
 /** The hostnames in the status of one service; entries without a hostname are left out. */

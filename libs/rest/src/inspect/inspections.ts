@@ -71,7 +71,8 @@ export class Inspections {
       name: id.name,
       labels,
     }));
-    return json(pageOf(call, rows, page));
+    const items = rows.slice(page.offset, page.offset + page.size);
+    return json(pageOf(call, { total: rows.length, items }, page));
   }
 
   private kind(name: string): Kind {

@@ -11,7 +11,7 @@ import { addressParameters, FRESHNESS } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
 import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
 import { pageOf, PLAIN_PAGE, readPlainPage } from './plain-page';
-import { addressesOf, hostnamesOf, NAMED_KINDS } from './held-hostnames';
+import { addressesOf, heldHostnames, NAMED_KINDS } from './held-hostnames';
 
 /** Parameters of the table of hostnames. */
 export const HOSTNAME_PARAMETERS: readonly QueryParameter[] = [
@@ -41,13 +41,13 @@ export class NamingAnswers {
   /** The table of all hostnames of a mesh, the denied ones with their reason. */
   async table(call: Call): Promise<Answer> {
     const query = queryOf(call, HOSTNAME_PARAMETERS);
-    const part = query.text('name') ?? '';
     const page = readPlainPage(query);
+    const containing = query.text('name') ?? '';
     await this.reads.ready(query);
     const mesh = pathParameter(call, 'mesh');
     requireMesh(this.parts.index, mesh);
-    const all = this.insights.hostnames?.(mesh) ?? hostnamesOf(this.parts.index, mesh);
-    const rows = all.filter((row) => row.hostname.includes(part));
+    const part = { containing, ...page };
+    const rows = await (this.insights.hostnames?.(mesh, part) ?? heldHostnames(this.parts.index, mesh, part));
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
 

@@ -1,3 +1,4 @@
+import type { Part, SortedPage } from '@causeway/runtime';
 import { type Call } from '../http/call';
 import type { Query, QueryParameter } from '../http/query';
 import { PAGE, PAGE_PARAMETERS } from '../read/list-query';
@@ -6,26 +7,20 @@ import { nextUrl } from '../read/next-url';
 /** Parameters of a page of what is no resource. */
 export const PLAIN_PAGE: readonly QueryParameter[] = PAGE_PARAMETERS.filter(({ name }) => name !== 'cursor');
 
-/** Which part of a table is asked for. */
-export interface PlainPage {
-  readonly size: number;
-  readonly offset: number;
-}
-
 /** Reads `size` and `offset`; refusals stay in `query`. */
-export function readPlainPage(query: Query): PlainPage {
+export function readPlainPage(query: Query): Part {
   return {
     size: query.integer('size', { minimum: 1, maximum: PAGE.largest }) ?? PAGE.size,
     offset: query.integer('offset', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) ?? 0,
   };
 }
 
-/** `{total, items, next}` of a table. */
-export function pageOf(call: Call, rows: readonly object[], { size, offset }: PlainPage): object {
-  const more = offset + size < rows.length;
+/** `{total, items, next}` of a part of a table. */
+export function pageOf(call: Call, { total, items }: SortedPage<object>, { size, offset }: Part): object {
+  const more = offset + size < total;
   return {
-    total: rows.length,
-    items: rows.slice(offset, offset + size),
+    total,
+    items,
     next: more ? nextUrl(call, { size, start: { type: 'offset', offset } }, undefined) : null,
   };
 }

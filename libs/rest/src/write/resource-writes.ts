@@ -66,10 +66,10 @@ export class ResourceWrites {
     return { address, options, seenFrom };
   }
 
-  private written(outcome: WriteOutcome, { options, seenFrom }: Omit<Request, 'address'>): Answer {
+  private async written(outcome: WriteOutcome, { options, seenFrom }: Omit<Request, 'address'>): Promise<Answer> {
     const { revision, etag, warnings } = outcome;
     this.note(revision, options);
-    const told = options.dryRun === true ? this.consequences(outcome, seenFrom) : {};
+    const told = options.dryRun === true ? await this.consequences(outcome, seenFrom) : {};
     const answer = json(
       { ...(warnings.length === 0 ? {} : { warnings }), ...told },
       {
@@ -80,9 +80,9 @@ export class ResourceWrites {
     return outcome.outcome === 'created' ? { ...answer, status: 201 } : answer;
   }
 
-  private consequences({ id, spec }: WriteOutcome, seenFrom: string | undefined): JsonObject {
+  private async consequences({ id, spec }: WriteOutcome, seenFrom: string | undefined): Promise<JsonObject> {
     const draft = { id, spec, ...(seenFrom === undefined ? {} : { seenFrom }) };
-    return this.parts.insights.consequences?.(draft) ?? {};
+    return (await this.parts.insights.consequences?.(draft)) ?? {};
   }
 
   private note(revision: number, { dryRun }: WriteOptions): void {

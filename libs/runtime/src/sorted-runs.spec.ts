@@ -1,4 +1,4 @@
-import { SLICE } from '@causeway/runtime';
+import { SLICE } from './sliced-work';
 import { SortedRuns } from './sorted-runs';
 
 interface Item {

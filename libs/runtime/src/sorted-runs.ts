@@ -1,4 +1,4 @@
-import { SLICE } from '@causeway/runtime';
+import { SLICE } from './sliced-work';
 
 /**
  * Items in order without one long sort: they are sorted a run at a time as they come, and the runs are merged as they
