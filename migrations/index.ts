@@ -6,6 +6,7 @@ import { Tables0000000000001 } from './0001-tables';
 import { Write0000000000002 } from './0002-write';
 import { LeaderAndLife0000000000003 } from './0003-leader-and-life';
 import { WriteInOrder0000000000004 } from './0004-write-in-order';
+import { WriteTogether0000000000005 } from './0005-write-together';
 
 /** All steps, in the order in which they run. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   Write0000000000002,
   LeaderAndLife0000000000003,
   WriteInOrder0000000000004,
+  WriteTogether0000000000005,
 ];

@@ -75,7 +75,7 @@ ALTER TABLE notes ADD CONSTRAINT notes_pkey PRIMARY KEY (area, key);
 
 ALTER TABLE resources ADD CONSTRAINT resources_dead_hold_no_vip CHECK (((deleted_at IS NULL) OR (vip IS NULL)));
 
-ALTER TABLE resources ADD CONSTRAINT resources_identity PRIMARY KEY (kind, mesh, zone, namespace, name);
+ALTER TABLE resources ADD CONSTRAINT resources_identity PRIMARY KEY (name, zone, namespace, kind, mesh);
 
 ALTER TABLE store_head ADD CONSTRAINT store_head_one_check CHECK (one);
 
@@ -198,6 +198,26 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION causeway_store(added resources[], changed resources[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF cardinality(added) > 0 THEN
+    INSERT INTO resources SELECT * FROM unnest(added);
+  END IF;
+  IF cardinality(changed) > 0 THEN
+    UPDATE resources r SET uid = m.uid, labels = m.labels, spec = m.spec, status = m.status,
+      generation = m.generation, creation_order = m.creation_order, created_at = m.created_at,
+      modified_at = m.modified_at, revision = m.revision, origin_incarnation = m.origin_incarnation,
+      origin_revision = m.origin_revision, origin_committed_at = m.origin_committed_at, vip = m.vip,
+      freed = m.freed, grace_started_at = m.grace_started_at, deleted_at = m.deleted_at
+    FROM unnest(changed) AS m
+    WHERE r.kind = m.kind AND r.mesh = m.mesh AND r.zone = m.zone AND r.namespace = m.namespace AND r.name = m.name;
+  END IF;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION causeway_take_over(from_epoch bigint, new_holder text, lease_ms bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -218,12 +238,18 @@ CREATE OR REPLACE FUNCTION causeway_write(changes jsonb, all_or_none boolean, fe
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 DECLARE
   head store_head%ROWTYPE;
   asked record;
   held resources%ROWTYPE;
   made resources%ROWTYPE;
+  added resources[] := '{}';
+  changed resources[] := '{}';
+  one_by_one boolean := false;
   known boolean;
   living boolean;
   owned boolean;
@@ -252,19 +278,37 @@ BEGIN
   now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
   now_ms := now_us / 1000;
   before := head.revision;
+  IF jsonb_array_length(changes) > 1 THEN
+    SELECT count(*) <> count(DISTINCT (c.name, c.zone, c.namespace, c.kind, c.mesh)) OR count(c.vip) <> count(DISTINCT c.vip)
+      INTO one_by_one
+      FROM jsonb_to_recordset(changes) AS c(kind text, mesh text, zone text, namespace text, name text, vip text);
+  END IF;
   FOR asked IN
-    SELECT * FROM jsonb_to_recordset(changes) AS c(
+    SELECT c.*, r AS row_held,
+      CASE WHEN o.name IS NOT NULL THEN jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) END AS vip_holder
+    FROM jsonb_to_recordset(changes) AS c(
       at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
       labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
       "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
       vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean)
+    LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
+      AND r.name = c.name
+    LEFT JOIN resources o ON o.vip = c.vip AND o.deleted_at IS NULL
+    ORDER BY c.at
   LOOP
-    SELECT * INTO held FROM resources r WHERE r.kind = asked.kind AND r.mesh = asked.mesh AND r.zone = asked.zone
-      AND r.namespace = asked.namespace AND r.name = asked.name;
-    known := FOUND;
+    held := asked.row_held;
+    holder := asked.vip_holder;
+    IF one_by_one THEN
+      SELECT * INTO held FROM resources r WHERE r.kind = asked.kind AND r.mesh = asked.mesh AND r.zone = asked.zone
+        AND r.namespace = asked.namespace AND r.name = asked.name;
+      identity := jsonb_build_array(asked.kind, asked.mesh, asked.zone, asked.namespace, asked.name);
+      SELECT jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) INTO holder FROM resources o
+        WHERE o.vip = asked.vip AND o.deleted_at IS NULL;
+      -- What this write has given up is for nobody else before the next.
+      holder := coalesce(holder, nullif(given_up -> host(asked.vip), identity));
+    END IF;
+    known := held.name IS NOT NULL;
     living := known AND held.deleted_at IS NULL;
-    identity := jsonb_build_array(asked.kind, asked.mesh, asked.zone, asked.namespace, asked.name);
-    holder := NULL;
     made := held;
     made.modified_at := now_ms;
     made.revision := head.revision + 1;
@@ -274,9 +318,16 @@ BEGIN
       WHEN asked.expect IS NOT NULL AND (NOT living OR held.revision <> asked.expect) THEN 'conflict'
       WHEN asked.uid IS NOT NULL AND held.origin_incarnation = asked."originIncarnation"
         AND asked."originRevision" < held.origin_revision THEN 'older'
+      WHEN asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip AND holder IS NOT NULL THEN 'vip-taken'
     END;
+    IF refusal IS NOT NULL THEN
+      refused := true;
+      answers := array_append(answers, jsonb_build_array(asked.at, refusal, CASE WHEN living THEN held.revision END,
+        held.origin_revision, CASE WHEN refusal = 'vip-taken' THEN holder END));
+      CONTINUE;
+    END IF;
 
-    IF refusal IS NULL AND asked.type = 'put' THEN
+    IF asked.type = 'put' THEN
       owned := living AND asked.labels = held.labels AND asked.spec = held.spec;
       made.labels := asked.labels;
       made.spec := asked.spec;
@@ -309,7 +360,7 @@ BEGIN
           made.created_at := now_ms;
         END IF;
       END IF;
-    ELSIF refusal IS NULL AND asked.type = 'patch' THEN
+    ELSIF asked.type = 'patch' THEN
       made.status := coalesce(asked.status, held.status);
       IF asked.spec <> held.spec THEN
         made.spec := asked.spec;
@@ -320,17 +371,12 @@ BEGIN
       END IF;
       IF asked."setsGrace" THEN made.grace_started_at := asked."graceStartedAt"; END IF;
       IF asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip THEN
-        SELECT jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) INTO holder FROM resources o
-          WHERE o.vip = asked.vip AND o.deleted_at IS NULL;
-        -- What this write has given up is for nobody else before the next.
-        holder := coalesce(holder, nullif(given_up -> host(asked.vip), identity));
-        IF holder IS NOT NULL THEN refusal := 'vip-taken'; END IF;
         made.vip := asked.vip;
         IF held.vip IS NOT NULL OR held.freed <> '[]' THEN
           made.freed := causeway_freed(held.freed, held.vip, asked.vip, now_ms);
         END IF;
       END IF;
-    ELSIF refusal IS NULL THEN
+    ELSE
       made.labels := '{}';
       made.spec := '{}';
       made.status := NULL;
@@ -340,12 +386,6 @@ BEGIN
       IF held.vip IS NOT NULL THEN made.freed := causeway_freed(held.freed, held.vip, NULL, now_ms); END IF;
     END IF;
 
-    IF refusal IS NOT NULL THEN
-      refused := true;
-      answers := array_append(answers, jsonb_build_array(asked.at, refusal, CASE WHEN living THEN held.revision END,
-        held.origin_revision, holder));
-      CONTINUE;
-    END IF;
     IF living AND asked.type <> 'delete' AND (made.labels, made.spec, made.uid, made.generation, made.creation_order,
         made.created_at, made.origin_revision, made.origin_committed_at)
       = (held.labels, held.spec, held.uid, held.generation, held.creation_order, held.created_at, held.origin_revision,
@@ -362,35 +402,35 @@ BEGIN
       made.revision, made.generation, made.uid));
     IF tell_rows THEN rows_made := array_append(rows_made, to_jsonb(made)); END IF;
     head.revision := made.revision;
-    IF held.vip IS DISTINCT FROM made.vip AND held.vip IS NOT NULL THEN
-      given_up := given_up || jsonb_build_object(host(held.vip), identity);
-    END IF;
     -- A copy may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them.
     IF made.creation_order <= now_us + 86400000000 THEN
       head.creation_order := greatest(head.creation_order, made.creation_order);
     END IF;
     IF known THEN
-      UPDATE resources r SET uid = made.uid, labels = made.labels, spec = made.spec, status = made.status,
-        generation = made.generation, creation_order = made.creation_order, created_at = made.created_at,
-        modified_at = made.modified_at, revision = made.revision, origin_incarnation = made.origin_incarnation,
-        origin_revision = made.origin_revision, origin_committed_at = made.origin_committed_at, vip = made.vip,
-        freed = made.freed, grace_started_at = made.grace_started_at, deleted_at = made.deleted_at
-      WHERE r.kind = asked.kind AND r.mesh = asked.mesh AND r.zone = asked.zone AND r.namespace = asked.namespace
-        AND r.name = asked.name;
+      changed := array_append(changed, made);
     ELSE
-      INSERT INTO resources VALUES (made.*);
+      added := array_append(added, made);
+    END IF;
+    IF one_by_one THEN
+      IF held.vip IS DISTINCT FROM made.vip AND held.vip IS NOT NULL THEN
+        given_up := given_up || jsonb_build_object(host(held.vip), identity);
+      END IF;
+      PERFORM causeway_store(added, changed);
+      added := '{}';
+      changed := '{}';
     END IF;
   END LOOP;
 
   results := to_jsonb(answers);
   IF all_or_none AND refused THEN
-    IF head.revision > before THEN
+    IF one_by_one AND head.revision > before THEN
       RAISE EXCEPTION USING ERRCODE = 'CW001', MESSAGE = 'a change of the write is refused', DETAIL = causeway_refusals(results)::text;
     END IF;
     head_revision := before;
     RETURN;
   END IF;
   IF head.revision > before THEN
+    PERFORM causeway_store(added, changed);
     UPDATE store_head SET revision = head.revision, creation_order = head.creation_order;
     PERFORM pg_notify('causeway_log', '');
     IF tell_rows THEN

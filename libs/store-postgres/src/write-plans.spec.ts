@@ -1,0 +1,60 @@
+import type { Identity } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
+import { freshId, freshVip, put } from '../../store/src/conformance';
+import { createPostgresBackend } from './create-postgres-backend';
+import { WRITE_STATEMENT, writeCall } from './write-request';
+
+const ROWS = 2_000;
+const CHANGED = 100;
+/** Rows that this connection has read, by index or in one sweep, as far as it has not told the server yet. */
+const READ = `SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_xact_user_tables WHERE relname = 'resources'`;
+
+describe('a write', () => {
+  let database: TestDatabase;
+  let client: Client;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await (await createPostgresBackend({ url: database.url })).close();
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+    // Nothing but the test tells the planner what is in the table.
+    await client.query('ALTER TABLE resources SET (autovacuum_enabled = off)');
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  function write(changes: readonly Change[]): Promise<unknown> {
+    return client.query({
+      name: 'write',
+      text: WRITE_STATEMENT,
+      values: [...writeCall({ changes, onRefusal: 'skip' }).values],
+    });
+  }
+
+  function give(ids: readonly Identity[]): Promise<unknown> {
+    return write(ids.map((id) => ({ type: 'patch', id, expect: 'any', vip: freshVip() })));
+  }
+
+  async function rowsRead(): Promise<number> {
+    const { rows } = await client.query<{ read: string }>(READ);
+    return Number(rows[0]?.read);
+  }
+
+  it('reads the rows that it is about, by plans that were made while the table was empty', async () => {
+    const ids = Array.from({ length: ROWS }, () => freshId());
+    await give(ids.slice(0, 1)); // refused, and planned for good
+    await write(ids.map((id) => put(id)));
+    await give(ids);
+    await client.query('BEGIN');
+    const before = await rowsRead();
+    await give(ids.slice(0, CHANGED));
+    const read = (await rowsRead()) - before;
+    await client.query('COMMIT');
+    // Each is looked up, and found again to be updated.
+    expect(read).toBe(CHANGED * 2);
+  });
+});
