@@ -65,6 +65,8 @@ CREATE OR REPLACE FUNCTION causeway_write(
 -- Rows are looked up one by one, by plans made once: a plan made while the table was small must not read all of it
 -- once it has grown, and making one costs more than a single change.
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+-- A batch of 10,000 is sorted in memory.
+SET work_mem = '64MB'
 AS $fn$
 DECLARE
   head store_head%ROWTYPE;

@@ -241,6 +241,7 @@ CREATE OR REPLACE FUNCTION causeway_write(changes jsonb, all_or_none boolean, fe
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
+ SET work_mem TO '64MB'
 AS $function$
 DECLARE
   head store_head%ROWTYPE;
@@ -284,8 +285,7 @@ BEGIN
       FROM jsonb_to_recordset(changes) AS c(kind text, mesh text, zone text, namespace text, name text, vip text);
   END IF;
   FOR asked IN
-    SELECT c.*, r AS row_held,
-      CASE WHEN o.name IS NOT NULL THEN jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) END AS vip_holder
+    SELECT c.*, r AS row_held, o.identity AS vip_holder
     FROM jsonb_to_recordset(changes) AS c(
       at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
       labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
@@ -293,7 +293,10 @@ BEGIN
       vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean)
     LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
       AND r.name = c.name
-    LEFT JOIN resources o ON o.vip = c.vip AND o.deleted_at IS NULL
+    LEFT JOIN LATERAL (
+      SELECT jsonb_build_array(h.kind, h.mesh, h.zone, h.namespace, h.name) AS identity FROM resources h
+      WHERE h.vip = c.vip AND h.deleted_at IS NULL LIMIT 1
+    ) o ON true
     ORDER BY c.at
   LOOP
     held := asked.row_held;
