@@ -1,17 +1,18 @@
 import type { Claim } from './claim';
+import { NameTable } from './name-table';
 import { compareClaims } from './precedence';
 
 /**
- * The claims on the hostnames of one mesh. A contested name keeps its claims in a heap, winner on top, so that adding
+ * The claims on the hostnames of one mesh; each claim in it has a hostname. A contested name keeps its claims in a heap, winner on top, so that adding
  * and removing cost the logarithm of their number even when everybody wants one name.
  */
 export class ClaimContest {
   /** Any claim of the name: it leads to its rivals, of which most names have none. */
-  private readonly byName = new Map<string, Claim>();
+  private readonly byName = new NameTable<Claim>(({ hostname = '' }) => hostname);
 
   /** All names that somebody claims, in no order. */
-  names(): Iterable<string> {
-    return this.byName.keys();
+  *names(): Iterable<string> {
+    for (const { hostname = '' } of this.byName.values()) yield hostname;
   }
 
   winner(hostname: string): Claim | undefined {
@@ -27,12 +28,9 @@ export class ClaimContest {
   }
 
   /** Adds a claim; returns the claims whose outcome or reason may now differ besides its own: all or none. */
-  add(claim: Claim, hostname: string): readonly Claim[] {
-    const held = this.byName.get(hostname);
-    if (!held) {
-      this.byName.set(hostname, claim);
-      return [];
-    }
+  add(claim: Claim): readonly Claim[] {
+    const held = this.byName.add(claim);
+    if (held === claim) return [];
     const heap = (held.rivals ??= [held]);
     claim.rivals = heap;
     heap.push(claim);
@@ -41,8 +39,8 @@ export class ClaimContest {
   }
 
   /** Takes back a claim that is in; returns the claims whose outcome or reason may now differ: all left, or none. */
-  remove(claim: Claim, hostname: string): readonly Claim[] {
-    const { rivals: heap, slot } = claim;
+  remove(claim: Claim): readonly Claim[] {
+    const { hostname = '', rivals: heap, slot } = claim;
     if (!heap) {
       this.byName.delete(hostname);
       return [];
@@ -62,7 +60,7 @@ export class ClaimContest {
     const [top] = heap;
     if (!top) return;
     if (heap.length === 1) top.rivals = undefined;
-    if (this.byName.get(hostname) === claim) this.byName.set(hostname, top);
+    if (this.byName.get(hostname) === claim) this.byName.replace(top);
   }
 }
 

@@ -213,13 +213,13 @@ export class ClaimTable {
 
   private enter(claim: Claim, contest: ClaimContest): void {
     if (claim.hostname === undefined) return;
-    const moved = contest.add(claim, claim.hostname);
+    const moved = contest.add(claim);
     if (moved.length > 0) this.touchedHeaps.add(moved);
   }
 
   private withdraw(claim: Claim, contest: ClaimContest): void {
     if (claim.hostname === undefined) return;
-    const moved = contest.remove(claim, claim.hostname);
+    const moved = contest.remove(claim);
     if (moved.length > 0) this.touchedHeaps.add(moved);
   }
 
