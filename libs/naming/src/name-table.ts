@@ -69,9 +69,9 @@ export class NameTable<Entry> {
     const { hashes, places } = this;
     const mask = places.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const place = places[slot] ?? 0;
-      if (place === 0) return slot;
-      if (hashes[slot] === hash && this.nameOf(this.entries[place - 1] as Entry) === name) return slot;
+      if (places[slot] === 0) return slot;
+      const entry = hashes[slot] === hash ? this.at(slot) : undefined;
+      if (entry !== undefined && this.nameOf(entry) === name) return slot;
     }
   }
 
