@@ -59,7 +59,7 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
   const { storeId } = await orFail(bindIdentity(state.store, cp));
   const index = new ResourceIndex();
   const following = followStore(state.store, index, { clock: systemClock, logger, signal: life.signal });
-  const leadership = createLeadership(settings, { state, logger, storeId });
+  const leadership = await createLeadership(settings, { state, logger, storeId });
   const admission = new Admission({
     registry: coreKinds,
     store: state.store,

@@ -25,10 +25,10 @@ export interface LeadershipParts {
  * The election of design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
  * in Postgres with and without it. The key in Redis holds the id of the store, so that any number of control planes may share one server.
  */
-export function createLeadership(
+export async function createLeadership(
   settings: SettingValues<typeof sharedSettings>,
   { state, logger, storeId }: LeadershipParts,
-): Leadership {
+): Promise<Leadership> {
   const url = settings.REDIS_URL;
   const backend = settings.CAUSEWAY_LEADER_BACKEND ?? (url === undefined ? 'postgres' : 'redis');
   const facts = {
@@ -42,7 +42,7 @@ export function createLeadership(
     return { election: createElection(facts), redisConnected: () => undefined, close: () => undefined };
   }
   if (url === undefined) return fail(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
-  const lock = createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
+  const lock = await createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
   return {
     election: createElection({ ...facts, lock }),
     redisConnected: () => lock.connected(),

@@ -1,5 +1,4 @@
 import { errorText, type LeaderLock, type Logger } from '@causeway/runtime';
-import { createClient } from '@redis/client';
 
 export interface RedisLockOptions {
   /** `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS. */
@@ -31,7 +30,9 @@ return 0`;
  * The leader lock in Redis: one key with an expiry, compared with its holder on renewal and release in one step
  * (design.md §3). Connects in the background and again whenever the connection breaks; meanwhile calls reject at once.
  */
-export function createRedisLock({ url, key, logger }: RedisLockOptions): RedisLock {
+export async function createRedisLock({ url, key, logger }: RedisLockOptions): Promise<RedisLock> {
+  // Only where there is a Redis: a start without one has no time for it.
+  const { createClient } = await import('@redis/client');
   const client = createClient({
     url,
     disableOfflineQueue: true,

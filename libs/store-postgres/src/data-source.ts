@@ -1,13 +1,14 @@
 import { migrations } from '@causeway/migrations';
-import { DataSource, type DataSourceOptions } from 'typeorm';
-import { ResourceRow } from './resource-row';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 
-/** TypeORM's view of a store's database: its entity and the steps that make its schema. Not connected yet. */
-export function storeDataSource(url: string): DataSource {
-  return new DataSource({
+/** TypeORM's view of a store's database: the steps that make its schema, and entities if any. Not connected yet. */
+export async function storeDataSource(url: string, entities: DataSourceOptions['entities'] = []): Promise<DataSource> {
+  // Only where there is something to migrate: loading it takes longer than all else that a start does here.
+  const typeorm = await import('typeorm');
+  return new typeorm.DataSource({
     type: 'postgres',
     url,
-    entities: [ResourceRow],
+    entities,
     migrations,
     migrationsTableName: 'migrations',
     applicationName: 'causeway migrations',

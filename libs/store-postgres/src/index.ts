@@ -10,5 +10,4 @@ export {
   type PostgresOptions,
   type PostgresStatus,
 } from './create-postgres-backend';
-export { storeDataSource } from './data-source';
 export { PostgresStore } from './postgres-store';

@@ -1,3 +1,4 @@
+import { migrations } from '@causeway/migrations';
 import { Unavailable } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import { Client } from 'pg';
@@ -30,28 +31,33 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 async function runSteps({ url, logger, tolerateNewer }: MigrateOptions, client: Client): Promise<void> {
-  const source = storeDataSource(url);
-  await source.initialize();
+  const known = migrations.map((Step): string => new Step().name);
+  const done = await stepsDone(client);
+  const unknown = done.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
+    if (!tolerateNewer) throw new Unavailable(`${line}; update the program`);
+    return logger.warn(`${line}; going on as told`);
+  }
+  if (known.some((name) => !done.includes(name))) await runMissing(url, logger);
+}
+
+async function runMissing(url: string, logger: Logger): Promise<void> {
+  const source = await (await storeDataSource(url)).initialize();
   try {
-    const unknown = await unknownSteps(client, new Set(source.migrations.map((step) => step.name ?? '')));
-    if (unknown.length > 0) {
-      const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
-      if (!tolerateNewer) throw new Unavailable(`${line}; update the program`);
-      logger.warn(`${line}; going on as told`);
-      return;
-    }
-    const done = await source.runMigrations({ transaction: 'each' });
-    if (done.length > 0) logger.info('database migrated', { steps: done.map((step) => step.name).join(', ') });
+    const steps = await source.runMigrations({ transaction: 'each' });
+    logger.info('database migrated', { steps: steps.map((step) => step.name).join(', ') });
   } finally {
     await source.destroy();
   }
 }
 
-async function unknownSteps(client: Client, known: ReadonlySet<string>): Promise<string[]> {
+/** Names of the steps that were made in this database. */
+async function stepsDone(client: Client): Promise<readonly string[]> {
   const { rows: tables } = await client.query<{ there: boolean }>(
     `SELECT to_regclass('migrations') IS NOT NULL AS there`,
   );
   if (!tables[0]?.there) return [];
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations ORDER BY timestamp');
-  return rows.map((row) => row.name).filter((name) => !known.has(name));
+  return rows.map((row) => row.name);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { storeDataSource } from './data-source';
+import { ResourceRow } from './resource-row';
 
 const GOLDEN = join(__dirname, '../../../migrations/schema.sql');
 
@@ -37,7 +38,7 @@ describe('the schema', () => {
   afterAll(() => database.drop());
 
   it('is what migrations/schema.sql says, and what the entity says', async () => {
-    const source = await storeDataSource(database.url).initialize();
+    const source = await (await storeDataSource(database.url, [ResourceRow])).initialize();
     await source.runMigrations({ transaction: 'each' });
     const client = new Client({ connectionString: database.url });
     await client.connect();
