@@ -203,6 +203,15 @@ describe('VipLoop', () => {
     expect(zone.figures()).toMatchObject({ used: 2_100, resting: 0 });
   });
 
+  it('while everything is booked anew the figures are those of before', async () => {
+    await zone.start();
+    await zone.apply(...names(...Array.from({ length: 1_100 }, (_, i) => `s${i}`)));
+    zone.loop.reset(zone.replica.index);
+    expect(zone.figures()).toMatchObject({ used: 1_100 });
+    expect(zone.loop.plan(0, 0)?.more).toBe(true);
+    expect(zone.figures()).toMatchObject({ used: 1_100 });
+  });
+
   it('a write whose end is unknown is neither lost nor done twice', async () => {
     await zone.start();
     const write = zone.replica.store.write.bind(zone.replica.store);

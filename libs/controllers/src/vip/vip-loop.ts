@@ -37,6 +37,7 @@ export class VipLoop implements ControlLoop {
   /** What is written, or on its way. */
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleased = 0;
+  private figuresBefore: Readonly<Record<string, PoolFigures>> | undefined;
   private ledger: VipLedger;
   private index: ResourceIndex | undefined;
 
@@ -44,9 +45,9 @@ export class VipLoop implements ControlLoop {
     this.ledger = this.newLedger();
   }
 
-  /** How full each kind's ranges are. */
+  /** How full each kind's ranges are; while everything is booked anew, how full they were before. */
   get figures(): Readonly<Record<string, PoolFigures>> {
-    return this.ledger.figures;
+    return this.figuresBefore ?? this.ledger.figures;
   }
 
   restore(notes: readonly Note[]): void {
@@ -58,6 +59,7 @@ export class VipLoop implements ControlLoop {
   /** Books everything there is; of two services with one address the one made first keeps it. */
   reset(index: ResourceIndex): void {
     this.index = index;
+    this.figuresBefore = this.figures;
     this.ledger = this.newLedger();
     this.stale.clear();
     this.waiting.clear();
@@ -106,6 +108,7 @@ export class VipLoop implements ControlLoop {
     this.stale.addOrdered(unserved);
     this.ledger.moveCursors(this.cursors);
     this.seenReleased = this.ledger.released;
+    this.figuresBefore = undefined;
   }
 
   private decide(key: string, now: number, storeNow: number): Change | undefined {
