@@ -163,11 +163,14 @@ describe('views', () => {
   });
 
   it('of the hostnames that another part of the program knows', async () => {
-    const hostnames = (mesh: string): Parsed => [{ hostname: `a.${mesh}`, rank: 1 }, { hostname: 'b' }];
+    const hostnames = (mesh: string, part: Parsed): Promise<Parsed> =>
+      Promise.resolve({ total: 5, items: [{ hostname: `a.${mesh}`, part }] });
     const other = await restFixture({ insights: { hostnames } });
     try {
-      const answer = await other.server.inject({ url: '/meshes/default/hostnames?name=a.' });
-      expect(answer.json()).toEqual({ total: 1, items: [{ hostname: 'a.default', rank: 1 }], next: null });
+      const answer = await other.server.inject({ url: '/meshes/default/hostnames?name=a.&size=1&offset=3' });
+      const part = { containing: 'a.', size: 1, offset: 3 };
+      expect(answer.json()).toMatchObject({ total: 5, items: [{ hostname: 'a.default', part }] });
+      expect(answer.json().next).toContain('offset=4');
     } finally {
       await other.close();
     }
