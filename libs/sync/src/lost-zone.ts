@@ -9,7 +9,7 @@ export interface LostRule {
   readonly after: number;
 }
 
-/** What is known of a zone's sessions. Times are ms since 1970. */
+/** What is known of a zone's sessions. Times are ms, all by one clock. */
 export interface Sighting {
   /** Whether a replica of the global has a session with it now. */
   readonly connected: boolean;

@@ -1,6 +1,6 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { Note } from '@causeway/store';
+import { Fenced, type Note, type ZoneSession } from '@causeway/store';
 import { newLifeDocument, reportDocument } from '../insight-documents';
 import { healthOf, type Health, type KindReport } from '../report';
 import type { LiveSessions, SessionMember } from './live-sessions';
@@ -11,17 +11,33 @@ import type { RefusedStores } from './refused-stores';
 export const INSIGHTS = 'zone-insight';
 
 /** An insight that no replica has renewed for so long is of a replica that is gone, ms. */
-const STALE = 35_000;
+export const STALE = 35_000;
 
-/** Whether an insight speaks of a session that is open. */
-export function isLive(insight: JsonObject, now: number): boolean {
-  return insight['health'] !== 'Offline' && now - Number(insight['renewedAt'] ?? 0) <= STALE;
+/** Whether an insight speaks of a session that was open when it was written. */
+export function isOnline(insight: JsonObject): boolean {
+  return insight['health'] !== 'Offline';
+}
+
+function isLive(insight: JsonObject, now: number): boolean {
+  return isOnline(insight) && now - Number(insight['renewedAt'] ?? 0) <= STALE;
+}
+
+/** Whether an insight is of a session that stands. */
+function speaksOf(insight: JsonObject, standing: ZoneSession | undefined): boolean {
+  const { sessions } = insight;
+  if (!isJsonArray(sessions) || !standing) return true;
+  return sessions.filter(isJsonObject).some(({ session }) => session === standing.up || session === standing.down);
 }
 
 /** What is known of a zone's session beside the log: written by the replica that has it, readable on all. */
 export class ZoneInsights {
   private readonly written = new Map<string, string>();
   private readonly peers = new Map<string, JsonObject>();
+  /** Zones whose insight is to be written, and the write under way. */
+  private readonly due = new Set<string>();
+  private writing: Promise<void> | undefined;
+  /** The last session of each zone that had a stream here. */
+  private readonly sessions = new Map<string, number>();
 
   constructor(
     private readonly options: GlobalSyncOptions,
@@ -37,13 +53,42 @@ export class ZoneInsights {
     return insight && refused ? { ...insight, refused: { ...refused } } : insight;
   }
 
-  /** Writes the insights of these zones, all in one write. */
-  async write(zones: readonly string[]): Promise<void> {
-    if (zones.length === 0) return;
-    const notes = zones.map((zone): Note => ({ area: INSIGHTS, key: zone, value: this.describe(zone) }));
+  /** Writes the insights of these zones, in one order: what was said earlier never stands over what was said later. */
+  write(zones: readonly string[]): Promise<void> {
+    for (const zone of zones) this.due.add(zone);
+    this.writing ??= this.writeDue().finally(() => (this.writing = undefined));
+    return this.writing;
+  }
+
+  private async writeDue(): Promise<void> {
+    while (this.due.size > 0) {
+      const zones = [...this.due];
+      this.due.clear();
+      await this.writeNow(zones);
+    }
+  }
+
+  /**
+   * That a session has ended is written with its right: where a newer one stands, maybe on another replica, nothing is
+   * said of the one before.
+   */
+  private async writeNow(zones: readonly string[]): Promise<void> {
+    const described = zones.map((zone): Note => ({ area: INSIGHTS, key: zone, value: this.describe(zone) }));
+    const ended = described.filter(({ value }) => value && !isOnline(value));
+    const open = described.filter((note) => !ended.includes(note));
+    await Promise.all([
+      open.length > 0 ? this.writeNotes(open) : undefined,
+      ...ended.map((note) => this.writeNotes([note], this.sessions.get(note.key))),
+    ]);
+  }
+
+  private async writeNotes(notes: readonly Note[], session?: number): Promise<void> {
+    const [zone = ''] = notes.map(({ key }) => key);
+    const right = session === undefined ? {} : { session: { zone, session } };
     try {
-      await this.options.store.write({ changes: [], onRefusal: 'skip', notes });
+      await this.options.store.write({ changes: [], onRefusal: 'skip', notes, ...right });
     } catch (error) {
+      if (error instanceof Fenced) return;
       this.options.logger.warn('insights of zones could not be written', { error: errorText(error) });
     }
   }
@@ -64,9 +109,10 @@ export class ZoneInsights {
 
   private async lastOf(zone: string): Promise<JsonObject | undefined> {
     if (this.live.of(zone).length > 0) return this.describe(zone);
-    const note = await this.options.store.note(INSIGHTS, zone);
+    const { store, sessions, clock } = this.options;
+    const [note, standing] = await Promise.all([store.note(INSIGHTS, zone), sessions.session(zone)]);
     if (!note) return undefined;
-    return isLive(note, this.options.clock.now()) ? note : { ...note, health: 'Offline' };
+    return isLive(note, clock.now()) && speaksOf(note, standing) ? note : { ...note, health: 'Offline' };
   }
 
   private judge(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
@@ -81,6 +127,7 @@ export class ZoneInsights {
     const { health, reports } = this.judge(zone);
     const [first] = members;
     const now = clock.now();
+    for (const { session } of members) this.sessions.set(zone, Math.max(session, this.sessions.get(zone) ?? 0));
     return {
       health,
       globalInstanceId: instance,

@@ -1,10 +1,11 @@
 import type { Registry, Resource } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Term } from '@causeway/runtime';
 import { Fenced, type Change, type ResourceIndex, type ResourceStore, type SessionStore } from '@causeway/store';
-import { lostRuleOf, lostSince, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
+import { lostRuleOf, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
 import { peerArea } from '../peer-book';
 import { withRelayedKinds } from './relayed-kinds';
-import { INSIGHTS, isLive } from './insights';
+import { INSIGHTS } from './insights';
+import { ZoneSightings } from './zone-sightings';
 
 const ROUND = 5_000;
 const BATCH = 500;
@@ -33,12 +34,12 @@ export interface ZoneKeeper {
 /** Says which zones are lost, in `Zone.status.lost`, and deletes what is left of zones that were deleted. */
 export function createZoneKeeper(options: ZoneKeeperOptions): ZoneKeeper {
   const { clock, term, logger } = options;
-  const servingSince = clock.now();
+  const sightings = new ZoneSightings(clock);
   // Looked for once a term, and again when a Zone has gone.
   let orphansLikely = true;
   const round = async (): Promise<void> => {
     try {
-      await tellLost(options, servingSince);
+      await tellLost(options, sightings);
       if (!orphansLikely) return;
       orphansLikely = false;
       for (const zone of orphanZones(options)) await deleteRemains(options, zone);
@@ -63,32 +64,26 @@ export function createZoneKeeper(options: ZoneKeeperOptions): ZoneKeeper {
 }
 
 async function tellLost(
-  { store, index, clock, term, lost, logger }: ZoneKeeperOptions,
-  servingSince: number,
+  { store, index, term, lost, logger }: ZoneKeeperOptions,
+  sightings: ZoneSightings,
 ): Promise<void> {
-  const notes = new Map((await store.notes(INSIGHTS)).map(({ key, value }) => [key, value]));
-  const now = clock.now();
+  await sightings.look(() => store.notes(INSIGHTS));
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
-    const note = notes.get(zone.id.name) ?? undefined;
-    const lastSeen = note ? Number(note['renewedAt']) : undefined;
-    const rule = lostRuleOf(zone.spec['lost'], lost);
-    const connected = note !== undefined && isLive(note, now);
-    const since = lostSince(rule, { connected, lastSeen, servingSince, toldSince: toldSince(zone) }, now);
-    const wanted = since === undefined ? undefined : { policy: rule.policy, since: new Date(since).toISOString() };
+    const wanted = sightings.lostState(zone, lostRuleOf(zone.spec['lost'], lost));
     if (isTold(zone, wanted)) return [];
     logger.warn(wanted ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...wanted });
     const { lost: _, ...status } = zone.status ?? {};
     return [
-      { type: 'patch', id: zone.id, expect: zone.revision, status: wanted ? { ...status, lost: wanted } : status },
+      {
+        type: 'patch',
+        id: zone.id,
+        expect: zone.revision,
+        status: wanted ? { ...status, lost: { ...wanted } } : status,
+      },
     ];
   });
   if (changes.length > 0)
     await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
-}
-
-function toldSince(zone: Resource): number | undefined {
-  const since = Date.parse(lostStateOf(zone)?.since ?? '');
-  return Number.isNaN(since) ? undefined : since;
 }
 
 function isTold(zone: Resource, wanted: LostState | undefined): boolean {
