@@ -1,5 +1,5 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { DomainError } from '@causeway/resources';
+import { DomainError, Unavailable } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
@@ -60,6 +60,7 @@ export class ZoneStreams {
       const { store, index } = this.parts.options;
       const [head, floor] = await Promise.all([store.head(), store.floor()]);
       await caughtUp(index, head, ended.signal);
+      this.checkKnown(entrance.zone);
       served.open(floor);
     } catch (error) {
       this.refuse({ zone: headers.zone, direction, error }, stream);
@@ -74,6 +75,13 @@ export class ZoneStreams {
   private async begin(entrance: Entrance, { stream, direction }: ArrivedStream): Promise<ZoneStream> {
     if (direction === 'up') return UpStream.begin(this.parts, entrance, stream);
     return new DownStream(this.parts, entrance, stream);
+  }
+
+  /** Its deletion ends the streams that it finds; this one may have begun after that. Throws Unavailable. */
+  private checkKnown(zone: string): void {
+    const { index, registry } = this.parts.options;
+    const known = index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone });
+    if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 
   private refuse(
