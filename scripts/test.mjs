@@ -1,9 +1,9 @@
 /**
  * `npm test`: installs and builds what is stale, brings a real Postgres and a real Redis, runs Jest on top.
- * Arguments go to Jest: `npm test -- libs/ipam`. The last line counts the tests.
+ * Arguments go to Jest: `npm test -- libs/ipam`. The last line counts the tests, of all runs of Jest.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
@@ -12,6 +12,12 @@ import { install, isInstalled } from './lib/install.mjs';
 import { requireNode } from './lib/node-version.mjs';
 import { root } from './lib/root.mjs';
 import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
+
+/** The test that runs many schedules, in a process a core. */
+const SCHEDULES = 'test/simulation/simulation.spec.ts';
+
+/** Whether somebody asked for the end of the run. */
+let interrupted = false;
 
 const NO_SCHEMATHESIS =
   'no schemathesis: REST is not fuzzed by its OpenAPI document (`sh test/schemathesis/run.sh` installs it and does)';
@@ -34,16 +40,28 @@ await runMain(async () => {
   }
 });
 
+/** Runs what is asked for in Jest; resolves with the exit code. */
 async function runTests(args) {
+  const results = [];
+  for (const part of partsOf(args)) if (!interrupted) results.push(await runPart(part));
+  return report(results);
+}
+
+/** The whole suite in two: the simulation's schedules take every core, and would be slow beside other tests. */
+function partsOf(args) {
+  if (args.length > 0) return [args];
+  const others = ['/node_modules/', SCHEDULES].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
+  return [['--runInBand', SCHEDULES], others];
+}
+
+/** One run of Jest: its exit code and, unless it broke, its result. */
+async function runPart(args) {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-result-'));
   const resultFile = join(folder, 'result.json');
   const workers = args.some((arg) => /^(-w|-i|--maxWorkers|--runInBand)/.test(arg)) ? [] : ['--maxWorkers=2'];
-  const status = await runJest([...args, ...workers, '--json', `--outputFile=${resultFile}`]);
   try {
-    return report(JSON.parse(readFileSync(resultFile, 'utf8')), status);
-  } catch {
-    console.error('causeway: Jest ended without a result');
-    return status || 1;
+    const status = await runJest([...args, ...workers, '--json', `--outputFile=${resultFile}`]);
+    return { status, result: existsSync(resultFile) ? JSON.parse(readFileSync(resultFile, 'utf8')) : undefined };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -54,17 +72,28 @@ function runJest(args) {
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
   // Jest prints the JSON on stdout as well, even when it goes to a file.
   const child = spawn(process.execPath, [jest, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGINT', () => (interrupted = true));
+  process.on('SIGTERM', () => {
+    interrupted = true;
+    child.kill('SIGTERM');
+  });
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
-function report(result, status) {
+function report(parts) {
+  const status = parts.map((part) => part.status).find((code) => code !== 0) ?? 0;
+  const results = parts.flatMap(({ result }) => result ?? []);
+  if (results.length < parts.length) {
+    console.error('causeway: Jest ended without a result');
+    return status || 1;
+  }
   if (!process.env.CAUSEWAY_TEST_REDIS_URL) console.log(NO_REDIS);
   if (!process.env.SCHEMATHESIS) console.log(NO_SCHEMATHESIS);
-  const brokenFiles = result.numRuntimeErrorTestSuites;
+  const sum = (count) => results.reduce((total, result) => total + count(result), 0);
+  const brokenFiles = sum((result) => result.numRuntimeErrorTestSuites);
   if (brokenFiles > 0) console.log(`${brokenFiles} test files did not run`);
-  const skipped = result.numPendingTests + result.numTodoTests;
-  console.log(`${result.numPassedTests} passed, ${result.numFailedTests + brokenFiles} failed, ${skipped} skipped`);
+  const failed = brokenFiles + sum((result) => result.numFailedTests);
+  const skipped = sum((result) => result.numPendingTests + result.numTodoTests);
+  console.log(`${sum((result) => result.numPassedTests)} passed, ${failed} failed, ${skipped} skipped`);
   return status;
 }

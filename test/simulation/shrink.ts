@@ -42,6 +42,7 @@ type Plainer = (schedule: Schedule) => Schedule | undefined;
 function plainerShapes({ zones }: Schedule): Plainer[] {
   return [
     (schedule) => ({ ...schedule, restartsAtEnd: false }),
+    (schedule) => ({ ...schedule, staysAway: undefined }),
     (schedule) => ({ ...schedule, prefix: 24 }),
     (schedule) => ({ ...schedule, globals: 1 }),
     ...zones.map(
@@ -68,6 +69,7 @@ function withoutZone(schedule: Schedule, name: string): Schedule | undefined {
   return {
     ...schedule,
     zones: schedule.zones.filter((zone) => zone.name !== name),
+    staysAway: schedule.staysAway === name ? undefined : schedule.staysAway,
     steps: schedule.steps.filter((step) => !concerns(step)),
   };
 }

@@ -1,18 +1,26 @@
-import type { Registry } from '@causeway/resources';
 import type { Said } from '../engine/network';
 import type { Timeline } from '../engine/timeline';
 import type { Commit, WatchedDisk } from '../engine/watched-disk';
 import { AddressCheck } from './addresses';
 import { AnswerCheck } from './answers';
-import { differences, type Disks } from './convergence';
+import { misstated } from './conditions';
+import { connected, differences, type RestingMesh } from './convergence';
 import { CopyCheck } from './copies';
 import { checkRights } from './fences';
 import { History } from './history';
 import { checkElections, HostnameCheck } from './hostnames';
+import { LostZoneCheck, type LostZoneLimits } from './lost-zones';
 import type { Violation } from './violation';
 
 interface CommitCheck {
   check(commit: Commit): void;
+}
+
+/** What a checker goes by besides the mesh. */
+export interface CheckLimits {
+  readonly rest: number;
+  readonly hold: number;
+  readonly lostZones: Omit<LostZoneLimits, 'report' | 'timeline' | 'rule'>;
 }
 
 /** Holds a mesh against the invariants of design.md §9: at each commit, and at rest. */
@@ -23,13 +31,12 @@ export class Checker {
   private readonly restoring = new Set<WatchedDisk>();
 
   constructor(
-    private readonly disks: Disks,
-    private readonly registry: Registry,
+    private readonly mesh: RestingMesh,
     private readonly timeline: Timeline,
-    private readonly times: { readonly rest: number; readonly hold: number },
+    private readonly limits: CheckLimits,
   ) {
     this.history = new History(timeline);
-    for (const disk of [disks.global, ...disks.zones]) this.watch(disk);
+    for (const disk of [mesh.global, ...mesh.zones]) this.watch(disk);
   }
 
   /** The next new life of this disk is a restore; any other has no cause. */
@@ -37,13 +44,19 @@ export class Checker {
     this.restoring.add(disk);
   }
 
-  /** I4 and the elections of I3, once nothing moves. Returns what still differs. */
+  /** I4, once nothing moves: what still differs. */
   differences(): string[] {
-    return differences(this.disks, this.registry);
+    return differences(this.mesh);
   }
 
+  /** Conditions that are not as they must be, once nothing moves. */
+  misstated(): string[] {
+    return misstated(this.mesh);
+  }
+
+  /** The elections of I3, once nothing moves. */
   checkElections(): void {
-    checkElections(this.disks.zones, this.report);
+    checkElections(connected(this.mesh), this.report);
   }
 
   readonly report = (invariant: string, detail: string): void => {
@@ -53,8 +66,8 @@ export class Checker {
   /** Sees each message of the mesh (I9). */
   listener(): (said: Said) => void {
     const diskOf = (name: string): WatchedDisk =>
-      this.disks.zones.find((disk) => disk.name === name) ?? this.disks.global;
-    const answers = new AnswerCheck(diskOf, this.registry, this.report);
+      this.mesh.zones.find((disk) => disk.name === name) ?? this.mesh.global;
+    const answers = new AnswerCheck(diskOf, this.mesh.registry, this.report);
     return (said) => answers.hear(said);
   }
 
@@ -74,9 +87,10 @@ export class Checker {
 
   /** Checks that begin with what the disk holds now. */
   private checksOf(disk: WatchedDisk): readonly CommitCheck[] {
-    const { rest, hold } = this.times;
-    const copies = new CopyCheck(disk, this.history, { hold, report: this.report });
-    if (disk === this.disks.global) return [copies];
-    return [copies, new AddressCheck(disk, rest, this.report), new HostnameCheck(disk, this.report)];
+    const { report, timeline, mesh } = this;
+    const { rest, hold, lostZones } = this.limits;
+    const copies = new CopyCheck(disk, this.history, { hold, report });
+    if (disk !== mesh.global) return [copies, new AddressCheck(disk, rest, report), new HostnameCheck(disk, report)];
+    return [copies, new LostZoneCheck(disk, { ...lostZones, timeline, report, rule: mesh.lost })];
   }
 }

@@ -1,8 +1,10 @@
-import type { Registry } from '@causeway/resources';
+import { jsonEqual, type Registry } from '@causeway/resources';
+import { lostRuleOf, type LostRule } from '@causeway/sync';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import { sameContent } from './copies';
-import { isOrigin } from './history';
+import { isOpen, isOrigin, lostOf } from './history';
+import { INSIGHTS } from './lost-zones';
 
 /** The disks of a mesh. */
 export interface Disks {
@@ -10,29 +12,70 @@ export interface Disks {
   readonly zones: readonly WatchedDisk[];
 }
 
+/** A mesh at rest. */
+export interface RestingMesh extends Disks {
+  readonly registry: Registry;
+  /** A zone that is cut off from the global. */
+  readonly away: string | undefined;
+  /** Of zones whose Zone does not say. */
+  readonly lost: LostRule;
+}
+
 /** I4: how what is held differs from what its origins have; empty when every copy is there and nothing else is. */
-export function differences(disks: Disks, registry: Registry): string[] {
+export function differences(mesh: RestingMesh): string[] {
+  const { global, zones } = mesh;
   return [
-    ...compare(disks.global, expectedOnGlobal(disks, registry)),
-    ...disks.zones.flatMap((zone) => compare(zone, expectedOnZone(zone, disks, registry))),
+    ...zones.flatMap((zone) => differenceOfZone(zone, mesh)),
+    ...compare(global, expectedOnGlobal(mesh), mesh),
+    ...connected(mesh).flatMap((zone) => compare(zone, expectedOnZone(zone, mesh), mesh)),
   ];
 }
 
-function expectedOnGlobal({ zones }: Disks, registry: Registry): Map<string, Row> {
-  const up = (row: Row): boolean => registry.kind(row.id.kind)?.sync.up ?? false;
-  return new Map(zones.flatMap((zone) => madeOn(zone).filter(([, row]) => up(row))));
+/** Zones that the global can reach. */
+export function connected({ zones, away }: Pick<RestingMesh, 'zones' | 'away'>): readonly WatchedDisk[] {
+  return zones.filter(({ name }) => name !== away);
 }
 
-function expectedOnZone(holder: WatchedDisk, { global, zones }: Disks, registry: Registry): Map<string, Row> {
-  const down = (row: Row): string => registry.kind(row.id.kind)?.sync.down ?? 'nothing';
-  const open = (zone: string): boolean => {
-    const row = global.rows.get(`Zone////${zone}`);
-    return row !== undefined && row.deletedAt === undefined && row.spec['enabled'] !== false;
+/** A zone that is there has a Zone and is not lost; one that is away and was ever seen is lost, by its rule. */
+function differenceOfZone({ name }: WatchedDisk, mesh: RestingMesh): string[] {
+  const { global, away, lost } = mesh;
+  const row = living(global, zoneKey(name));
+  if (!row) return name === away ? [] : [`global lacks the Zone of ${name}, which is connected`];
+  const isLost = name === away && global.notes.has(`${INSIGHTS}\0${name}`);
+  const want = isLost ? lostRuleOf(row.spec['lost'], lost).policy : undefined;
+  const said = lostOf(row);
+  if (said?.policy !== want)
+    return [`global says of zone ${name} ${said?.policy ?? 'not lost'}, not ${want ?? 'that'}`];
+  return connected(mesh).flatMap((zone) => {
+    const told = lostOf(living(zone, zoneKey(name)));
+    return jsonEqual(told && { ...told }, said && { ...said }) ? [] : [`${zone.name} takes zone ${name} for another`];
+  });
+}
+
+function expectedOnGlobal({ global, away, registry, zones }: RestingMesh): Map<string, Row> {
+  const up = (row: Row): boolean => registry.kind(row.id.kind)?.sync.up ?? false;
+  const made = connected({ zones, away }).flatMap((zone) => madeOn(zone).filter(([, row]) => up(row)));
+  // Of a zone that is away it keeps what it has, as long as there is a Zone.
+  const kept = away !== undefined && living(global, zoneKey(away)) ? copiesOf(away, global) : [];
+  return new Map([...made, ...kept]);
+}
+
+function expectedOnZone(holder: WatchedDisk, { global, zones, away, registry }: RestingMesh): Map<string, Row> {
+  const goes = ({ id }: Row, range: 'any' | 'everything'): boolean => {
+    const kind = registry.kind(id.kind);
+    const down = kind?.sync.down ?? 'nothing';
+    if (range === 'any' ? down === 'nothing' : down !== range) return false;
+    return kind?.scope === 'global' || living(global, meshKey(id.mesh)) !== undefined;
   };
-  const others = zones.filter((zone) => zone !== holder && open(zone.name));
+  const others = zones.filter(({ name }) => {
+    const zone = living(global, zoneKey(name));
+    return name !== holder.name && zone !== undefined && isOpen(zone);
+  });
+  const made = (zone: WatchedDisk): [string, Row][] =>
+    zone.name === away ? copiesOf(zone.name, global) : madeOn(zone);
   return new Map([
-    ...madeOn(global).filter(([, row]) => down(row) !== 'nothing'),
-    ...others.flatMap((zone) => madeOn(zone).filter(([, row]) => down(row) === 'everything')),
+    ...madeOn(global).filter(([, row]) => goes(row, 'any')),
+    ...others.flatMap((zone) => made(zone).filter(([, row]) => goes(row, 'everything'))),
   ]);
 }
 
@@ -43,16 +86,40 @@ function madeOn(disk: WatchedDisk): [string, Row][] {
   );
 }
 
-function compare(disk: WatchedDisk, expected: ReadonlyMap<string, Row>): string[] {
+function copiesOf(zone: string, disk: WatchedDisk): [string, Row][] {
+  return [...disk.rows].filter(([, row]) => row.deletedAt === undefined && row.id.zone === zone);
+}
+
+function compare(disk: WatchedDisk, expected: ReadonlyMap<string, Row>, { away }: RestingMesh): string[] {
   const found: string[] = [];
   for (const [key, want] of expected) {
-    const have = disk.rows.get(key);
-    if (!have || have.deletedAt !== undefined) found.push(`${disk.name} lacks ${key}`);
-    else if (!sameContent(have, want)) found.push(`${disk.name} holds another ${key} than its origin`);
+    const have = living(disk, key);
+    if (!have) found.push(`${disk.name} lacks ${key}`);
+    else if (!sameContent(have, want) && !(want.id.zone === away && isNewer(have, want)))
+      found.push(`${disk.name} holds another ${key} than its origin`);
   }
   for (const [key, row] of disk.rows) {
     if (row.deletedAt !== undefined || isOrigin(disk.name, row) || expected.has(key)) continue;
     found.push(`${disk.name} holds ${key}, which it should not`);
   }
   return found;
+}
+
+/** A global that was set back may know less than a zone of one that is away: newer state stays (I7). */
+function isNewer(have: Row, want: Row): boolean {
+  return have.origin.incarnation === want.origin.incarnation && have.origin.revision > want.origin.revision;
+}
+
+/** What a disk holds under a key; undefined where that is deleted. */
+export function living(disk: WatchedDisk, key: string): Row | undefined {
+  const row = disk.rows.get(key);
+  return row?.deletedAt === undefined ? row : undefined;
+}
+
+export function zoneKey(name: string): string {
+  return `Zone////${name}`;
+}
+
+export function meshKey(name: string): string {
+  return `Mesh////${name}`;
 }

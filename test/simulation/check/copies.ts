@@ -49,10 +49,17 @@ export class CopyCheck {
     const from = id.zone === '' ? 'global' : id.zone;
     if (this.history.isGoneSince(key, from, origin)) return;
     const made = this.history.version(key, origin)?.at ?? 0;
-    if (this.disk.name !== 'global' && from !== 'global' && this.history.wasClosedSince(from, made)) return;
+    if (this.isWithdrawnSince(id, from, made)) return;
     // What a store that was set back does not name is deleted when the hold is over.
     if ([from, 'global'].some((name) => this.history.wasRestored(name, this.limits.hold))) return;
     this.say('I5', `${key} was deleted, which its origin has at revision ${origin.revision} and did not withdraw`);
+  }
+
+  /** By what an operator did to the zone or the mesh, or by what was declared of lost zones. */
+  private isWithdrawnSince(id: Row['id'], from: string, made: number): boolean {
+    if (this.disk.name === 'global') return this.history.wasDeletedSince(from, made);
+    if (id.mesh !== '' && this.history.wasMeshMissingSince(id.mesh, made)) return true;
+    return from !== 'global' && this.history.wasClosedSince(from, made);
   }
 
   private say(invariant: string, detail: string): void {

@@ -1,4 +1,4 @@
-import type { Commit } from '../engine/watched-disk';
+import type { Commit, Row } from '../engine/watched-disk';
 import type { Report } from './violation';
 
 /** I8 and the half of I6 and I7 that sessions hold: what commits has the right to when it does. */
@@ -20,11 +20,22 @@ export function checkRights({ disk, writer, request, changes }: Commit, report: 
     if (!fence) report('I8', `${writer} wrote ${keysOf(changes)} without a fence`);
     return;
   }
-  for (const { key, after } of changes) {
+  const sweeps = session !== undefined && disk.sessions.get(session.zone)?.instance === 'deleted';
+  for (const { key, before, after } of changes) {
     const { zone } = after.id;
-    if (zone !== '' && session?.zone !== zone) report('I6', `${writer} wrote ${key} for zone ${session?.zone ?? '?'}`);
-    if (zone === '' && session) report('I6', `${writer} wrote ${key} for zone ${session.zone}`);
+    const isStatus = before !== undefined && before.deletedAt === undefined && isOnlyStatus(before, after);
+    if (!fence && (sweeps || (!session && (isStatus || zone !== '')))) {
+      report('I8', `${writer} wrote ${key} without a fence`);
+    }
+    if (session ? session.zone !== zone : zone !== '' && !isStatus) {
+      report('I6', `${writer} wrote ${key} for zone ${session?.zone ?? '?'}`);
+    }
   }
+}
+
+/** What a leader says of what another made. */
+function isOnlyStatus(before: Row, after: Row): boolean {
+  return before.uid === after.uid && before.generation === after.generation && before.deletedAt === after.deletedAt;
 }
 
 function keysOf(changes: Commit['changes']): string {

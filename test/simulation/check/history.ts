@@ -1,4 +1,5 @@
 import { Label } from '@causeway/resources';
+import { lostStateOf, type LostState } from '@causeway/sync';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import type { Timeline } from '../engine/timeline';
 import type { Commit, Row, WatchedDisk } from '../engine/watched-disk';
@@ -24,8 +25,12 @@ export class History {
   private readonly versions = new Map<string, Map<string, Version>>();
   /** The newest revision, of each life of its origin, at which a resource was deleted or kept out of sync. */
   private readonly gone = new Map<string, Map<string, number>>();
-  /** Zones whose services other zones may not know, and until when others may not have. */
-  private readonly closed = new Map<string, number>();
+  /** Zones whose services other zones may not know: disabled, deleted, or withdrawn as lost. */
+  private readonly closed = new Spells();
+  private readonly deletedZones = new Spells();
+  private readonly missingMeshes = new Spells();
+  /** Names of the Zones and Meshes that ever were, by kind. */
+  private readonly owners = { Zone: new Set<string>(), Mesh: new Set<string>() };
   private readonly lives = new Map<string, Lives>();
 
   constructor(private readonly timeline: Timeline) {}
@@ -33,7 +38,7 @@ export class History {
   /** Takes in what was made on the control plane of a disk. */
   take({ disk, changes }: Commit): void {
     for (const { key, before, after } of changes) {
-      if (disk.name === 'global' && after.id.kind === 'Zone') this.takeZone(after);
+      if (disk.name === 'global') this.takeOwner(after.id, after);
       if (!isOrigin(disk.name, after)) continue;
       if (after.deletedAt !== undefined || after.labels[SYNC_LABEL] === 'disabled') this.takeGone(disk, key, after);
       const same = before?.deletedAt === undefined && before?.origin.revision === after.origin.revision;
@@ -49,8 +54,10 @@ export class History {
       if (row.deletedAt === undefined && isOrigin(disk.name, row)) this.takeVersion(disk, key, row);
     }
     if (disk.name !== 'global') return;
-    for (const name of this.closed.keys()) if (!disk.rows.has(`Zone////${name}`)) this.closed.set(name, Infinity);
-    for (const row of disk.rows.values()) if (row.id.kind === 'Zone') this.takeZone(row);
+    for (const kind of ['Zone', 'Mesh'] as const) {
+      for (const name of this.owners[kind]) this.takeOwner({ kind, name }, disk.rows.get(`${kind}////${name}`));
+    }
+    for (const row of disk.rows.values()) this.takeOwner(row.id, row);
   }
 
   version(key: string, { incarnation, revision }: Origin): Version | undefined {
@@ -68,7 +75,17 @@ export class History {
 
   /** Whether other zones had to forget the zone's services at some time since then. */
   wasClosedSince(zone: string, at: number): boolean {
-    return (this.closed.get(zone) ?? -1) >= at;
+    return this.closed.wasSoSince(zone, at);
+  }
+
+  /** Whether the zone had no Zone at some time since then. */
+  wasDeletedSince(zone: string, at: number): boolean {
+    return this.deletedZones.wasSoSince(zone, at);
+  }
+
+  /** Whether zones had to forget what is in the mesh at some time since then. */
+  wasMeshMissingSince(mesh: string, at: number): boolean {
+    return this.missingMeshes.wasSoSince(mesh, at);
   }
 
   /** Whether the store of a control plane was set back so many ms ago or earlier. */
@@ -88,11 +105,15 @@ export class History {
     this.gone.set(key, (this.gone.get(key) ?? new Map<string, number>()).set(disk.incarnation, row.revision));
   }
 
-  private takeZone(zone: Row): void {
-    const { name } = zone.id;
-    const open = zone.deletedAt === undefined && zone.spec['enabled'] !== false;
-    if (!open) this.closed.set(name, Infinity);
-    else if (this.closed.get(name) === Infinity) this.closed.set(name, this.timeline.now);
+  /** What a Zone or Mesh says of what belongs to it. */
+  private takeOwner({ kind, name }: Pick<Row['id'], 'kind' | 'name'>, row: Row | undefined): void {
+    if (kind !== 'Zone' && kind !== 'Mesh') return;
+    const { now } = this.timeline;
+    const isGone = row === undefined || row.deletedAt !== undefined;
+    this.owners[kind].add(name);
+    if (kind === 'Mesh') return this.missingMeshes.take(name, isGone, now);
+    this.deletedZones.take(name, isGone, now);
+    this.closed.take(name, isGone || !isOpen(row), now);
   }
 
   private livesOf(name: string): Lives {
@@ -104,6 +125,30 @@ export class History {
     this.lives.set(name, lives);
     return lives;
   }
+}
+
+/** Until when something was so last, by name. */
+class Spells {
+  private readonly ends = new Map<string, number>();
+
+  take(name: string, isSo: boolean, now: number): void {
+    if (isSo) this.ends.set(name, Infinity);
+    else if (this.ends.get(name) === Infinity) this.ends.set(name, now);
+  }
+
+  wasSoSince(name: string, at: number): boolean {
+    return (this.ends.get(name) ?? -1) >= at;
+  }
+}
+
+/** What a Zone says of its being lost; undefined where it is not, or there is no Zone. */
+export function lostOf(zone: Row | undefined): LostState | undefined {
+  return lostStateOf({ status: zone?.status ?? {} });
+}
+
+/** Whether other zones may know what comes from the zone of a living Zone. */
+export function isOpen(zone: Row): boolean {
+  return zone.spec['enabled'] !== false && lostOf(zone)?.policy !== 'withdraw';
 }
 
 /** Whether a row on a disk was made there. */

@@ -1,6 +1,6 @@
 /** An invariant of design.md §9 that did not hold. */
 export interface Violation {
-  /** `I1` … `I10`. */
+  /** `I1` … `I10`, or `conditions`. */
   readonly invariant: string;
   readonly detail: string;
 }

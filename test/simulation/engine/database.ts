@@ -141,7 +141,11 @@ export class SimStore implements ResourceStore {
   }
 
   notes(area: string): ReturnType<ResourceStore['notes']> {
-    return this.link.call(() => this.inner.notes(area));
+    const { disk, process } = this.link;
+    return this.link.call(() => {
+      disk.notesRead.set(`${process.name} ${area}`, process.timeline.now);
+      return this.inner.notes(area);
+    });
   }
 
   newIncarnation(): ReturnType<MemoryStore['newIncarnation']> {

@@ -77,6 +77,11 @@ export class SimNetwork {
     for (const connection of [...this.connections]) if (connection.joins(process)) connection.break(how);
   }
 
+  /** Whether a running process serves both streams of this session of a zone. */
+  serves(process: string, zone: string, session: number): boolean {
+    return [...this.connections].some((connection) => connection.isServed(process, zone, session));
+  }
+
   forget(connection: SimConnection): void {
     this.connections.delete(connection);
   }
@@ -102,6 +107,12 @@ class SimConnection implements ZoneTransport {
     readonly zone: string,
     private readonly parts: ConnectionParts,
   ) {}
+
+  isServed(by: string, zone: string, session: number): boolean {
+    const { peer } = this.parts;
+    if (zone !== this.zone || peer?.process.name !== by || !peer.process.isRunning) return false;
+    return this.pipes.filter((pipe) => pipe.session === session && pipe.global.isServed).length === 2;
+  }
 
   joins(process: SimProcess): boolean {
     return this.parts.process === process || this.parts.peer?.process === process;
@@ -143,6 +154,7 @@ class SimConnection implements ZoneTransport {
     const pipe = new SimPipe(direction, { ...this.parts, latency: () => this.latency(), isOut: () => this.broken });
     this.pipes.push(pipe);
     const headers = decodeZoneHeaders(metadata);
+    pipe.session = headers.session;
     process.timeline.after(this.latency(), () => {
       if (!peer || peer.process.isDead) return pipe.break();
       // What was opened on a connection that is gone ends when that is noticed.
@@ -188,6 +200,8 @@ interface PipeParts extends ConnectionParts {
 class SimPipe {
   readonly zone: PipeEnd;
   readonly global: PipeEnd;
+  /** The session that the zone opened it for. */
+  session: number | undefined;
 
   constructor(direction: 'up' | 'down', parts: PipeParts) {
     this.zone = new PipeEnd('zone', direction, parts);
@@ -218,6 +232,11 @@ class PipeEnd implements ListenedStream {
     private readonly direction: 'up' | 'down',
     private readonly parts: PipeParts,
   ) {}
+
+  /** Whether somebody listens and it has not ended. */
+  get isServed(): boolean {
+    return this.listener !== undefined && !this.over;
+  }
 
   listen(listener: StreamListener): void {
     this.listener = listener;

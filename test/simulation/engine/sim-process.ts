@@ -27,6 +27,10 @@ export class SimProcess {
     return this.state === 'dead';
   }
 
+  get isRunning(): boolean {
+    return this.state === 'running';
+  }
+
   get isPaused(): boolean {
     return this.state === 'paused';
   }

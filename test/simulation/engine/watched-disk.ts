@@ -30,6 +30,8 @@ export class WatchedDisk extends MemoryDisk {
   watcher: ((commit: Commit) => void) | undefined;
   /** Called when a new life has begun. */
   lifeWatcher: (() => void) | undefined;
+  /** When a process last read the notes of an area, by both names with a blank between. */
+  readonly notesRead = new Map<string, number>();
   /** Commits that changed a row. */
   commits = 0;
   private writing: Writing | undefined;

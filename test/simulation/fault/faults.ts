@@ -1,6 +1,7 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
 import { identityKey, type StorePoint } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
 import type {
   Change,
   ChangeBatch,
@@ -26,7 +27,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'no-fence',
     what: 'the store does not ask whether the leader that writes still leads',
-    faults: { store: { write: ({ fence: _fence, ...request }) => request } },
+    faults: { store: { write: withoutFence } },
   },
   {
     name: 'no-session',
@@ -63,7 +64,30 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     what: 'which addresses rest is remembered by the process only',
     faults: { store: { snapshot: withoutFreed, batch: freedByDeletion } },
   },
+  {
+    name: 'keeper-unfenced',
+    what: "the global's leader keeps zones in order without asking whether its term still stands",
+    faults: { store: { write: (request) => (isOfKeeper(request) ? withoutFence(request) : request) } },
+  },
+  {
+    name: 'lost-early',
+    what: 'the time after which a zone counts as lost is measured by a clock that runs too fast',
+    faults: { keeper: (options) => ({ ...options, clock: twiceAsFast(options.clock) }) },
+  },
 ];
+
+/** What the keeper of zones writes: that a zone is lost or back, and what is left of a deleted one. */
+function isOfKeeper({ fence, session, changes }: WriteRequest): boolean {
+  return fence !== undefined && (session !== undefined || changes.some(({ id }) => id.kind === 'Zone'));
+}
+
+function withoutFence({ fence: _fence, ...request }: WriteRequest): WriteRequest {
+  return request;
+}
+
+function twiceAsFast(clock: Clock): Clock {
+  return Object.create(clock, { elapsed: { value: () => 2 * clock.elapsed() } });
+}
 
 const MARK_TAG = 802;
 

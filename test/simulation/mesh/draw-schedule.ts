@@ -5,6 +5,7 @@ const NAMES = ['a', 'b', 'c', 'd'];
 const TEAMS = ['red', 'blue'];
 const TEMPLATES = ['{{ name }}.mesh', '{{ label "team" }}.mesh', '{{ .DisplayName }}.{{ .Zone }}.mesh'];
 const SELECTS = ['meshService', 'meshExternalService', 'meshMultiZoneService'] as const;
+const POLICIES = ['keep', 'depreferred', 'withdraw'] as const;
 const KINDS_OF_ZONE = ['MeshService', 'MeshService', 'Dataplane', 'MeshExternalService', 'HostnameGenerator'];
 const KINDS_OF_GLOBAL = ['MeshExternalService', 'MeshMultiZoneService', 'HostnameGenerator'];
 
@@ -39,7 +40,8 @@ export function drawSchedule(seed: number, limits: DrawLimits = EVERYTHING): Sch
     [1, 29],
     [1, 30],
   ]);
-  return { ...shape, prefix, restartsAtEnd: random.chance(0.25), steps: drawSteps(random, shape, limits) };
+  const staysAway = random.chance(0.15) ? random.pick(zones).name : undefined;
+  return { ...shape, prefix, restartsAtEnd: random.chance(0.25), staysAway, steps: drawSteps(random, shape, limits) };
 }
 
 type Shape = Pick<Schedule, 'globals' | 'zones'>;
@@ -55,6 +57,10 @@ function drawSteps(random: Prng, shape: Shape, { mishaps }: DrawLimits): Step[] 
     const scene = random.chance(0.25) ? drawScene(random, shape, mishaps) : [happens];
     at += drawPause(random);
     for (const each of scene) {
+      if (typeof each === 'number') {
+        at += each;
+        continue;
+      }
       steps.push({ at, ...each });
       at += random.weighted([
         [3, random.between(0, 10)],
@@ -76,8 +82,11 @@ function drawPause(random: Prng): number {
 
 type Happening = UserAction | Mishap;
 
+/** Things that happen one after the other, and ms in which nothing does. */
+type Scene = (Happening | number)[];
+
 /** A few things that belong together: where faults hide, chance alone comes too seldom. */
-function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][]): Happening[] {
+function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][]): Scene {
   const { name: zone, replicas } = random.pick(shape.zones);
   const possible = (...all: Mishap[]): Mishap[] => all.filter(({ type }) => mishaps.includes(type));
   const writes = (many: number): Happening[] => Array.from({ length: many }, () => drawService(random, zone));
@@ -87,7 +96,14 @@ function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][
   const killed = { type: 'kill', plane: zone, replica, for: random.between(1, 800), how: 'reset' } as const;
   const [at, how] = [random.between(0, shape.globals - 1), random.pick(['reset', 'half-open'] as const)];
   const slowed = { type: 'slow', plane: 'global', replica: at, for: 3_000, ms: random.between(50, 2_500) } as const;
-  return random.pick<Happening[]>([
+  const lead = random.pick<Mishap>([
+    { type: 'depose', plane: 'global' },
+    { type: 'kill', plane: 'global', replica: at, for: random.between(1, 800), how: 'reset' },
+    { type: 'pause', plane: 'global', replica: at, for: random.between(500, 9_000) },
+  ]);
+  const cut = { type: 'cut', zone, for: random.between(5_000, 25_000), how } as const;
+  const removed = { type: 'remove', on: 'global', kind: 'Zone', name: zone } as const;
+  const scenes: Scene[] = [
     // Deleted and made again, and the process that knew is gone.
     [service, ...writes(1), removal, ...possible(killed), service],
     [removal, ...writes(2), ...possible(killed), ...writes(1)],
@@ -99,6 +115,16 @@ function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][
     setBack(random, [...shape.zones.map(({ name }) => name), 'global'], writes, possible),
     // Withdrawn and given back.
     [service, { type: 'zone', zone, enabled: false }, ...writes(1), { type: 'zone', zone, enabled: true }],
+  ];
+  return random.weighted<Scene>([
+    // Away for long enough to be lost, and who leads the global may change meanwhile.
+    [1, [drawZone(random, zone), service, ...possible(cut), ...writes(1), random.between(0, 9_000), ...possible(lead)]],
+    // Its Zone is deleted while it is there; it makes itself known again at once.
+    [1, [service, removed, ...possible(lead), ...writes(1)]],
+    // What is left of a deleted zone goes while it is away, unless its Zone is made again before.
+    [1, [service, ...possible(cut), removed, random.between(0, 6_000), ...possible(lead), drawZone(random, zone)]],
+    [0.5, [...writes(1), { type: 'mesh', exists: false }, ...writes(1), ...drawMesh(random)]],
+    ...scenes.map((each): [number, Scene] => [1, each]),
   ]);
 }
 
@@ -107,7 +133,7 @@ function setBack(
   planes: readonly string[],
   writes: (many: number) => Happening[],
   possible: (...all: Mishap[]) => Mishap[],
-): Happening[] {
+): Scene {
   const plane = random.pick(planes);
   if (possible({ type: 'backup', plane }).length === 0) return writes(1);
   return [{ type: 'backup', plane }, ...writes(2), { type: 'restore', plane }, ...writes(1)];
@@ -116,6 +142,17 @@ function setBack(
 function drawService(random: Prng, zone: string): Extract<UserAction, { readonly type: 'service' }> {
   const [name, team] = [random.pick(NAMES), random.pick(TEAMS)];
   return { type: 'service', on: zone, name, port: random.between(80, 82), team, hidden: random.chance(0.06) };
+}
+
+function drawZone(random: Prng, zone: string): UserAction {
+  const lost = { policy: random.pick(POLICIES), after: random.pick(['1s', '4s', '10s']) };
+  const ruled = random.chance(0.6) ? { lost } : {};
+  return { type: 'zone', zone, enabled: random.chance(0.8), ...ruled };
+}
+
+/** The mesh is made again, or not. */
+function drawMesh(random: Prng): Scene {
+  return random.chance(0.8) ? [random.between(0, 3_000), { type: 'mesh', exists: true }] : [];
 }
 
 function drawWrite(random: Prng, { zones }: Shape): UserAction {
@@ -143,7 +180,8 @@ function drawWrite(random: Prng, { zones }: Shape): UserAction {
     [1, { type: 'multizone', on: 'global', name, team }],
     [2, generator],
     [6, drawRemoval(random, zone, on)],
-    [1, { type: 'zone', zone, enabled: random.chance(0.6) }],
+    [1, drawZone(random, zone)],
+    [0.4, { type: 'remove', on: 'global', kind: 'Zone', name: zone }],
   ]);
 }
 
@@ -180,7 +218,6 @@ function drawMishap(random: Prng, { zones, globals }: Shape, mishaps: readonly M
     case 'skew':
       return { type, plane, replica, ms: random.between(-60_000, 60_000) };
     case 'depose':
-      return { type, plane: zone };
     case 'backup':
     case 'restore':
       return { type, plane };

@@ -3,7 +3,14 @@ import { ConditionsLoop, createZoneLoops, LoopRunner } from '@causeway/controlle
 import { createElection, silentLogger, type Term } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { followStore, ResourceIndex } from '@causeway/store';
-import { createGlobalSync, createZoneSync, type GlobalSync } from '@causeway/sync-kds';
+import type { LostRule } from '@causeway/sync';
+import {
+  createGlobalSync,
+  createZoneKeeper,
+  createZoneSync,
+  type GlobalSync,
+  type ZoneKeeperOptions,
+} from '@causeway/sync-kds';
 import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
 import type { Served, SimNetwork } from '../engine/network';
 import type { Prng } from '../engine/prng';
@@ -14,6 +21,12 @@ import type { WatchedDisk } from '../engine/watched-disk';
 /** How long things last in a simulation, ms: short, so that they end within it. */
 export const TIMES = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 } as const;
 
+/** When a zone counts as lost whose Zone does not say. */
+export const LOST: LostRule = { policy: 'keep', after: 20_000 };
+
+/** What may be wrong with what the global's leader is told; only a simulation that looks for faults sets any. */
+export type KeeperFault = (options: ZoneKeeperOptions) => ZoneKeeperOptions;
+
 /** What all control planes of a simulation share. */
 export interface Surroundings {
   readonly timeline: Timeline;
@@ -22,7 +35,12 @@ export interface Surroundings {
   readonly random: Prng;
   readonly ranges: Readonly<Record<string, string>>;
   readonly storeFaults: StoreFaults;
+  readonly keeperFault: KeeperFault;
+  /** Told of each term of a leader of the global as it begins. */
+  readonly leads: (term: Term) => void;
 }
+
+type ZonePlane = Extract<ControlPlane, { readonly role: 'zone' }>;
 
 /** One replica of a control plane: a life of a process with the real engine in it. */
 export class SimReplica {
@@ -76,6 +94,7 @@ export class SimReplica {
 
   private startGlobal(): void {
     this.follow();
+    void this.elect((term) => this.leadGlobal(term));
     this.sync = createGlobalSync({
       store: this.store,
       sessions: simSessions(this.link),
@@ -91,8 +110,12 @@ export class SimReplica {
     });
   }
 
-  private async startZone(cp: Extract<ControlPlane, { role: 'zone' }>): Promise<void> {
+  private async startZone(cp: ZonePlane): Promise<void> {
     this.follow();
+    await this.elect((term) => this.leadZone(term, cp));
+  }
+
+  private async elect(lead: (term: Term) => Promise<void>): Promise<void> {
     await this.index.reached(0);
     const election = createElection({
       lease: simLease(this.link),
@@ -102,10 +125,22 @@ export class SimReplica {
       logger: silentLogger,
       random: this.jitter,
     });
-    await election.run((term) => this.lead(term, cp), this.life.signal);
+    await election.run(lead, this.life.signal);
   }
 
-  private async lead(term: Term, cp: Extract<ControlPlane, { role: 'zone' }>): Promise<void> {
+  /** As apps/global does it, but for the defaults, which the schedule writes, and for what is done once an hour. */
+  private async leadGlobal(term: Term): Promise<void> {
+    const { store, index, process, link, cp, around } = this;
+    const { registry } = around;
+    around.leads(term);
+    const shared = { store, index, clock: process.clock, logger: silentLogger, term };
+    const options = { ...shared, registry, sessions: simSessions(link), lost: LOST };
+    const keeper = createZoneKeeper(around.keeperFault(options));
+    const runner = new LoopRunner([new ConditionsLoop({ cp, registry })], { ...shared, random: this.jitter });
+    await Promise.all([runner.run(), keeper.run()]);
+  }
+
+  private async leadZone(term: Term, cp: ZonePlane): Promise<void> {
     const { store, index, process, around } = this;
     const { rest, grace, hold } = TIMES;
     const conditions = new ConditionsLoop({ cp, registry: around.registry });

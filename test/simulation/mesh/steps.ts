@@ -1,3 +1,5 @@
+import type { LostPolicy } from '@causeway/sync';
+
 /** Names of the zones that a simulation may have. */
 export const ZONE_NAMES = ['east', 'west', 'north', 'south'] as const;
 
@@ -30,7 +32,15 @@ export type UserAction =
       readonly selects: 'meshService' | 'meshExternalService' | 'meshMultiZoneService';
     }
   | { readonly type: 'remove'; readonly on: string; readonly kind: string; readonly name: string }
-  | { readonly type: 'zone'; readonly zone: string; readonly enabled: boolean };
+  | {
+      readonly type: 'zone';
+      readonly zone: string;
+      readonly enabled: boolean;
+      /** What becomes of its services when it is lost; the configured rule where it is absent. */
+      readonly lost?: { readonly policy: LostPolicy; readonly after: string };
+    }
+  /** The mesh that everything is in, made or deleted. */
+  | { readonly type: 'mesh'; readonly exists: boolean };
 
 /** How a connection ends: both ends hear of it at once, or late and apart. */
 export type BreakKind = 'reset' | 'half-open';
@@ -79,14 +89,18 @@ export interface Schedule {
   readonly prefix: number;
   /** Whether all processes start anew at the end, when nothing is left to do (I2, I10). */
   readonly restartsAtEnd: boolean;
+  /** A zone that is cut off at the end and stays so: it comes to be lost. */
+  readonly staysAway?: string | undefined;
   readonly steps: readonly Step[];
 }
 
 /** A schedule for people to read; `only` lines of it can be replayed by its seed. */
-export function describeSchedule({ seed, globals, zones, prefix, restartsAtEnd, steps }: Schedule): string {
+export function describeSchedule(schedule: Schedule): string {
+  const { seed, globals, zones, prefix, restartsAtEnd, staysAway, steps } = schedule;
+  const end = `${staysAway ? `, ${staysAway} stays away` : ''}${restartsAtEnd ? ', restarts at the end' : ''}`;
   const shape = zones.map(({ name, replicas }) => `${name}×${replicas}`).join(' ');
   return [
-    `seed ${seed}: global×${globals} ${shape}, addresses /${prefix}${restartsAtEnd ? ', restarts at the end' : ''}`,
+    `seed ${seed}: global×${globals} ${shape}, addresses /${prefix}${end}`,
     ...steps.map(({ at, ...action }) => `  ${String(at).padStart(6)} ms  ${JSON.stringify(action)}`),
   ].join('\n');
 }

@@ -14,6 +14,9 @@ import type { UserAction } from './steps';
 /** By this label a resource is kept out of sync. */
 export const SYNC_LABEL = 'kuma.io/kds-sync';
 
+/** The one mesh of a simulation. */
+export const MESH = 'default';
+
 /** Where a user writes. */
 export interface Desk {
   readonly cp: ControlPlane;
@@ -50,16 +53,20 @@ export function userChange(action: UserAction, desk: Desk): Change {
       const spec = { selector: { [action.selects]: {} }, template: action.template };
       return put(desk, { kind: 'HostnameGenerator', name: action.name }, spec);
     }
-    case 'zone':
-      return put(desk, { kind: 'Zone', name: action.zone }, action.enabled ? {} : { enabled: false });
+    case 'zone': {
+      const lost = action.lost ? { lost: { ...action.lost } } : {};
+      return put(desk, { kind: 'Zone', name: action.zone }, { ...(action.enabled ? {} : { enabled: false }), ...lost });
+    }
+    case 'mesh':
+      return action.exists ? meshChange(desk) : { type: 'delete', id: idOf(desk, 'Mesh', MESH), expect: 'any' };
     case 'remove':
       return { type: 'delete', id: idOf(desk, action.kind, action.name), expect: 'any' };
   }
 }
 
-/** A mesh, which everything else is in. */
-export function meshChange(desk: Desk, name: string): Change {
-  return put(desk, { kind: 'Mesh', name }, {});
+/** The mesh, which everything else is in. */
+export function meshChange(desk: Desk): Change {
+  return put(desk, { kind: 'Mesh', name: MESH }, {});
 }
 
 interface Named {
@@ -86,7 +93,7 @@ function idOf(desk: Desk, kindName: string, name: string): Change['id'] {
   const kind = kindOf(desk, kindName);
   return {
     kind: kindName,
-    mesh: kind.scope === 'mesh' ? 'default' : '',
+    mesh: kind.scope === 'mesh' ? MESH : '',
     zone: kind.sync.zoneInIdentity ? ownZone(desk.cp) : '',
     namespace: kind.namespaced ? 'default' : '',
     name,

@@ -17,7 +17,7 @@ import { Prng } from '../engine/prng';
 import { SimClock } from '../engine/sim-process';
 import { Timeline } from '../engine/timeline';
 import { WatchedDisk } from '../engine/watched-disk';
-import { SimReplica, TIMES, type Surroundings } from './plane';
+import { LOST, SimReplica, TIMES, type KeeperFault, type Surroundings } from './plane';
 import type { Mishap, Schedule, Step, UserAction } from './steps';
 import { meshChange, userChange, type Desk } from './user-writes';
 
@@ -36,6 +36,7 @@ const KINDS = new Registry([
 export interface Faults {
   readonly store?: StoreFaults;
   readonly network?: NetworkFaults;
+  readonly keeper?: KeeperFault;
 }
 
 /** What came of a run. */
@@ -69,9 +70,13 @@ export class World {
   private readonly checker: Checker;
   private readonly planes = new Map<string, Plane>();
   private readonly around: Surroundings;
+  /** When leaders of the global began to lead, by epoch. */
+  private readonly termsBegan = new Map<number, number>();
   private lives = 0;
   private ids = 0;
   private digest = 0;
+  /** Whether all steps were taken. */
+  private isOver = false;
 
   constructor(
     private readonly schedule: Schedule,
@@ -87,17 +92,27 @@ export class World {
       random: this.random,
       ranges: rangesOf(schedule.prefix),
       storeFaults: faults.store ?? {},
+      keeperFault: faults.keeper ?? ((options) => options),
+      leads: ({ epoch }) => this.termsBegan.set(epoch, this.timeline.now),
     };
     const global = this.addPlane('global', { role: 'global' }, schedule.globals);
     const zones = schedule.zones.map(({ name, replicas }) =>
       this.addPlane(name, { role: 'zone', zone: name, federated: true }, replicas),
     );
     const disks = { global: global.disk, zones: zones.map(({ disk }) => disk) };
-    this.checker = new Checker(disks, KINDS, this.timeline, { rest: TIMES.rest, hold: this.surestHold() });
+    const mesh = { ...disks, registry: KINDS, away: schedule.staysAway, lost: LOST };
+    this.checker = new Checker(mesh, this.timeline, {
+      rest: TIMES.rest,
+      hold: this.surestHold(),
+      lostZones: {
+        serves: (process, zone, session) => this.network.serves(process, zone, session),
+        leadsSince: (epoch) => this.termsBegan.get(epoch) ?? 0,
+      },
+    });
     // Reading every message twice is dear: a quarter of the schedules is enough.
     if (schedule.seed % 4 === 0) this.network.tap = this.checker.listener();
     for (const { disk } of this.planes.values()) this.addToDigest(disk);
-    this.write(global, meshChange(global, 'default'));
+    this.write(global, meshChange(global));
     for (const plane of this.planes.values()) plane.replicas.forEach((_, at) => this.start(plane, at));
   }
 
@@ -126,11 +141,12 @@ export class World {
     while (quiet < QUIET_SLICES && !this.checker.violation) {
       await this.pass(this.timeline.now + SLICE);
       const now = this.activity();
-      const differences = this.checker.differences();
-      quiet = now === before && differences.length === 0 ? quiet + 1 : 0;
+      const [differences, misstated] = [this.checker.differences(), this.checker.misstated()];
+      quiet = now === before && differences.length + misstated.length === 0 ? quiet + 1 : 0;
       before = now;
       if (this.timeline.now < end) continue;
       if (differences.length > 0) this.checker.report('I4', differences.slice(0, 5).join('; '));
+      else if (misstated.length > 0) this.checker.report('conditions', misstated.slice(0, 5).join('; '));
       else this.checker.report('I10', `it never comes to rest: ${now}`);
     }
     this.checker.checkElections();
@@ -185,14 +201,14 @@ export class World {
       case 'cut':
         this.network.cut.add(step.zone);
         this.network.break(step.zone, step.how);
-        return void this.timeline.after(step.for, () => this.network.cut.delete(step.zone));
+        return void this.timeline.after(step.for, () => this.mend(step.zone));
       default:
         return this.act(step);
     }
   }
 
   private act(action: UserAction): void {
-    const plane = this.plane(action.type === 'zone' ? 'global' : action.on);
+    const plane = this.plane('on' in action ? action.on : 'global');
     this.write(plane, userChange(action, plane));
   }
 
@@ -252,9 +268,15 @@ export class World {
     });
   }
 
-  /** Links and processes are as they should be from now on. */
+  /** Links and processes are as they should be from now on, but for the zone that stays away. */
   private mendAll(): void {
+    const { staysAway } = this.schedule;
+    this.isOver = true;
     this.network.cut.clear();
+    if (staysAway !== undefined) {
+      this.network.cut.add(staysAway);
+      this.network.break(staysAway, 'reset');
+    }
     for (const plane of this.planes.values()) {
       plane.replicas.forEach((replica, at) => {
         if (!replica) return;
@@ -265,6 +287,10 @@ export class World {
         if (replica.process.isDead) this.start(plane, at);
       });
     }
+  }
+
+  private mend(zone: string): void {
+    if (!this.isOver || zone !== this.schedule.staysAway) this.network.cut.delete(zone);
   }
 
   private start(plane: Plane, at: number): void {

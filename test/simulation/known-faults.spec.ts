@@ -1,0 +1,45 @@
+import { drawSchedule } from './mesh/draw-schedule';
+import { World } from './mesh/world';
+import { explain, explore } from './explore';
+import { KNOWN_FAULTS } from './fault/faults';
+
+const MINUTE = 60_000;
+
+describe('the simulation', () => {
+  it.each(KNOWN_FAULTS.map(({ name, faults }) => [name, faults] as const))(
+    'finds the fault %s',
+    async (_, faults) => {
+      const { findings, schedules } = await explore({ first: 1, step: 1, count: 500, seconds: 0 }, faults);
+      expect(findings).toHaveLength(1);
+      expect(schedules).toBeLessThanOrEqual(500);
+    },
+    5 * MINUTE,
+  );
+
+  it(
+    'shrinks what it found to what it takes',
+    async () => {
+      const fault = KNOWN_FAULTS.find(({ name }) => name === 'rest-in-memory');
+      const { findings } = await explore({ first: 1, step: 1, count: 500, seconds: 0 }, fault?.faults);
+      for (const finding of findings) {
+        const lines = (await explain(finding.schedule, fault?.faults)).split('\n');
+        expect(lines[0]).toMatch(/^I[12]: /);
+        // The mesh, and at most: made, deleted, killed, made again, and one more.
+        expect(lines.length).toBeLessThanOrEqual(2 + 5);
+      }
+      expect(findings).toHaveLength(1);
+    },
+    5 * MINUTE,
+  );
+
+  it(
+    'does the same each time',
+    async () => {
+      for (const seed of [3, 5, 8]) {
+        const [once, again] = [await new World(drawSchedule(seed)).run(), await new World(drawSchedule(seed)).run()];
+        expect(again).toEqual(once);
+      }
+    },
+    MINUTE,
+  );
+});
