@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from './failure.mjs';
 import { postgresBinaries } from './postgres-binaries.mjs';
 import {
@@ -11,39 +12,59 @@ import {
   plainEnvironment,
   POSTGRES_PASSWORD,
   POSTGRES_USER,
+  serverPid,
 } from './postgres-cluster.mjs';
 import { postgresHome } from './postgres-home.mjs';
 
 // The shell holds the reading end of our pipe: when this process dies for whatever reason, kill -9 included, `cat` ends and
-// Postgres is told to stop. When Postgres ends by itself the shell ends with its status.
+// Postgres is told to stop. When Postgres ends by itself the shell ends with its status, and nobody is told anything any
+// more: its number may be another process's by then.
 const GUARD =
-  'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -INT $p) 2>/dev/null & exec 3<&-; wait $p';
+  'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -INT $p) 2>/dev/null & w=$!; exec 3<&-; ' +
+  'wait $p; s=$?; kill $w 2>/dev/null; exit $s';
 const STOP_TIMEOUT_MS = 15_000;
+/** How long the processes of a server that was killed may go on with what they were doing. */
+const LEFT_OVER_TIMEOUT_MS = 30_000;
 
 /**
  * Runs the Postgres that comes inside an npm package, its files in `folder`, listening on 127.0.0.1:`port`, until `stop()`
  * or the end of this process. `durable: false` is for tests: a crash of the machine may lose what it holds.
- * Gives `{ url(database), port, pid, stop(), ended }`; `ended` resolves with the last lines it wrote when it stopped unasked.
+ * Gives `{ url(database), port, pid, stop(), crash(), ended }`. `crash()` ends it at once, as a kill -9 does: the next start
+ * in the folder recovers what was committed. `ended` resolves with the last lines it wrote when it stopped unasked.
  */
 export async function startPostgres({ folder, port, durable = true, onWait }) {
   const { home, dataDir, account, copyRoot } = postgresHome(folder);
-  const bin = await postgresBinaries(account, copyRoot);
+  const bin = postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
   initialiseCluster({ bin, dataDir, account });
-  const child = spawn(
-    '/bin/sh',
-    ['-c', GUARD, 'sh', join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)],
-    {
-      ...account,
-      env: plainEnvironment(),
-      cwd: '/',
-      detached: true, // a Ctrl-C on the terminal is for the control planes first
-      stdio: ['pipe', 'ignore', 'pipe'],
-    },
-  );
+  const args = [join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)];
+  const { child, log } = await launchOnceFree({ args, account, dataDir, port });
+  return { home, ...handle(child, { dataDir, port, log }) };
+}
+
+/** A server that was killed leaves processes behind that end a moment later, and no other may serve before. */
+async function launchOnceFree(start) {
+  const deadline = Date.now() + LEFT_OVER_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await launch(start);
+    } catch (error) {
+      if (!(error instanceof FolderInUse) || Date.now() >= deadline) throw error;
+      await delay(100);
+    }
+  }
+}
+
+async function launch({ args, account, dataDir, port }) {
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...args], {
+    ...account,
+    env: plainEnvironment(),
+    cwd: '/',
+    detached: true, // a Ctrl-C on the terminal is for the control planes first
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
   child.stdin.on('error', () => {}); // it ended before we let go of the pipe
-  const log = await untilReady(child, { dataDir, port });
-  return { home, ...handle(child, port, log) };
+  return { child, log: await untilReady(child, { dataDir, port }) };
 }
 
 /** Deletes everything that `startPostgres` keeps in this folder; not while a Postgres serves from it. */
@@ -82,11 +103,18 @@ function startFailure(log, { dataDir, port }) {
   if (/could not bind|Address already in use/.test(log)) {
     return new Failure(`port ${port} is taken, Postgres needs it: set CAUSEWAY_POSTGRES_PORT to a free one`);
   }
+  if (log.includes('pre-existing shared memory block')) return new FolderInUse(dataDir);
   const fatal = log.split('\n').find((line) => /FATAL|PANIC/.test(line)) ?? lastLine(log);
   return brokenFolder(dataDir, fatal.replace(/^.*(?:FATAL|PANIC):\s*/, ''));
 }
 
-function handle(child, port, log) {
+class FolderInUse extends Failure {
+  constructor(dataDir) {
+    super(`processes of an earlier Postgres still use the data folder ${dataDir}: start again when they have ended`);
+  }
+}
+
+function handle(child, { dataDir, port, log }) {
   let stopping = false;
   const closed = new Promise((resolve) => child.once('exit', resolve));
   return {
@@ -100,6 +128,13 @@ function handle(child, port, log) {
       const timer = setTimeout(() => killGroup(child.pid), STOP_TIMEOUT_MS);
       await closed;
       clearTimeout(timer);
+    },
+    async crash() {
+      stopping = true;
+      const pid = serverPid(dataDir);
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      await closed;
+      child.stdin.end();
     },
   };
 }

