@@ -25,7 +25,8 @@ export class ProcessPlane {
   private readonly child: ChildProcess;
   /** The last lines it logged, for messages. */
   readonly lastLines: string[] = [];
-  private readonly exited: Promise<void>;
+  /** Resolves when it has ended, whoever ended it. */
+  readonly exited: Promise<void>;
   private alive = true;
 
   private constructor(

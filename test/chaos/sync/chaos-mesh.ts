@@ -2,6 +2,7 @@ import { recordVersions } from '../../support/row-versions';
 import type { PlaneEnvironment } from '../../support/process-plane';
 import { until } from '../../support/until';
 import { ChaosDatabase } from './chaos-database';
+import { type ChaosServer } from './chaos-server';
 import { Link } from './link';
 import { ReplicaProcess } from './replica-process';
 
@@ -21,11 +22,16 @@ const OPEN = {
   CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1',
 };
 
-/** A global and zones as processes of several replicas, each control plane with a database, each zone behind a link. */
+/**
+ * A global and zones as processes of several replicas, each zone behind a link, each control plane with a database on a
+ * server that is theirs alone.
+ */
 export class ChaosMesh {
   readonly databases = new Map<string, ChaosDatabase>();
   readonly links = new Map<string, Link>();
   readonly replicas: ReplicaProcess[] = [];
+
+  constructor(readonly server: ChaosServer) {}
 
   get zones(): readonly string[] {
     return ZONES.map(([name]) => name);
@@ -33,7 +39,7 @@ export class ChaosMesh {
 
   /** Starts everything; every version of every row is recorded from then on. */
   async start(): Promise<void> {
-    for (const name of [GLOBAL, ...this.zones]) this.databases.set(name, await ChaosDatabase.create());
+    for (const name of [GLOBAL, ...this.zones]) this.databases.set(name, await ChaosDatabase.create(this.server, name));
     for (let n = 0; n < GLOBAL_REPLICAS; n++) this.add('global', GLOBAL, OPEN);
     for (const [name, replicas] of ZONES) {
       const link = new Link();
@@ -42,7 +48,7 @@ export class ChaosMesh {
       const env = { CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${link.port}` };
       for (let n = 0; n < replicas; n++) this.add('zone', name, env);
     }
-    await Promise.all(this.replicas.map((replica) => replica.start()));
+    await this.startReplicas();
     for (const link of this.links.values()) link.lead(this.globals[0]?.kdsPort ?? 0);
     await Promise.all(this.zones.map((zone) => this.untilJoined(zone)));
     for (const { url } of this.databases.values()) await recordVersions(url);
@@ -61,10 +67,16 @@ export class ChaosMesh {
     for (const { owner, lastLines } of this.replicas) console.error([owner, ...lastLines].join('\n  '));
   }
 
+  /** Ends all but the server. */
   async stop(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.end()));
     await Promise.all([...this.links.values()].map((link) => link.close()));
-    await Promise.all([...this.databases.values()].map((database) => database.drop()));
+  }
+
+  /** Rejects when all have started or failed, so that `stop` misses none. */
+  private async startReplicas(): Promise<void> {
+    const starts = await Promise.allSettled(this.replicas.map((replica) => replica.start()));
+    for (const start of starts) if (start.status === 'rejected') throw start.reason;
   }
 
   private add(app: 'global' | 'zone', owner: string, env: PlaneEnvironment): void {

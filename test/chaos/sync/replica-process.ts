@@ -3,8 +3,11 @@ import { ProcessPlane, type PlaneEnvironment } from '../../support/process-plane
 /** A replica that is killed and started again, with the same settings and, on the global, the same port for zones. */
 export class ReplicaProcess {
   private current: ProcessPlane | undefined;
+  private toEnd: ProcessPlane | undefined;
   /** Answers nothing: stopped, or killed and not started again yet. */
   down = false;
+  /** Each time that it ended though nobody ended it, with what it said last. */
+  readonly falls: string[] = [];
 
   constructor(
     private readonly app: 'global' | 'zone',
@@ -14,7 +17,9 @@ export class ReplicaProcess {
   ) {}
 
   async start(): Promise<void> {
-    this.current = await ProcessPlane.start(this.app, this.owner, this.env);
+    const plane = await ProcessPlane.start(this.app, this.owner, this.env);
+    this.current = plane;
+    void plane.exited.then(() => this.heedEnd(plane));
     if (this.app === 'global') this.env = { ...this.env, CAUSEWAY_KDS_PORT: String(this.kdsPort) };
     this.down = false;
   }
@@ -34,6 +39,7 @@ export class ReplicaProcess {
 
   async kill(): Promise<void> {
     this.down = true;
+    this.toEnd = this.current;
     await this.current?.kill();
   }
 
@@ -48,6 +54,12 @@ export class ReplicaProcess {
   }
 
   async end(): Promise<void> {
+    this.toEnd = this.current;
     await this.current?.stop();
+  }
+
+  private heedEnd(plane: ProcessPlane): void {
+    if (plane !== this.toEnd)
+      this.falls.push(`${this.owner} ended by itself: ${plane.lastLines.slice(-5).join(' | ')}`);
   }
 }

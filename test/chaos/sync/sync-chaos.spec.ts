@@ -1,8 +1,9 @@
+import { faults } from './chaos-report';
 import { runSyncChaos } from './sync-chaos';
 
 it('I4 I5 I7 I9: zones and replicas of the global that are killed, stopped and cut off hold what the origins hold', async () => {
   const report = await runSyncChaos({ seed: 1, seconds: 10 });
-  expect(report).toMatchObject({ unequal: [], vanished: [], wentBack: [], lost: [] });
+  expect(faults(report)).toEqual([]);
   // Nothing above means anything unless there was work.
   expect(report.answeredWrites).toBeGreaterThan(0);
   expect(report.deletions).toBeGreaterThan(0);

@@ -1,0 +1,30 @@
+import type { Verdict } from './verdict';
+
+/** What became of a run. A run that broke off has no findings. */
+export interface ChaosReport extends Partial<Findings> {
+  readonly seed: number;
+  readonly seconds: number;
+  /** How often each mishap was. */
+  readonly mishaps: Readonly<Record<string, number>>;
+  readonly answeredWrites: number;
+  readonly unansweredWrites: number;
+  /** Mishaps that could not begin or end as they should, with the error: these broke the run off. */
+  readonly failed: readonly string[];
+  /** Replicas that ended though nobody ended them. */
+  readonly fell: readonly string[];
+}
+
+/** What was seen after all was mended. */
+export interface Findings extends Verdict {
+  /** Versions of copies that were looked at, and how many of these were deletions. */
+  readonly copies: number;
+  readonly deletions: number;
+  /** From the end of the last mishap until all held what the origins hold, ms. */
+  readonly settledMs: number;
+}
+
+/** Everything in a report that must not be. */
+export function faults(report: ChaosReport): readonly string[] {
+  const { failed, fell, unequal = [], vanished = [], wentBack = [], lost = [] } = report;
+  return [...failed, ...fell, ...unequal, ...vanished, ...wentBack, ...lost];
+}
