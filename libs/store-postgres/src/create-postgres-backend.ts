@@ -1,12 +1,11 @@
 import { silentLogger, systemClock, type Clock, type LeaderLease, type Logger } from '@causeway/runtime';
 import type { SessionStore } from '@causeway/store';
-import { awaitPostgres } from './await-postgres';
 import { Listener } from './listener';
-import { migrate } from './migrate';
 import { PostgresLease, RELEASE_CHANNEL } from './postgres-lease';
 import { PostgresPool } from './postgres-pool';
 import { PostgresSessions } from './postgres-sessions';
 import { PostgresStore } from './postgres-store';
+import { readyDatabase } from './ready-database';
 import { WakeUps } from './wake-ups';
 
 /** How a process uses its database; only `url` must be given. */
@@ -55,8 +54,8 @@ export interface PostgresBackend {
 export async function createPostgresBackend(options: PostgresOptions): Promise<PostgresBackend> {
   const { url, clock = systemClock, logger = silentLogger, statementTimeout = 30_000 } = options;
   const signal = options.signal ?? new AbortController().signal;
-  await awaitPostgres({ url, clock, logger, signal, timeout: options.startTimeout ?? 60_000 });
-  await migrate({ url, logger, tolerateNewer: options.tolerateNewer ?? false });
+  const { startTimeout: timeout = 60_000, tolerateNewer = false } = options;
+  await readyDatabase({ url, clock, logger, signal, timeout, tolerateNewer });
   const pool = new PostgresPool({ url, size: options.poolSize ?? 10, statementTimeout, applicationName: 'causeway' });
   const leasePool = new PostgresPool({ url, size: 2, statementTimeout: 3_000, applicationName: 'causeway lease' });
   const wakeUps = new WakeUps(clock);

@@ -76,6 +76,23 @@ describe('the start of a store', () => {
     await door.close();
   });
 
+  it('begins anew when the database goes away after it was found', async () => {
+    // The first connection finds it, the second holds the lock of migrations, the third is TypeORM's.
+    for (const cutOff of [2, 3]) {
+      const door = new Door(database.url, cutOff);
+      const url = new URL(database.url);
+      url.port = String(await door.knownPort());
+      await door.open();
+      const lines: string[] = [];
+      const logger: Logger = { ...silentLogger, warn: (message) => void lines.push(message) };
+      const backend = await start({ url: url.href, logger });
+      expect(lines).toEqual([expect.stringContaining('went away during the start, trying again')]);
+      await write(backend.store, put(freshId()));
+      await backend.close();
+      await door.close();
+    }
+  });
+
   it('gives up with one line when the time is over, it is told to stop, or waiting cannot help', async () => {
     const nowhere = new URL(database.url);
     nowhere.port = '1';
@@ -107,16 +124,18 @@ describe('the start of a store', () => {
   });
 });
 
-/** A port that leads to the database once it is opened. */
+/** A port that leads to the database once it is opened, but for the connection numbered `cutOff`, counted from 1. */
 class Door {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private port = 0;
   private opened: Promise<void> | undefined;
 
-  constructor(url: string) {
+  constructor(url: string, cutOff = 0) {
     const { hostname, port } = new URL(url);
+    let connections = 0;
     this.server = createServer((socket) => {
+      if (++connections === cutOff) return void socket.destroy();
       const far = connect(Number(port), hostname);
       for (const one of [socket, far]) {
         this.sockets.add(one);
