@@ -8,6 +8,7 @@ import { createLogger } from '@causeway/telemetry';
 import type { SettingValues } from '@causeway/runtime';
 import { orFail } from './configure';
 import { createLeadership, type Leadership } from './leadership';
+import { onceServed } from './once-served';
 import { bindIdentity } from './own-identity';
 import { instanceId, VERSION } from './program-facts';
 import { programLife } from './program-life';
@@ -56,7 +57,8 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
       signal: life.signal,
     }),
   );
-  const { storeId } = await orFail(bindIdentity(state.store, cp));
+  const patience = { clock: systemClock, logger, life };
+  const { storeId } = await orFail(onceServed(() => bindIdentity(state.store, cp), patience));
   const index = new ResourceIndex();
   const following = followStore(state.store, index, { clock: systemClock, logger, signal: life.signal });
   const leadership = await createLeadership(settings, { state, logger, storeId });

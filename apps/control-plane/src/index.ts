@@ -5,6 +5,7 @@
  */
 export { configure, fail, orFail, type Configured } from './configure';
 export { layFoundations, type FoundationOptions, type Foundations } from './foundations';
+export { onceServed } from './once-served';
 export { serve, type Served, type ServeOptions } from './serve';
 export { awaitDefaults, upkeep } from './upkeep';
 export { namingInsights } from './naming-insights';

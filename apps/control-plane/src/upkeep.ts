@@ -34,5 +34,10 @@ export function awaitDefaults(foundations: Foundations): () => string | undefine
   };
   const unsubscribe = index.subscribe(() => void look());
   void look();
-  return () => (written ? undefined : 'no leader has written the default resources yet');
+  return () => {
+    if (written) return undefined;
+    // A look that the database did not answer tells nothing, and the index may stand still from now on.
+    void look();
+    return 'no leader has written the default resources yet';
+  };
 }

@@ -1,4 +1,4 @@
-import { fail, orFail, type Foundations } from '@causeway/control-plane';
+import { fail, onceServed, orFail, type Foundations } from '@causeway/control-plane';
 import {
   FileCertificates,
   OwnCertificates,
@@ -41,6 +41,8 @@ export async function openCertificates(
     case 'files':
       return orFail(Promise.resolve().then(() => new FileCertificates({ ...foundations, ...source })));
     case 'own':
-      return orFail(OwnCertificates.open({ ...foundations, names: () => serverNames(source.names) }));
+      return orFail(
+        onceServed(() => OwnCertificates.open({ ...foundations, names: () => serverNames(source.names) }), foundations),
+      );
   }
 }

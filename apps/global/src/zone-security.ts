@@ -1,4 +1,4 @@
-import { orFail, type Foundations } from '@causeway/control-plane';
+import { onceServed, orFail, type Foundations } from '@causeway/control-plane';
 import type { ZoneAccess } from '@causeway/rest';
 import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/sync-kds';
 import { openCertificates, type CertificateSource } from './certificates';
@@ -24,7 +24,7 @@ export async function secureZones(foundations: Foundations, config: SecurityConf
   const { settings } = config;
   warnOfOpenDoors(foundations, settings);
   const desk = createZoneTokens(foundations);
-  await orFail(desk.tokens.ensureKey());
+  await orFail(onceServed(() => desk.tokens.ensureKey(), foundations));
   const certificates = await openCertificates(foundations, config.certificates);
   const asksForTokens = settings.CAUSEWAY_KDS_AUTH === 'token';
   const host = settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (asksForTokens ? '0.0.0.0' : '127.0.0.1');
