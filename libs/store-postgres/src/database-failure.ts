@@ -2,8 +2,11 @@ import { types } from 'node:util';
 import { Unavailable } from '@causeway/resources';
 import { DatabaseError } from 'pg';
 
-/** Classes and codes of Postgres that mean "not now": connections, resources, shutdown, standby, timeouts, deadlocks. */
-const NOT_NOW = /^(08|53|57|58|40|25006|55P03|25P0[34])/;
+/**
+ * Classes and codes of Postgres that mean "not now": connections, also where it lets nobody in, resources, shutdown,
+ * standby, timeouts, deadlocks.
+ */
+const NOT_NOW = /^(08|53|57|58|40|25006|55000|55P03|25P0[34])/;
 /** What only a mistake of ours throws. */
 const MISTAKES = ['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
 

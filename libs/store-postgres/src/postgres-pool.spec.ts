@@ -25,3 +25,19 @@ it('outlives a connection that the server ends while it is lent and no statement
   await server.end();
   await database.drop();
 });
+
+it('takes a database that lets nobody in for one that is away', async () => {
+  const database = await createTestDatabase();
+  const elsewhere = new URL(database.url);
+  const name = elsewhere.pathname.slice(1);
+  elsewhere.pathname = '/postgres';
+  const server = new Client({ connectionString: elsewhere.href });
+  await server.connect();
+  await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  const pool = new PostgresPool({ url: database.url, size: 1, statementTimeout: 5_000, applicationName: 'test' });
+  await expect(pool.query({ text: 'SELECT 1' })).rejects.toThrow(Unavailable);
+
+  await pool.close();
+  await server.end();
+  await database.drop();
+});
