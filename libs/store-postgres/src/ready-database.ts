@@ -1,6 +1,6 @@
+import { types } from 'node:util';
 import { Unavailable } from '@causeway/resources';
 import { Backoff } from '@causeway/runtime';
-import { QueryFailedError } from 'typeorm';
 import { awaitPostgres, placeOf, type AwaitOptions } from './await-postgres';
 import { databaseFailure } from './database-failure';
 import { migrate, type MigrateOptions } from './migrate';
@@ -29,9 +29,14 @@ async function away(work: Promise<void>): Promise<Unavailable | undefined> {
     await work;
     return undefined;
   } catch (error) {
-    const failure = databaseFailure(error instanceof QueryFailedError ? error.driverError : error);
+    const failure = databaseFailure(driverError(error));
     // What is Unavailable already was refused by a rule of ours, not by the server.
     if (error instanceof Unavailable || !(failure instanceof Unavailable)) throw error;
     return failure;
   }
+}
+
+/** What the driver said, of an error in which TypeORM wraps it. TypeORM itself is not loaded for that. */
+function driverError(error: unknown): unknown {
+  return types.isNativeError(error) && 'driverError' in error ? error.driverError : error;
 }
