@@ -1,5 +1,6 @@
 import { applyDefaults } from '@causeway/admission';
 import { errorText, type Term } from '@causeway/runtime';
+import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Foundations } from './foundations';
 
 /** How long tombstones are kept, and how often old ones are looked for, ms (design.md §2.3). */
@@ -20,12 +21,18 @@ export async function upkeep(foundations: Foundations, term: Term): Promise<void
   }
 }
 
+/** What is looked at for the defaults. */
+interface Looked {
+  readonly store: Pick<ResourceStore, 'notes'>;
+  readonly index: ResourceIndex;
+  readonly life: AbortController;
+}
+
 /**
  * Says why the program is not ready as long as no leader, here or elsewhere, has written the defaults; a mesh without
  * them would refuse the first services.
  */
-export function awaitDefaults(foundations: Foundations): () => string | undefined {
-  const { store, index, life } = foundations;
+export function awaitDefaults({ store, index, life }: Looked): () => string | undefined {
   let written = false;
   const look = async (): Promise<void> => {
     if (written || life.signal.aborted) return;
