@@ -25,6 +25,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]); // let go with the connection
     await runSteps(options, client);
+    await warnOfLoss(options, client);
   } finally {
     await client.end();
   }
@@ -40,6 +41,16 @@ async function runSteps({ url, logger, tolerateNewer }: MigrateOptions, client: 
     return logger.warn(`${line}; going on as told`);
   }
   if (known.some((name) => !done.includes(name))) await runMissing(url, logger);
+}
+
+/** What was answered with success must stand (I9): a server may be told otherwise, and then only its operator knows. */
+async function warnOfLoss({ logger }: MigrateOptions, client: Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name`,
+  );
+  if (rows.length === 0) return;
+  const settings = rows.map(({ name }) => `${name} = off`).join(', ');
+  logger.warn('a crash of this Postgres loses writes that were answered with success', { settings });
 }
 
 async function runMissing(url: string, logger: Logger): Promise<void> {
