@@ -82,6 +82,8 @@ class LeaderChaos {
     for (let n = 0; n < CANDIDATES; n++) this.add();
     await until('somebody leads', () => this.leader);
     for (let n = 0; n < this.options.changes; n++) await this.change(FAULTS[n % FAULTS.length] ?? 'pause');
+    // A short run may end before the first address has rested.
+    await until('an address was handed on', async () => (await readAudit(admin)).handedOn > 0);
     const { writes, lost } = await load.stop();
     await this.close();
     const audit = await readAudit(admin);
