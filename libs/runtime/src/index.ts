@@ -10,7 +10,7 @@ export { type LeaderElection, type LeaderStatus, type Term } from './leader-elec
 export { createElection } from './election';
 export { type ElectionOptions } from './election-options';
 export { type LeaderLock } from './leader-lock';
-export { inSlices, SLICE, SlicedWork } from './sliced-work';
+export { inSlices, nextTurn, SLICE, SlicedWork } from './sliced-work';
 export { sortedPage, type Part, type SortedPage } from './sorted-page';
 export { SortedRuns } from './sorted-runs';
 export { within } from './within';

@@ -20,9 +20,14 @@ export class SlicedWork {
   }
 }
 
+/** Resolves once others have had their turn of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Does all of it, with a turn for others after each slice; rejects with what a step throws. */
 export async function inSlices(steps: Iterable<unknown>): Promise<void> {
   const work = new SlicedWork();
   work.begin(steps);
-  while (!work.advance()) await new Promise((resolve) => setImmediate(resolve));
+  while (!work.advance()) await nextTurn();
 }

@@ -1,5 +1,5 @@
 import { Unavailable, type Identity, type JsonObject, type Resource, type StorePoint } from '@causeway/resources';
-import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { Backoff, errorText, nextTurn, type Clock, type Logger } from '@causeway/runtime';
 import type {
   ChangeBatch,
   ChangeResult,
@@ -170,8 +170,12 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     const results: ChangeResult[] = [];
     let revision = 0;
     try {
-      for (const piece of piecesOf(request, PIECE)) {
-        const written = await this.writePiece(piece);
+      const [first, ...more] = piecesOf(request, PIECE);
+      let next: Piece | undefined = first && prepared(first);
+      while (next) {
+        const writing = this.writePiece(next);
+        next = await preparedMeanwhile(more.shift(), writing);
+        const written = await writing;
         results.push(...written.results);
         revision = written.revision;
       }
@@ -181,8 +185,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     return { revision, results };
   }
 
-  private async writePiece(request: WriteRequest): Promise<WriteResult> {
-    const call = writeCall(request);
+  private async writePiece({ request, call }: Piece): Promise<WriteResult> {
     const row = await this.callWrite(call).catch((error: unknown) => {
       throw refusedLater(error, request, call);
     });
@@ -200,6 +203,27 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
       return { ...row, results: wireResults(kept?.results ?? '[]') };
     });
   }
+}
+
+/** One statement of a write. */
+interface Piece {
+  readonly request: WriteRequest;
+  readonly call: WriteCall;
+}
+
+function prepared(request: WriteRequest): Piece {
+  return { request, call: writeCall(request) };
+}
+
+/** Prepares a piece once the one before is on its way: the server and this process then work at the same time. */
+async function preparedMeanwhile(
+  request: WriteRequest | undefined,
+  writing: Promise<unknown>,
+): Promise<Piece | undefined> {
+  if (!request) return undefined;
+  writing.catch(() => undefined); // whoever waits for it hears of it
+  await nextTurn();
+  return prepared(request);
 }
 
 // Reads what the write has left in its session, and lets go of it.

@@ -1,4 +1,4 @@
-import { describeIdentity, type Identity, type JsonObject } from '@causeway/resources';
+import { describeIdentity, type JsonObject } from '@causeway/resources';
 import {
   Fenced,
   refusalDetail,
@@ -94,37 +94,30 @@ function changesOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeR
   return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at)]));
 }
 
+/** Made for every change of every write, so without copies in between; what is undefined is not sent. */
 function changeFields(change: Change, at: number): JsonObject {
-  const { id, expect } = change;
-  const asked = { at, type: change.type, ...identityFields(id), ...expectationFields(expect) };
-  switch (change.type) {
-    case 'put':
-      return { ...asked, labels: change.labels, spec: change.spec, status: change.status, ...copyFields(change.copy) };
-    case 'patch':
-      return {
-        ...asked,
-        spec: change.spec,
-        status: change.status,
-        ...(change.vip === undefined ? {} : { setsVip: true, vip: change.vip }),
-        ...(change.graceStartedAt === undefined ? {} : { setsGrace: true, graceStartedAt: change.graceStartedAt }),
-      };
+  const { type, id, expect } = change;
+  const { kind, mesh, zone, namespace, name } = id;
+  const absent = expect === 'absent' ? true : undefined;
+  const revision = typeof expect === 'number' ? expect : undefined;
+  switch (type) {
+    case 'put': {
+      const { labels, spec, status } = change;
+      const asked = { at, type, kind, mesh, zone, namespace, name, absent, expect: revision, labels, spec, status };
+      return change.copy ? { ...asked, ...copyFields(change.copy) } : asked;
+    }
+    case 'patch': {
+      const { spec, status, vip, graceStartedAt } = change;
+      const [setsVip, setsGrace] = [vip !== undefined, graceStartedAt !== undefined];
+      const place = { at, type, kind, mesh, zone, namespace, name, expect: revision };
+      return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt });
+    }
     case 'delete':
-      return asked;
+      return { at, type, kind, mesh, zone, namespace, name, expect: revision };
   }
 }
 
-function identityFields({ kind, mesh, zone, namespace, name }: Identity): JsonObject {
-  return { kind, mesh, zone, namespace, name };
-}
-
-function expectationFields(expect: Change['expect']): JsonObject {
-  if (expect === 'any') return {};
-  return expect === 'absent' ? { absent: true } : { expect };
-}
-
-function copyFields(copy: CopyFacts | undefined): JsonObject {
-  if (!copy) return {};
-  const { uid, generation, creationOrder, createdAt, origin } = copy;
+function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): JsonObject {
   return {
     ...{ uid, generation, creationOrder, createdAt },
     originIncarnation: origin.incarnation,
