@@ -280,9 +280,11 @@ BEGIN
   now_ms := now_us / 1000;
   before := head.revision;
   IF jsonb_array_length(changes) > 1 THEN
-    SELECT count(*) <> count(DISTINCT (c.name, c.zone, c.namespace, c.kind, c.mesh)) OR count(c.vip) <> count(DISTINCT c.vip)
+    -- Two identities that look the same when written in one line only cost time.
+    SELECT count(*) <> count(DISTINCT concat_ws('/', c.name, c.zone, c.namespace, c.kind, c.mesh) COLLATE "C")
+        OR count(c.vip) <> count(DISTINCT c.vip)
       INTO one_by_one
-      FROM jsonb_to_recordset(changes) AS c(kind text, mesh text, zone text, namespace text, name text, vip text);
+      FROM jsonb_to_recordset(changes) AS c(kind text, mesh text, zone text, namespace text, name text, vip inet);
   END IF;
   FOR asked IN
     SELECT c.*, r AS row_held, o.identity AS vip_holder
