@@ -9,6 +9,7 @@ export class WriteTogether0000000000005 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(IDENTITY);
+    await runner.query(STORE_ID);
     await runner.query(STORE);
     await runner.query(WRITE);
   }
@@ -22,6 +23,11 @@ export class WriteTogether0000000000005 implements MigrationInterface {
 const IDENTITY = `
 ALTER TABLE resources DROP CONSTRAINT resources_identity,
   ADD CONSTRAINT resources_identity PRIMARY KEY (name, zone, namespace, kind, mesh);
+`;
+
+/** The id of the store is drawn here, once: replicas that start at once must not each draw one. */
+const STORE_ID = `
+INSERT INTO notes (area, key, value) VALUES ('identity', 'store', jsonb_build_object('storeId', gen_random_uuid()));
 `;
 
 /** Rows that are new, and rows that were there, as they shall be; each row once. */

@@ -4,6 +4,7 @@ import type { ResourceStore } from '@causeway/store';
 
 const AREA = 'identity';
 const KEY = 'self';
+const DRAWN = 'store';
 
 /** Who a store belongs to, written at its first start and never changed. */
 export interface OwnIdentity {
@@ -13,13 +14,15 @@ export interface OwnIdentity {
 /**
  * Binds a store to its control plane: a zone's name and the store's id are written at the first start, and another
  * name stops the start (design.md §5 Ownership), since everything in the store bears the first one. Two replicas that
- * start at once read the same id back.
+ * start at once have the same id.
  */
 export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<OwnIdentity> {
   const zone = ownZone(cp);
   const known = await store.note(AREA, KEY);
   if (!known) {
-    const value = { role: cp.role, zone, storeId: randomUUID() };
+    // Drawn when the database was made: of two replicas that find no identity both write the same one.
+    const drawn = await store.note(AREA, DRAWN);
+    const value = { role: cp.role, zone, storeId: textOf(drawn?.['storeId']) || randomUUID() };
     await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
   }
   const stored = (await store.note(AREA, KEY)) ?? {};
