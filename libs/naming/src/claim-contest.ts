@@ -1,5 +1,5 @@
 import type { Claim } from './claim';
-import { NameTable } from './name-table';
+import { EntriesByName } from './entries-by-name';
 import { compareClaims } from './precedence';
 
 /**
@@ -8,7 +8,7 @@ import { compareClaims } from './precedence';
  */
 export class ClaimContest {
   /** Any claim of the name: it leads to its rivals, of which most names have none. */
-  private readonly byName = new NameTable<Claim>(({ hostname = '' }) => hostname);
+  private readonly byName = new EntriesByName<Claim>(({ hostname = '' }) => hostname);
 
   /** All names that somebody claims, in no order. */
   *names(): Iterable<string> {

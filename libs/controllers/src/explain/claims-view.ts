@@ -21,7 +21,7 @@ export class ClaimsView {
   /** The claims as the index is when this resolves; read them at once, do not keep or change them. */
   async table(): Promise<ClaimTable> {
     for (;;) {
-      const table = await (this.filled ??= this.fill());
+      const table = await (this.filled ??= this.fill().catch((error: unknown) => this.giveUp(error)));
       // Otherwise the index was read anew meanwhile.
       if (table === this.current || this.closed) return table;
     }
@@ -32,6 +32,12 @@ export class ClaimsView {
     this.unsubscribe?.();
     this.unsubscribe = undefined;
     this.current = undefined;
+  }
+
+  /** Whoever asks next tries again. */
+  private giveUp(error: unknown): never {
+    [this.current, this.filled] = [undefined, undefined];
+    throw error;
   }
 
   private async fill(): Promise<ClaimTable> {

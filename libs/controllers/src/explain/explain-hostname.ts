@@ -29,13 +29,16 @@ export type HostnameEntry = {
 };
 
 /** Explains one hostname; never fails: for a name that nobody claims the hints say which generators could give it. */
-export function explainHostname(table: ClaimTable, { mesh, hostname }: HostnameQuestion): HostnameExplanation {
+export async function explainHostname(
+  table: ClaimTable,
+  { mesh, hostname }: HostnameQuestion,
+): Promise<HostnameExplanation> {
   const name = plainHostname(hostname);
   const claims = claimLines(table.claimsOn(mesh, name));
   const [winner] = claims;
   const question = { mesh, hostname: name, zone: table.ownZone };
   if (winner) return { ...question, winner, claims, hints: [] };
-  return { ...question, claims, hints: hintsFor(table, mesh, name) };
+  return { ...question, claims, hints: await hintsFor(table, mesh, name) };
 }
 
 /** Which hostnames are wanted: of those that contain a text, in the order of the alphabet, a part. */
@@ -49,7 +52,8 @@ export async function listHostnames(
   mesh: string,
   { containing = '', ...part }: HostnamePage,
 ): Promise<SortedPage<HostnameEntry>> {
-  const names = await sortedPage(namesWith(table.hostnames(mesh), containing), compareText, part);
+  const wanted = chosen(table.hostnames(mesh), (name) => name.includes(containing));
+  const names = await sortedPage(wanted, compareText, part);
   const items = names.items.flatMap((hostname) => {
     const claims = claimLines(table.claimsOn(mesh, hostname));
     const [winner] = claims;
@@ -58,8 +62,9 @@ export async function listHostnames(
   return { total: names.total, items };
 }
 
-function* namesWith(names: Iterable<string>, text: string): Generator<string | undefined> {
-  for (const name of names) yield name.includes(text) ? name : undefined;
+/** Every name that is looked at, undefined in place of those that are not wanted. */
+function* chosen(names: Iterable<string>, isWanted: (name: string) => boolean): Generator<string | undefined> {
+  for (const name of names) yield isWanted(name) ? name : undefined;
 }
 
 /** A hostname as people type it: DNS knows no case and ends names with a dot. */
@@ -67,13 +72,14 @@ export function plainHostname(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }
 
-function hintsFor(table: ClaimTable, mesh: string, hostname: string): readonly string[] {
+async function hintsFor(table: ClaimTable, mesh: string, hostname: string): Promise<readonly string[]> {
   if (!table.hasMesh(mesh))
     return [`Mesh "${mesh}" is not known in this zone; services of a missing mesh are not named`];
   const generators = [...table.generators()].flatMap((rule) => generatorHint(rule, hostname));
   const first = hostname.split('.')[0] ?? '';
-  const similar = [...table.hostnames(mesh)].filter((name) => name.startsWith(`${first}.`)).sort();
-  const others = similar.length === 0 ? [] : [`names that begin like it: ${similar.slice(0, 5).join(', ')}`];
+  const alike = chosen(table.hostnames(mesh), (name) => name.startsWith(`${first}.`));
+  const { items: similar } = await sortedPage(alike, compareText, { offset: 0, size: 5 });
+  const others = similar.length === 0 ? [] : [`names that begin like it: ${similar.join(', ')}`];
   if (generators.length > 0) return [...generators, ...others];
   return ['no HostnameGenerator of this zone makes names of this form', ...others];
 }

@@ -6,7 +6,7 @@ const SMALLEST = 16;
  * look, growing moves numbers only, and the garbage collector has nothing to follow. The hash begins anywhere, so that
  * nobody can choose names that meet.
  */
-export class NameTable<Entry> {
+export class EntriesByName<Entry> {
   private readonly start = (Math.random() * 0x1_0000_0000) | 0;
   /** By slot: the hash of what is there, and its place in `entries` plus one; 0 where nothing is. */
   private hashes = new Int32Array(SMALLEST);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { NameTable } from './name-table';
+import { EntriesByName } from './entries-by-name';
 
 interface Named {
   readonly name: string;
@@ -11,11 +11,11 @@ const steps = fc.array(fc.record({ type: fc.constantFrom('add', 'add', 'add', 'd
   maxLength: 400,
 });
 
-describe('NameTable', () => {
+describe('EntriesByName', () => {
   test('holds what a Map would hold', () => {
     fc.assert(
       fc.property(steps, (several) => {
-        const table = new NameTable<Named>((entry) => entry.name);
+        const table = new EntriesByName<Named>((entry) => entry.name);
         const map = new Map<string, Named>();
         several.forEach((step, made) => {
           const entry = { name: step.name, made };
@@ -41,7 +41,7 @@ describe('NameTable', () => {
   });
 
   test('holds many, and none after they are gone', () => {
-    const table = new NameTable<string>((each) => each);
+    const table = new EntriesByName<string>((each) => each);
     const names = Array.from({ length: 20_000 }, (_, i) => `service-${i}.zone-${i % 7}.mesh.local`);
     for (const each of names) table.add(each);
     expect(names.every((each) => table.get(each) === each)).toBe(true);
