@@ -65,6 +65,12 @@ export class AddressPool {
     return this.space.numberOf(ip) !== undefined;
   }
 
+  /** Whether `owner` holds just `ip` here; without one, whether it holds nothing. */
+  holds(owner: string, ip: string | undefined): boolean {
+    const held = this.heldBy.get(owner);
+    return ip === undefined ? held === undefined : held !== undefined && held === this.space.numberOf(ip);
+  }
+
   /** Goes on after `ip`; an address outside the pool is ignored. */
   moveCursor(ip: string): void {
     this.last = this.space.numberOf(ip) ?? this.last;

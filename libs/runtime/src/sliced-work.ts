@@ -8,6 +8,9 @@ export const SLICE = 1_000;
 export class SlicedWork {
   private left: Iterator<unknown> | undefined;
 
+  /** Items in a slice: for those that cost much less than 20 µs each it may be larger. */
+  constructor(private readonly slice = SLICE) {}
+
   /** Begins other work; what was left of the former is forgotten. */
   begin(steps: Iterable<unknown>): void {
     this.left = steps[Symbol.iterator]();
@@ -15,7 +18,7 @@ export class SlicedWork {
 
   /** Does the next slice; true when nothing is left. What a step throws is thrown here. */
   advance(): boolean {
-    for (let i = 0; this.left && i < SLICE; i++) if (this.left.next().done === true) this.left = undefined;
+    for (let i = 0; this.left && i < this.slice; i++) if (this.left.next().done === true) this.left = undefined;
     return this.left === undefined;
   }
 }

@@ -51,7 +51,7 @@ export class AvailabilityLoop implements ControlLoop {
 
   plan(): LoopPlan | undefined {
     if (!this.gathering.advance()) return { changes: [], more: true };
-    return decideStale(this.stale, BATCH, (key) => this.decide(key));
+    return decideStale(this.stale, { changes: BATCH }, (key) => this.decide(key));
   }
 
   settled(changes: readonly Change[], result: WriteResult): void {

@@ -64,7 +64,7 @@ export class ConditionsLoop implements ControlLoop {
 
   plan(now: number): LoopPlan {
     if (!this.gathering.advance()) return { changes: [], more: true };
-    return decideStale(this.stale, BATCH, (key) => {
+    return decideStale(this.stale, { changes: BATCH }, (key) => {
       const resource = this.index?.byIdentityKey(key);
       const kind = resource && this.config.registry.kind(resource.id.kind);
       return kind && planConditions(resource, kind, this.around, now);

@@ -38,7 +38,7 @@ export class MultizoneLoop implements ControlLoop {
 
   plan(now: number): LoopPlan | undefined {
     if (!this.gathering.advance()) return { changes: [], more: true };
-    return decideStale(this.stale, BATCH, (key) => {
+    return decideStale(this.stale, { changes: BATCH }, (key) => {
       const service = this.index?.byIdentityKey(key);
       return service && planMultizone(service, this.matchesOf(service), now);
     });

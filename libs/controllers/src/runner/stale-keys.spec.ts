@@ -15,7 +15,7 @@ describe('StaleKeys', () => {
     for (const key of ['b', 'a', 'b', 'd']) keys.add(key);
     expect(keys.take()).toBe('a');
     for (const key of ['c', 'd']) keys.add(key);
-    expect(keys.size).toBe(4);
+    expect(keys.size).toBe(3);
     expect(drained(keys)).toEqual(['c', 'd', 'b']);
     expect(keys.size).toBe(0);
   });
@@ -38,13 +38,15 @@ describe('decideStale', () => {
   it('ends with the batch, and with the number of keys looked at', () => {
     const keys = new StaleKeys(compareText);
     for (let i = 0; i < 12_000; i++) keys.add(`k${i}`);
-    expect(decideStale(keys, 3, change)).toMatchObject({ changes: [{}, {}, {}], more: true });
+    expect(decideStale(keys, { changes: 3 }, change)).toMatchObject({ changes: [{}, {}, {}], more: true });
     const looks = [0, 0, 0].map((_, turn) => {
       const before = keys.size;
-      expect(decideStale(keys, 3, () => undefined)).toEqual({ changes: [], more: turn < 2 });
+      expect(decideStale(keys, { changes: 3 }, () => undefined)).toEqual({ changes: [], more: turn < 2 });
       return before - keys.size;
     });
     expect(looks).toEqual([5_000, 5_000, 1_997]);
+    for (let i = 0; i < 10; i++) keys.add(`k${i}`);
+    expect(decideStale(keys, { changes: 3, looks: 9 }, () => undefined)).toEqual({ changes: [], more: true });
   });
 });
 

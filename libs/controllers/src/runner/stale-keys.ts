@@ -13,35 +13,38 @@ interface Lot {
  * keys at once are several lots in the order in which they were marked, for one long sort would hold the event loop.
  */
 export class StaleKeys {
-  private readonly fresh = new Set<string>();
   private readonly queued = new Set<string>();
+  /** Marked since the last was taken; they wait to be put into lots. */
+  private fresh: string[] = [];
   /** The next one last. */
   private lots: Lot[] = [];
 
   constructor(private readonly compare: (a: string, b: string) => number) {}
 
   get size(): number {
-    return this.fresh.size + this.queued.size;
+    return this.queued.size;
   }
 
   add(key: string): void {
-    this.fresh.add(key);
+    this.queued.add(key);
+    this.fresh.push(key);
   }
 
   clear(): void {
-    this.fresh.clear();
     this.queued.clear();
+    this.fresh = [];
     this.lots = [];
   }
 
   /** Marks keys that stand in order already, however many: they are one lot. */
   addOrdered(keys: readonly string[]): void {
-    this.enqueue({ keys: [...keys].reverse(), sorted: true });
+    for (const key of keys) this.queued.add(key);
+    this.lots.push({ keys: [...keys].reverse(), sorted: true });
   }
 
   /** Takes the next key away; undefined when none is stale. */
   take(): string | undefined {
-    if (this.fresh.size > 0) this.enqueueFresh();
+    if (this.fresh.length > 0) this.enqueueFresh();
     for (let lot = this.lots.at(-1); lot; lot = this.lots.at(-1)) {
       if (!lot.sorted) lot.keys.sort((a, b) => this.compare(b, a));
       lot.sorted = true;
@@ -53,17 +56,12 @@ export class StaleKeys {
   }
 
   private enqueueFresh(): void {
-    const keys = [...this.fresh];
-    this.fresh.clear();
+    const keys = this.fresh;
+    this.fresh = [];
     while (keys.length > 0) {
       const rest = Math.floor((keys.length - 1) / SLICE) * SLICE;
-      this.enqueue({ keys: keys.splice(rest), sorted: false });
+      this.lots.push({ keys: keys.splice(rest), sorted: false });
     }
-  }
-
-  private enqueue(lot: Lot): void {
-    for (const key of lot.keys) this.queued.add(key);
-    this.lots.push(lot);
   }
 }
 
@@ -73,13 +71,21 @@ export interface Decided {
   readonly more: boolean;
 }
 
-/** Keys looked at in one plan; a hundred thousand at once would keep a leader from renewing its lease. */
-const LOOKS = 5_000;
+/** What one plan takes on: a hundred thousand keys at once would keep a leader from renewing its lease. */
+export interface PlanSize {
+  readonly changes: number;
+  /** Keys looked at, 5,000 unless given; more where a look costs little. */
+  readonly looks?: number;
+}
 
-/** Decides for stale keys until there are `batch` changes or enough were looked at. */
-export function decideStale(stale: StaleKeys, batch: number, decide: (key: string) => Change | undefined): Decided {
+/** Decides for stale keys until there are changes enough or enough were looked at. */
+export function decideStale(
+  stale: StaleKeys,
+  { changes: batch, looks: most = 5_000 }: PlanSize,
+  decide: (key: string) => Change | undefined,
+): Decided {
   const changes: Change[] = [];
-  for (let looks = 0; looks < LOOKS && changes.length < batch; looks++) {
+  for (let looks = 0; looks < most && changes.length < batch; looks++) {
     const key = stale.take();
     if (key === undefined) break;
     const change = decide(key);

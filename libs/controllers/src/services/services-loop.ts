@@ -53,7 +53,7 @@ export class ServicesLoop implements ControlLoop {
   plan(now: number): LoopPlan | undefined {
     if (!this.gathering.advance()) return { changes: [], more: true };
     for (const key of this.due.dueAt(now)) this.stale.add(key);
-    const decided = decideStale(this.stale, BATCH, (key) => this.decide(key, now));
+    const decided = decideStale(this.stale, { changes: BATCH }, (key) => this.decide(key, now));
     const wakeAt = this.due.next;
     return wakeAt === undefined ? decided : { ...decided, wakeAt };
   }

@@ -40,6 +40,11 @@ export class VipLedger {
     return answers.some(([other, answer]) => other === kind && answer === 'held');
   }
 
+  /** Whether it is booked that this service holds `ip`, of its kind's ranges, and nothing else. */
+  knows(kind: string, key: string, ip: string): boolean {
+    return this.accounts.every(({ kind: other, pool }) => pool.holds(key, other === kind ? ip : undefined));
+  }
+
   /** Books that a service is gone, and what it freed. */
   bookGone(key: string, freed: readonly FreedAddress[]): void {
     for (const { pool } of this.accounts) pool.drop(key);
