@@ -62,7 +62,7 @@ END $fn$;
  * A result is [place, outcome, revision, generation, uid], or [place, refusal, revision held, origin revision held,
  * identity that holds the address].
  */
-const WRITE = `
+export const WRITE = `
 CREATE OR REPLACE FUNCTION causeway_write(
   changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint,
   notes_to_write jsonb, stash boolean, tell_rows boolean,

@@ -7,6 +7,7 @@ import { Write0000000000002 } from './0002-write';
 import { LeaderAndLife0000000000003 } from './0003-leader-and-life';
 import { WriteInOrder0000000000004 } from './0004-write-in-order';
 import { WriteTogether0000000000005 } from './0005-write-together';
+import { TellParts0000000000006 } from './0006-tell-parts';
 
 /** All steps, in the order in which they run. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   LeaderAndLife0000000000003,
   WriteInOrder0000000000004,
   WriteTogether0000000000005,
+  TellParts0000000000006,
 ];

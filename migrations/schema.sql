@@ -251,6 +251,8 @@ DECLARE
   added resources[] := '{}';
   changed resources[] := '{}';
   one_by_one boolean := false;
+  -- The patches have set nothing but what they name, the time and the revision.
+  as_named boolean := true;
   known boolean;
   living boolean;
   owned boolean;
@@ -368,6 +370,7 @@ BEGIN
     ELSIF asked.type = 'patch' THEN
       made.status := coalesce(asked.status, held.status);
       IF asked.spec <> held.spec THEN
+        as_named := false;
         made.spec := asked.spec;
         IF held.origin_incarnation IS NULL THEN
           made.origin_revision := made.revision;
@@ -378,6 +381,7 @@ BEGIN
       IF asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip THEN
         made.vip := asked.vip;
         IF held.vip IS NOT NULL OR held.freed <> '[]' THEN
+          as_named := false;
           made.freed := causeway_freed(held.freed, held.vip, asked.vip, now_ms);
         END IF;
       END IF;
@@ -440,6 +444,8 @@ BEGIN
     PERFORM pg_notify('causeway_log', '');
     IF tell_rows THEN
       written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'rows', rows_made);
+    ELSIF tell_rows IS NULL AND as_named THEN
+      written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'at', now_ms);
     END IF;
   END IF;
   IF notes_to_write IS NOT NULL THEN

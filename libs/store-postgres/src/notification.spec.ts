@@ -50,6 +50,25 @@ describe('a watch and its connections (design.md §2.3)', () => {
     await watching.close();
   });
 
+  it('takes in what its own process has written of a large write while the rest is being written', async () => {
+    const near = await backend(NEVER);
+    const last = freshId();
+    await write(near.store, put(last));
+    const since = await near.store.head();
+    const watching = new Watching(near.store, since);
+    await admin.query('BEGIN');
+    await admin.query('SELECT * FROM resources WHERE name = $1 FOR UPDATE', [last.name]);
+    const ids = Array.from({ length: 1_000 }, () => freshId());
+    const changes = [...ids.map((id) => put(id)), put(last, { again: true })];
+    const writing = near.store.write({ changes, onRefusal: 'skip' });
+    await watching.reach(since.revision + ids.length);
+    expect(watching.names().sort()).toEqual(ids.map(({ name }) => name).sort());
+    await admin.query('COMMIT');
+    await watching.reach((await writing).revision);
+    expect(watching.names().at(-1)).toBe(last.name);
+    await watching.close();
+  });
+
   it('is not woken by notes, which are beside the log', async () => {
     const near = await backend(NEVER);
     const heard: (string | undefined)[] = [];

@@ -3,6 +3,7 @@ import { Backoff, errorText, nextTurn, type Clock, type Logger } from '@causeway
 import type {
   ChangeBatch,
   ChangeResult,
+  HeldRows,
   Note,
   ResourceStore,
   Snapshot,
@@ -14,7 +15,7 @@ import { DatabaseError } from 'pg';
 import { GroupedWrites } from './grouped-writes';
 import { LogReader } from './log-reader';
 import { queryOn, type PostgresPool } from './postgres-pool';
-import { RecentWrites, type WrittenRows } from './recent-writes';
+import { RecentWrites, type Told } from './recent-writes';
 import type { WakeUps } from './wake-ups';
 import { wireResults, type WireResult } from './write-decode';
 import { fencedError, WRITE_STATEMENT, piecesOf, resultsOf, writeCall, type WriteCall } from './write-request';
@@ -41,7 +42,7 @@ interface WriteRow {
   readonly head_revision: number;
   readonly fenced: string | null;
   readonly results: readonly WireResult[] | null;
-  readonly written: WrittenRows | null;
+  readonly written: Told | null;
 }
 
 /**
@@ -81,7 +82,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     return this.grouped.write(request);
   }
 
-  async *watch(since: StorePoint, signal: AbortSignal): AsyncIterable<ChangeBatch> {
+  async *watch(since: StorePoint, signal: AbortSignal, held?: HeldRows): AsyncIterable<ChangeBatch> {
     const { wakeUps, pollEvery, clock, logger } = this.parts;
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
@@ -89,7 +90,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     // Rings that are answered by what was taken in: by a read all before it, by a write of our own its one.
     let answered = -1;
     while (!until.aborted) {
-      const own = this.recent.after(at);
+      const own = this.recent.after(at, held);
       if (own) {
         answered += 1;
         at = { incarnation: at.incarnation, revision: own.revision };
@@ -169,29 +170,31 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   private async writeNow(request: WriteRequest): Promise<WriteResult> {
     const results: ChangeResult[] = [];
     let revision = 0;
-    try {
-      const [first, ...more] = piecesOf(request, PIECE);
-      let next: Piece | undefined = first && prepared(first);
-      while (next) {
-        const writing = this.writePiece(next);
-        next = await preparedMeanwhile(more.shift(), writing);
-        const written = await writing;
-        results.push(...written.results);
-        revision = written.revision;
-      }
-    } finally {
-      this.parts.wakeUps.ring(); // also after a failure: the write may have happened
+    const [first, ...more] = piecesOf(request, PIECE);
+    let next: Piece | undefined = first && prepared(first);
+    while (next) {
+      const writing = this.writePiece(next);
+      next = await preparedMeanwhile(more.shift(), writing);
+      const written = await writing;
+      results.push(...written.results);
+      revision = written.revision;
     }
     return { revision, results };
   }
 
+  /** Rings for each piece, so that it is read while the next is written. */
   private async writePiece({ request, call }: Piece): Promise<WriteResult> {
-    const row = await this.callWrite(call).catch((error: unknown) => {
-      throw refusedLater(error, request, call);
-    });
-    if (row.fenced !== null) throw fencedError(row.fenced, request);
-    if (row.written) this.recent.add(row.written, row.head_revision);
-    return { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
+    try {
+      const row = await this.callWrite(call).catch((error: unknown) => {
+        throw refusedLater(error, request, call);
+      });
+      if (row.fenced !== null) throw fencedError(row.fenced, request);
+      const written = { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
+      if (row.written) this.recent.add(row.written, request, written);
+      return written;
+    } finally {
+      this.parts.wakeUps.ring(); // also after a failure: the write may have happened
+    }
   }
 
   private callWrite(call: WriteCall): Promise<WriteRow> {

@@ -1,44 +1,113 @@
-import { identityKey, type StorePoint } from '@causeway/resources';
-import type { ChangeBatch, StoreChange } from '@causeway/store';
-import type { ResourceRow } from './resource-row';
-import { changeOf, Interned } from './row-decode';
+import { identityKey, type Resource, type StorePoint } from '@causeway/resources';
+import type { ChangeBatch, HeldRows, PatchChange, StoreChange, WriteRequest, WriteResult } from '@causeway/store';
+import { changeOf, Interned, resourceWith, type LoggedRow } from './row-decode';
 
-/** What one write has written: its rows in their order, and where the log stood before. */
-export interface WrittenRows {
+/** What the database tells of a write: where the log stood before, and either its rows in their order or its time. */
+export type Told = {
   readonly incarnation: string;
   readonly after: number;
   readonly floor: number;
-  readonly rows: readonly ResourceRow[];
+} & (WrittenRows | WrittenAsNamed);
+
+interface WrittenRows {
+  readonly rows: readonly LoggedRow[];
 }
 
-/** Watches that fall further behind than this read the log. */
-const KEPT = 100;
+/** Nothing has changed but what the patches of the write name. `at`: ms since 1970. */
+interface WrittenAsNamed {
+  readonly rows?: undefined;
+  readonly at: number;
+}
+
+/** One write that a watch can take in; undefined where its reader does not hold what it was made from. */
+interface Remembered {
+  readonly size: number;
+  changes(held: HeldRows | undefined): readonly StoreChange[] | undefined;
+  readonly revision: number;
+  readonly floor: number;
+}
+
+/** Watches that fall further behind than so many writes, or changes, read the log. */
+const [WRITES_KEPT, CHANGES_KEPT] = [100, 10_000];
 
 /**
  * The last writes of this process. A write takes all revisions from the one before it to its own, so a watch that
- * stands at the one before misses nothing when it takes the write from here instead of reading the log.
+ * stands at the one before misses nothing when it takes the write from here instead of reading the log; and what its
+ * reader holds then is what the write was made from.
  */
 export class RecentWrites {
-  private readonly batches = new Map<string, ChangeBatch>();
+  private readonly writes = new Map<string, Remembered>();
+  private size = 0;
 
-  /** Remembers a write that has been committed; `revision` is its last. */
-  add({ incarnation, after, floor, rows }: WrittenRows, revision: number): void {
-    const texts = new Interned();
-    // Of two changes of one resource a batch has the latest.
-    const latest = new Map<string, StoreChange>();
-    for (const row of rows) {
-      const change = changeOf(row, incarnation, texts);
-      latest.set(identityKey(change.type === 'put' ? change.resource.id : change.tombstone.id), change);
+  /** Remembers a write that has been committed. */
+  add(told: Told, { changes }: Pick<WriteRequest, 'changes'>, { revision, results }: WriteResult): void {
+    const { after, floor, incarnation } = told;
+    const common = { revision, floor };
+    if (told.rows) {
+      const rows = latestOf(told.rows, incarnation);
+      this.keep({ incarnation, revision: after }, { ...common, size: rows.length, changes: () => rows });
+      return;
     }
-    this.batches.set(keyOf({ incarnation, revision: after }), { revision, changes: [...latest.values()], floor });
-    const [oldest] = this.batches.keys();
-    if (this.batches.size > KEPT && oldest !== undefined) this.batches.delete(oldest);
+    const patches = changes.flatMap((change, place): Patched[] => {
+      const result = results[place];
+      return result?.type === 'written' && change.type === 'patch' ? [{ change, revision: result.revision }] : [];
+    });
+    const { at } = told;
+    const write = { ...common, size: patches.length, changes: (held?: HeldRows) => applied(patches, at, held) };
+    this.keep({ incarnation, revision: after }, write);
   }
 
-  /** The write that came right after `point`; undefined when it was another process's, or long ago. */
-  after(point: StorePoint): ChangeBatch | undefined {
-    return this.batches.get(keyOf(point));
+  /** The write that came right after `point`; undefined when it was another process's, long ago, or made from what `held` has not. */
+  after(point: StorePoint, held?: HeldRows): ChangeBatch | undefined {
+    const write = this.writes.get(keyOf(point));
+    const changes = write?.changes(held);
+    return write && changes && { revision: write.revision, changes, floor: write.floor };
   }
+
+  private keep(point: StorePoint, write: Remembered): void {
+    this.writes.set(keyOf(point), write);
+    this.size += write.size;
+    for (const [key, { size }] of this.writes) {
+      if (this.writes.size <= WRITES_KEPT && (this.size <= CHANGES_KEPT || this.writes.size === 1)) break;
+      this.writes.delete(key);
+      this.size -= size;
+    }
+  }
+}
+
+/** Of two changes of one resource a batch has the latest. */
+function latestOf(rows: readonly LoggedRow[], incarnation: string): readonly StoreChange[] {
+  const texts = new Interned();
+  const latest = new Map<string, StoreChange>();
+  for (const row of rows) {
+    const change = changeOf(row, incarnation, texts);
+    latest.set(identityKey(change.type === 'put' ? change.resource.id : change.tombstone.id), change);
+  }
+  return [...latest.values()];
+}
+
+/** A patch that was written, as which revision. */
+interface Patched {
+  readonly change: PatchChange;
+  readonly revision: number;
+}
+
+function applied(patches: readonly Patched[], at: number, held: HeldRows | undefined): StoreChange[] | undefined {
+  if (!held) return undefined;
+  const changes: StoreChange[] = [];
+  for (const { change, revision } of patches) {
+    const before = held(change.id);
+    if (before?.revision !== change.expect) return undefined;
+    changes.push({ type: 'put', resource: patched(before, change, revision, at) });
+  }
+  return changes;
+}
+
+function patched(before: Resource, change: PatchChange, revision: number, modifiedAt: number): Resource {
+  const { id, uid, labels, spec, generation, creationOrder, createdAt, origin, freed } = before;
+  const facts = { id, uid, labels, spec, generation, creationOrder, createdAt, modifiedAt, revision, origin, freed };
+  const { status = before.status, graceStartedAt = before.graceStartedAt } = change;
+  return resourceWith(facts, status, graceStartedAt);
 }
 
 function keyOf({ incarnation, revision }: StorePoint): string {

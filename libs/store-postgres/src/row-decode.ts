@@ -1,6 +1,14 @@
-import type { Resource, Tombstone } from '@causeway/resources';
+import type { JsonObject, Resource, Tombstone } from '@causeway/resources';
 import type { StoreChange } from '@causeway/store';
 import type { ResourceRow } from './resource-row';
+
+/** A row of the log without what only the database uses. */
+export type LoggedRow = Omit<ResourceRow, 'vip'>;
+
+/** The columns of a LoggedRow. */
+export const LOGGED = `kind, mesh, zone, namespace, name, uid, labels, spec, status, generation, creation_order,
+  created_at, modified_at, revision, origin_incarnation, origin_revision, origin_committed_at, freed, grace_started_at,
+  deleted_at`;
 
 /** Kinds, meshes, zones and namespaces repeat in almost every row: one string of each is kept. */
 export class Interned {
@@ -14,14 +22,28 @@ export class Interned {
   }
 }
 
+/** What every resource has. */
+type ResourceFacts = Omit<Resource, 'status' | 'graceStartedAt'>;
+
+/** A resource of its facts and of what not every one has. The facts become it: a copy would take more room. */
+export function resourceWith(
+  facts: ResourceFacts,
+  status: JsonObject | null | undefined,
+  graceStartedAt: number | null | undefined,
+): Resource {
+  const resource: { -readonly [Key in keyof Resource]: Resource[Key] } = facts;
+  if (status) resource.status = status;
+  if (typeof graceStartedAt === 'number') resource.graceStartedAt = graceStartedAt;
+  return resource;
+}
+
 /** The resource in a living row of a store in this life. */
-export function resourceOf(row: ResourceRow, incarnation: string, texts: Interned): Resource {
-  return {
+export function resourceOf(row: LoggedRow, incarnation: string, texts: Interned): Resource {
+  const facts = {
     id: identityOf(row, texts),
     uid: row.uid,
     labels: row.labels,
     spec: row.spec,
-    ...(row.status === null ? {} : { status: row.status }),
     generation: row.generation,
     creationOrder: row.creation_order,
     createdAt: row.created_at,
@@ -33,23 +55,23 @@ export function resourceOf(row: ResourceRow, incarnation: string, texts: Interne
       committedAt: row.origin_committed_at,
     },
     freed: row.freed,
-    ...(row.grace_started_at === null ? {} : { graceStartedAt: row.grace_started_at }),
   };
+  return resourceWith(facts, row.status, row.grace_started_at);
 }
 
 /** A row as a change of the log. */
-export function changeOf(row: ResourceRow, incarnation: string, texts: Interned): StoreChange {
+export function changeOf(row: LoggedRow, incarnation: string, texts: Interned): StoreChange {
   return row.deleted_at === null
     ? { type: 'put', resource: resourceOf(row, incarnation, texts) }
     : { type: 'delete', tombstone: tombstoneOf(row, texts) };
 }
 
 /** What a dead row tells. */
-export function tombstoneOf(row: ResourceRow, texts: Interned): Tombstone {
+export function tombstoneOf(row: LoggedRow, texts: Interned): Tombstone {
   return { id: identityOf(row, texts), revision: row.revision, deletedAt: row.deleted_at ?? 0, freed: row.freed };
 }
 
-function identityOf(row: ResourceRow, texts: Interned): Resource['id'] {
+function identityOf(row: LoggedRow, texts: Interned): Resource['id'] {
   const { kind, mesh, zone, namespace, name } = row;
   return { kind: texts.of(kind), mesh: texts.of(mesh), zone: texts.of(zone), namespace: texts.of(namespace), name };
 }

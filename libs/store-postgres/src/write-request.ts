@@ -43,9 +43,15 @@ export function writeCall(request: WriteRequest): WriteCall {
     request.session?.session ?? null,
     notesOf(request.notes ?? []),
     stash,
-    request.changes.length <= ROWS_TOLD,
+    toldOf(request.changes),
   ];
   return { values, stash, known };
+}
+
+/** How the rows of a write are told: null where its changes say it all, unless the store finds that they do not. */
+function toldOf(changes: readonly Change[]): boolean | null {
+  const sayAll = changes.every((change) => change.type === 'patch' && change.expect !== 'any');
+  return sayAll ? null : changes.length <= ROWS_TOLD;
 }
 
 /** The results of a request in its order; throws RefusedWrite where all or nothing was asked for. */
@@ -108,7 +114,7 @@ function changeFields(change: Change, at: number): JsonObject {
     }
     case 'patch': {
       const { spec, status, vip, graceStartedAt } = change;
-      const [setsVip, setsGrace] = [vip !== undefined, graceStartedAt !== undefined];
+      const [setsVip, setsGrace] = [vip !== undefined || undefined, graceStartedAt !== undefined || undefined];
       const place = { at, type, kind, mesh, zone, namespace, name, expect: revision };
       return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt });
     }

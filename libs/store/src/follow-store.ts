@@ -24,7 +24,8 @@ export async function followStore(store: Followed, index: ResourceIndex, options
   while (!options.signal.aborted) {
     try {
       if (!index.point) index.load(await store.snapshot());
-      for await (const batch of store.watch(index.point ?? (await store.head()), options.signal)) {
+      const since = index.point ?? (await store.head());
+      for await (const batch of store.watch(since, options.signal, (id) => index.get(id))) {
         index.apply(batch);
         backoff.reset();
       }

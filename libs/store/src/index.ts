@@ -21,6 +21,7 @@ export {
   type ResourceStore,
   type SessionFence,
   type Snapshot,
+  type HeldRows,
   type StoreChange,
   type WriteRequest,
   type WriteResult,

@@ -114,6 +114,9 @@ export interface WriteResult {
 export type StoreChange =
   { readonly type: 'put'; readonly resource: Resource } | { readonly type: 'delete'; readonly tombstone: Tombstone };
 
+/** The living resource that a reader holds by this identity. */
+export type HeldRows = (id: Identity) => Resource | undefined;
+
 /** Changes up to `revision`: who has taken it in has seen everything ≤ it. One entry a resource, the latest. */
 export interface ChangeBatch {
   readonly revision: number;
@@ -164,9 +167,10 @@ export interface ResourceStore {
   write(request: WriteRequest): Promise<WriteResult>;
   /**
    * Batches after `since`, in order, until `signal` aborts (then it returns). A lost connection is mended inside.
-   * Throws Relist when `since` is too old or of another incarnation, also in the middle.
+   * Throws Relist when `since` is too old or of another incarnation, also in the middle. `held` says what the reader
+   * holds, all batches so far taken in: a store need not read again what it can tell from that.
    */
-  watch(since: StorePoint, signal: AbortSignal): AsyncIterable<ChangeBatch>;
+  watch(since: StorePoint, signal: AbortSignal, held?: HeldRows): AsyncIterable<ChangeBatch>;
   /** One note, or all of an area. */
   note(area: string, key: string): Promise<JsonObject | undefined>;
   notes(area: string): Promise<readonly Note[]>;
