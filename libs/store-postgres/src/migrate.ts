@@ -2,7 +2,7 @@ import { migrations } from '@causeway/migrations';
 import { Unavailable } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import { Client } from 'pg';
-import { storeDataSource } from './data-source';
+import { CONNECT_TIMEOUT, storeDataSource } from './data-source';
 
 /** Any number that nothing else in the database locks. */
 const LOCK = 7_305_112;
@@ -19,7 +19,12 @@ export interface MigrateOptions {
  * Unavailable where the database has steps that this program does not know, unless that is tolerated.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const client = new Client({ connectionString: options.url, application_name: 'causeway migrations' });
+  const client = new Client({
+    connectionString: options.url,
+    application_name: 'causeway migrations',
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true, // it may wait for another replica for as long as a step takes
+  });
   client.on('error', () => undefined); // the next statement tells
   await client.connect();
   try {

@@ -90,8 +90,12 @@ describe('the start of a store', () => {
 
   it('begins anew when the database goes away after it was found', async () => {
     // The first connection finds it, the second holds the lock of migrations, the third migrates where that is to be done.
-    for (const cutOff of [3, 2]) {
-      const door = new Door(database.url, cutOff);
+    for (const [cutOff, how] of [
+      [3, 'destroy'],
+      [2, 'destroy'],
+      [2, 'say nothing'],
+    ] as const) {
+      const door = new Door(database.url, cutOff, how);
       const url = new URL(database.url);
       url.port = String(await door.knownPort());
       await door.open();
@@ -144,11 +148,15 @@ class Door {
   private port = 0;
   private opened: Promise<void> | undefined;
 
-  constructor(url: string, cutOff = 0) {
+  constructor(url: string, cutOff = 0, how: 'destroy' | 'say nothing' = 'destroy') {
     const { hostname, port } = new URL(url);
     let connections = 0;
     this.server = createServer((socket) => {
-      if (++connections === cutOff) return void socket.destroy();
+      if (++connections === cutOff) {
+        if (how === 'destroy') socket.destroy();
+        else this.sockets.add(socket);
+        return;
+      }
       const far = connect(Number(port), hostname);
       for (const one of [socket, far]) {
         this.sockets.add(one);
