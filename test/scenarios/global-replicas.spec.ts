@@ -91,9 +91,10 @@ describe('two replicas of the global on one database', () => {
     await lock.stopped(1);
     const newer = await world.zone('east');
     await east.lapse();
+    // Before it joins: what it finds on joining it says in its own right.
+    await newer.put('MeshService', 'redis', { ...SPEC, state: 'newest' });
     await newer.join(second);
     await until('the newer session is open', () => second.sync?.figures().has('east'));
-    await newer.put('MeshService', 'redis', { ...SPEC, state: 'newest' });
     await lock.release();
     await second.holds(redis(), ({ spec }) => spec['state'] === 'newest');
     await first.left('east');
