@@ -6,6 +6,8 @@ import { waitFor } from '../lib/wait.mjs';
 
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
+/** Both lines of a warning of Node's own: they stand in the log, and are not why a program ended. */
+const NODE_WARNING = /^\((node:\d+\)|Use `node )/;
 
 /**
  * Runs one control plane as a process. It ends when its IPC channel to us closes, so also when we are killed.
@@ -63,8 +65,8 @@ function collect(stream, log) {
     text = (text + piece).slice(-4_000);
   });
   return () => {
-    const lines = text.trim().split('\n').slice(-5);
-    return lines[0] === '' ? '' : `:\n  ${lines.join('\n  ')}`;
+    const lines = text.split('\n').filter((line) => line.trim() !== '' && !NODE_WARNING.test(line));
+    return lines.length === 0 ? '' : `:\n  ${lines.slice(-5).join('\n  ')}`;
   };
 }
 

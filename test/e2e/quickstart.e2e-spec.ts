@@ -155,7 +155,7 @@ describe('npm start', () => {
     if (east === undefined) throw new Error('there is no process of zone east');
     process.kill(east.pid, 'SIGKILL');
     expect(await run.exit).toBe(1);
-    expect(run.output).toMatch(/^causeway: east ended by itself \(SIGKILL\)/m);
+    expect(run.output).toMatch(/^causeway: east ended by itself \(SIGKILL\)\n  its log: .*east\.log$/m);
     await run.untilGone();
   });
 
