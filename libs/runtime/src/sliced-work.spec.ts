@@ -27,5 +27,12 @@ describe('SlicedWork', () => {
     expect([work.advance(), first.length, second.length]).toEqual([true, SLICE, 1]);
   });
 
+  it('does as many at a time as it is told', () => {
+    const [work, seen]: [SlicedWork, number[]] = [new SlicedWork(3), []];
+    work.begin(counting(7, seen));
+    expect([work.advance(), seen.length]).toEqual([false, 3]);
+    expect([work.advance(), work.advance(), seen.length]).toEqual([false, true, 7]);
+  });
+
   it('has nothing to do before anything was begun', () => expect(new SlicedWork().advance()).toBe(true));
 });

@@ -1,7 +1,8 @@
 import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resources';
 import { Relist, type ChangeBatch, type Snapshot } from '@causeway/store';
 import { queryOn, type PostgresPool } from './postgres-pool';
-import { changeOf, Interned, LOGGED, resourceOf, tombstoneOf, type LoggedRow } from './row-decode';
+import type { ResourceRow } from './resource-row';
+import { changeOf, Interned, resourceOf, tombstoneOf } from './row-decode';
 
 /** Rows a statement: bounds memory, and how long the event loop is busy with one answer. */
 const PAGE = 5_000;
@@ -13,8 +14,8 @@ interface Found {
 }
 
 type HeadRow = { incarnation: string; revision: number };
-/** The head stands in the first row only; without changes that is a row of nulls beside it. */
-interface PageRow extends LoggedRow {
+/** Without changes there is one row of nulls beside the head. */
+interface PageRow extends ResourceRow {
   head_incarnation: string;
   head_revision: number;
   head_floor: number;
@@ -47,9 +48,9 @@ export class LogReader {
       const [head = { incarnation: '', revision: 0 }] = await queryOn<HeadRow>(client, HEAD);
       const found: Found = { point: head, resources: [], tombstones: [] };
       const texts = new Interned();
-      await client.query(`DECLARE everything NO SCROLL CURSOR FOR SELECT ${LOGGED} FROM resources`);
+      await client.query('DECLARE everything NO SCROLL CURSOR FOR SELECT * FROM resources');
       for (;;) {
-        const rows = await queryOn<LoggedRow>(client, { text: `FETCH ${PAGE} FROM everything` });
+        const rows = await queryOn<ResourceRow>(client, { text: `FETCH ${PAGE} FROM everything` });
         collect(rows, found, texts);
         if (rows.length < PAGE) break;
       }
@@ -83,17 +84,14 @@ const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, sto
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;
 
 // One statement, so head, floor and rows are of one snapshot (design.md §2.3).
-const SINCE = `SELECT CASE WHEN row_number() OVER () = 1 THEN h.incarnation END AS head_incarnation,
-    CASE WHEN row_number() OVER () = 1 THEN h.revision END AS head_revision,
-    CASE WHEN row_number() OVER () = 1 THEN h.floor END AS head_floor, r.*
-  FROM store_head h
-    LEFT JOIN LATERAL (SELECT ${LOGGED} FROM resources WHERE revision > $1 ORDER BY revision LIMIT $2) r ON true`;
+const SINCE = `SELECT h.incarnation AS head_incarnation, h.revision AS head_revision, h.floor AS head_floor, r.*
+  FROM store_head h LEFT JOIN LATERAL (SELECT * FROM resources WHERE revision > $1 ORDER BY revision LIMIT $2) r ON true`;
 
 function isRow(row: { readonly kind: string | null }): boolean {
   return row.kind !== null;
 }
 
-function collect(rows: readonly LoggedRow[], into: Found, texts: Interned): void {
+function collect(rows: readonly ResourceRow[], into: Found, texts: Interned): void {
   for (const row of rows) {
     if (row.deleted_at === null) into.resources.push(resourceOf(row, into.point.incarnation, texts));
     else into.tombstones.push(tombstoneOf(row, texts));

@@ -1,6 +1,7 @@
 import { identityKey, type Resource, type StorePoint } from '@causeway/resources';
 import type { ChangeBatch, HeldRows, PatchChange, StoreChange, WriteRequest, WriteResult } from '@causeway/store';
-import { changeOf, Interned, resourceWith, type LoggedRow } from './row-decode';
+import type { ResourceRow } from './resource-row';
+import { changeOf, Interned, resourceWith } from './row-decode';
 
 /** What the database tells of a write: where the log stood before, and either its rows in their order or its time. */
 export type Told = {
@@ -10,7 +11,7 @@ export type Told = {
 } & (WrittenRows | WrittenAsNamed);
 
 interface WrittenRows {
-  readonly rows: readonly LoggedRow[];
+  readonly rows: readonly ResourceRow[];
 }
 
 /** Nothing has changed but what the patches of the write name. `at`: ms since 1970. */
@@ -76,7 +77,7 @@ export class RecentWrites {
 }
 
 /** Of two changes of one resource a batch has the latest. */
-function latestOf(rows: readonly LoggedRow[], incarnation: string): readonly StoreChange[] {
+function latestOf(rows: readonly ResourceRow[], incarnation: string): readonly StoreChange[] {
   const texts = new Interned();
   const latest = new Map<string, StoreChange>();
   for (const row of rows) {

@@ -2,14 +2,6 @@ import type { JsonObject, Resource, Tombstone } from '@causeway/resources';
 import type { StoreChange } from '@causeway/store';
 import type { ResourceRow } from './resource-row';
 
-/** A row of the log without what only the database uses. */
-export type LoggedRow = Omit<ResourceRow, 'vip'>;
-
-/** The columns of a LoggedRow. */
-export const LOGGED = `kind, mesh, zone, namespace, name, uid, labels, spec, status, generation, creation_order,
-  created_at, modified_at, revision, origin_incarnation, origin_revision, origin_committed_at, freed, grace_started_at,
-  deleted_at`;
-
 /** Kinds, meshes, zones and namespaces repeat in almost every row: one string of each is kept. */
 export class Interned {
   private readonly known = new Map<string, string>();
@@ -38,7 +30,7 @@ export function resourceWith(
 }
 
 /** The resource in a living row of a store in this life. */
-export function resourceOf(row: LoggedRow, incarnation: string, texts: Interned): Resource {
+export function resourceOf(row: ResourceRow, incarnation: string, texts: Interned): Resource {
   const facts = {
     id: identityOf(row, texts),
     uid: row.uid,
@@ -60,18 +52,18 @@ export function resourceOf(row: LoggedRow, incarnation: string, texts: Interned)
 }
 
 /** A row as a change of the log. */
-export function changeOf(row: LoggedRow, incarnation: string, texts: Interned): StoreChange {
+export function changeOf(row: ResourceRow, incarnation: string, texts: Interned): StoreChange {
   return row.deleted_at === null
     ? { type: 'put', resource: resourceOf(row, incarnation, texts) }
     : { type: 'delete', tombstone: tombstoneOf(row, texts) };
 }
 
 /** What a dead row tells. */
-export function tombstoneOf(row: LoggedRow, texts: Interned): Tombstone {
+export function tombstoneOf(row: ResourceRow, texts: Interned): Tombstone {
   return { id: identityOf(row, texts), revision: row.revision, deletedAt: row.deleted_at ?? 0, freed: row.freed };
 }
 
-function identityOf(row: LoggedRow, texts: Interned): Resource['id'] {
+function identityOf(row: ResourceRow, texts: Interned): Resource['id'] {
   const { kind, mesh, zone, namespace, name } = row;
   return { kind: texts.of(kind), mesh: texts.of(mesh), zone: texts.of(zone), namespace: texts.of(namespace), name };
 }
