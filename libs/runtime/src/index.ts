@@ -31,3 +31,4 @@ export {
 } from './settings/setting';
 export { fileKey, readSettings, type SettingSources, type SettingsRead } from './settings/read-settings';
 export { type Settings, type SettingValues } from './settings/settings-types';
+export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';
