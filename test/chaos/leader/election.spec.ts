@@ -205,6 +205,7 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
     let wake = (): void => undefined;
     const asleep = new Promise<void>((resolve) => (wake = resolve));
     const sleepy = (lock: LeaderLock): LeaderLock => ({
+      answers: () => lock.answers(),
       renew: (holder, ms) => lock.renew(holder, ms),
       release: (holder) => lock.release(holder),
       acquire: (holder, ms) =>
