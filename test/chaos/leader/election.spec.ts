@@ -4,6 +4,7 @@ import type { Change } from '@causeway/store';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { describeWithRedis } from '../../support/redis';
 import { until } from '../../support/until';
+import { CandidateProcess } from './candidate-process';
 import { RedisServer } from './redis-server';
 import { Replica, type ReplicaOptions } from './replica';
 
@@ -172,6 +173,24 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
     const third = await replica();
     await leases(2.5);
     expect([second.terms.length, third.terms.length]).toEqual([1, 0]);
+  });
+
+  it('follows a killed leader while Redis stands open and never answers, and keeps the term when it does again', async () => {
+    const killed = new CandidateProcess({
+      ...{ database: database.url, redis: redis.url, leaseMs: LEASE },
+      onEvent: (_, { event }) => void (led ||= event === 'lead'),
+    });
+    let led = false;
+    await until('it leads', () => led);
+    const [a, b] = await Promise.all([replica(), replica()]);
+    redis.pause();
+    await killed.kill();
+    const second = await leader();
+    redis.resume();
+    await until('both see Redis again', () => a.seesLock && b.seesLock);
+    await leases(2.5);
+    expect(terms()).toMatchObject([{ epoch: 2, holder: second.holder }]);
+    expect(second.leading).toBe(true);
   });
 
   it('deposes nobody when Redis is wiped, again and again', async () => {
