@@ -21,6 +21,14 @@ export function programLife(logger: () => Logger): AbortController {
     clearInterval(alive);
     life.abort(new Error(`the program ends: ${why}`));
   };
+  // A mistake of ours: what else this process would do rests on a state that nobody knows. The lease goes at once.
+  const broken = (why: string) => (error: unknown) => {
+    logger().error(why, { error });
+    process.exitCode = 1;
+    end(why);
+  };
+  process.on('uncaughtException', broken('an error that nobody caught'));
+  process.on('unhandledRejection', broken('a rejection that nobody caught'));
   process.on('SIGTERM', () => end('SIGTERM'));
   process.on('SIGINT', () => end('SIGINT'));
   if (process.send !== undefined) process.on('disconnect', () => end('the starter is gone'));
