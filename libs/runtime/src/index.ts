@@ -4,7 +4,6 @@
  * Ports (Clock, Logger, LeaderElection) with the smallest honest implementation of each; the rest are adapters.
  */
 export { FakeClock, systemClock, type Clock, type Timer } from './clock';
-export { limitedLogger, type LogLimit } from './limited-logger';
 export { errorText, silentLogger, type Logger, type LogFields } from './logger';
 export { Backoff, type BackoffOptions } from './backoff';
 export { type LeaderElection, type LeaderStatus, type Term } from './leader-election';
