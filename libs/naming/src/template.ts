@@ -33,6 +33,9 @@ export type RenderedTemplate =
   | { readonly ok: true; readonly hostname: string }
   | { readonly ok: false; readonly reason: string; readonly missingLabel?: string };
 
+/** Longest text of a template. */
+export const LONGEST_TEMPLATE = 1_024;
+
 const PLACEHOLDER = /\{\{(-\s)?(.*?)(\s-)?\}\}/gs;
 const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
 const WORDS: Readonly<Record<string, TemplateVariable>> = {

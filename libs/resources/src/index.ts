@@ -5,7 +5,9 @@
  *
  * Pure functions and frozen data; every other lib speaks in these words.
  */
-export { FieldPath, type Violation } from './violation';
+export { FieldPath, shortened, type Violation, type ViolationRule } from './violation';
+export { Violations } from './violations';
+export { checkStorable, DEEPEST_JSON, isText, jsonBytes } from './json-size';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
 export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
@@ -23,7 +25,15 @@ export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, 
 export { ownZone, type ControlPlane } from './control-plane';
 export { crossesZones, Sync, type SyncRule } from './sync-rule';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
-export { type Kind, type KindDefinition, type SpecOf, type Subject, type TypedKind } from './kind';
+export {
+  DEFAULT_BOUNDS,
+  type Kind,
+  type KindBounds,
+  type KindDefinition,
+  type SpecOf,
+  type Subject,
+  type TypedKind,
+} from './kind';
 export { defineKind, type KindInput } from './define-kind';
 export { Registry } from './registry';
 export { compileSchema, type CompiledSchema } from './schema-check';
