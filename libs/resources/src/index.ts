@@ -9,7 +9,7 @@ export { FieldPath, shortened, type Violation, type ViolationRule } from './viol
 export { Violations } from './violations';
 export { checkStorable, DEEPEST_JSON, isText, jsonBytes } from './json-size';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
-export { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
+export { isJsonArray, isJsonObject, jsonEqual, ownField, type JsonObject, type JsonValue } from './json';
 export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
 export {
   compareIdentities,
@@ -19,7 +19,7 @@ export {
   parseIdentityKey,
   type Identity,
 } from './identity';
-export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, type Labels } from './labels';
+export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';
 export { checkName, isDnsLabel, isSubdomain } from './names';
 export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, isMadeHere } from './computed-labels';
 export { ownZone, type ControlPlane } from './control-plane';
