@@ -4,6 +4,7 @@
  *
  *   request → endpoint → reads (index) | writes (Admission → store) → answer
  */
+export { type ServedRoute } from './http/route-table';
 export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,
