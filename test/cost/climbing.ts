@@ -41,7 +41,14 @@ async function climbPart(task: Task): Promise<Outcome> {
 }
 
 function climbOnce(task: Task): Promise<Outcome & { readonly heldAt?: number }> {
-  const execArgv = ['-r', join(ROOT, 'bench', 'register.cjs')];
+  // Room for the young: what a small input leaves is not collected either, so a large one must not pay for it.
+  const execArgv = [
+    '--expose-gc',
+    '--min-semi-space-size=128',
+    '--max-semi-space-size=128',
+    '-r',
+    join(ROOT, 'bench', 'register.cjs'),
+  ];
   const child = fork(join(__dirname, 'climber.ts'), [JSON.stringify(task)], { cwd: ROOT, execArgv });
   const climbs: Climb[] = [];
   let under: Extract<Told, { type: 'begins' }> | undefined;

@@ -20,8 +20,8 @@ async function main(): Promise<void> {
     },
   });
   const { only } = values;
-  const seed = Number(process.env['CAUSEWAY_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`cost fuzzer: seed ${seed}; CAUSEWAY_FUZZ_SEED=${seed} repeats the run`);
+  const { drawFuzzSeed } = await import('../../scripts/lib/fuzz-seed.mjs');
+  const seed = drawFuzzSeed();
   const until = Date.now() + Number(values.seconds) * 1_000;
   const outcome = await climbAll({ seed, until, only }, Number(values.processes));
   const entries = entryPoints(seed).filter(({ name }) => name.includes(only));

@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { parse } from 'yaml';
 import { list, readSettings, text } from '@causeway/runtime';
 import { decodeZoneHeaders, serverNames } from '@causeway/sync-kds';
 import { Metadata } from '@grpc/grpc-js';
@@ -9,11 +8,9 @@ import { verifyZoneToken } from '../../../libs/sync-kds/src/auth/zone-token';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { textShapes } from '../shapes/texts';
-import { yamlShapes } from '../shapes/yaml';
 
 /** What HTTP/2 takes as headers of one call. */
 const HEADERS = 64 * 1024;
-const FILE = 256 * 1024;
 
 /** Tokens, headers of gRPC, settings. */
 export function credentialEntries(draw: Prng): EntryPoint[] {
@@ -58,9 +55,6 @@ export function credentialEntries(draw: Prng): EntryPoint[] {
     takesText('validity of a token', 16 * 1024, textShapes(draw, [['1h', '']]), readValidity),
     takesText('settings: a value', 128 * 1024, plain, (value) =>
       readSettings({ A: text(), CAUSEWAY_B: list() }, { env: { A: value, CAUSEWAY_B: value } }),
-    ),
-    takesText('settings: file', FILE, yamlShapes(draw), (value) =>
-      readSettings({ A: text() }, { env: {}, file: { ...parse(value) } }),
     ),
     takesText('settings: certificate names', 16 * 1024, plain, (value) => serverNames(value.split(','))),
   ];

@@ -247,7 +247,7 @@ function requestShapes(): Shape[] {
       DeltaDiscoveryRequest.encode(
         DeltaDiscoveryRequest.fromPartial({
           typeUrl: 'a',
-          node: { id: 'a', metadata: deep(Math.min(2_000, size / 12)) },
+          node: { id: 'a', metadata: deep(Math.min(500, size / 12)) },
         }),
       ).finish(),
     ),
