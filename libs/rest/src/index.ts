@@ -10,7 +10,6 @@ export {
   type DnsQuestion,
   type DraftedResource,
   type HostnameQuestion,
-  type HostnameRow,
   type Insights,
   type ProgramFacts,
   type RestAccess,
