@@ -11,7 +11,6 @@ export {
   type DnsQuestion,
   type DraftedResource,
   type HostnameQuestion,
-  type HostnameRow,
   type Insights,
   type ProgramFacts,
   type RestAccess,
