@@ -8,6 +8,8 @@ export interface Point {
   readonly revision: number;
   /** Hash of the rules that the state was cut by. */
   readonly view: string;
+  /** By which the peer knows that it issued the point; absent from older peers. */
+  readonly mac?: string;
 }
 
 const LIFE = 'life';
@@ -104,9 +106,10 @@ export class PeerBook {
   }
 }
 
-function pointOf({ incarnation, revision, view }: JsonObject): Point | undefined {
-  if (typeof incarnation !== 'string' || typeof revision !== 'number' || typeof view !== 'string') return undefined;
-  return { incarnation, revision, view };
+function pointOf({ incarnation, revision, view, mac }: JsonObject): Point | undefined {
+  if (typeof incarnation !== 'string' || typeof view !== 'string') return undefined;
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 0) return undefined;
+  return { incarnation, revision, view, ...(typeof mac === 'string' ? { mac } : {}) };
 }
 
 function lifeOf({ accepted, pending }: JsonObject): KnownLife {

@@ -84,8 +84,10 @@ export class MeshView {
   }
 }
 
-function isOpen(zone: Resource): boolean {
-  return zone.spec['enabled'] !== false && lostStateOf(zone)?.policy !== 'withdraw';
+function isOpen({ spec, ...zone }: Resource): boolean {
+  const { quarantine } = spec;
+  const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;
+  return spec['enabled'] !== false && !isQuarantined && lostStateOf({ spec, ...zone })?.policy !== 'withdraw';
 }
 
 function chosen(labels: Labels): readonly (readonly [string, string])[] {

@@ -3,6 +3,7 @@ import { DomainError, Unavailable } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
+import { PointSigner } from '../resume-points';
 import { ServerStream } from '../stream/grpc-streams';
 import type { EndReason, ListenedStream, PeerStream, StreamListener } from '../stream/peer-stream';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
@@ -74,7 +75,8 @@ export class ZoneStreams {
 
   private async begin(entrance: Entrance, { stream, direction }: ArrivedStream): Promise<ZoneStream> {
     if (direction === 'up') return UpStream.begin(this.parts, entrance, stream);
-    return new DownStream(this.parts, entrance, stream);
+    const signer = await PointSigner.read(this.parts.options.store, entrance.zone);
+    return new DownStream(this.parts, entrance, { stream, signer });
   }
 
   /** Its deletion ends the streams that it finds; this one may have begun after that. Throws Unavailable. */

@@ -204,5 +204,7 @@ export class IntakeStream {
 }
 
 function pointOf({ position }: IncomingResponse): Point | undefined {
-  return position && { incarnation: position.incarnation, revision: position.revision, view: position.view };
+  if (!position) return undefined;
+  const { incarnation, revision, view, mac } = position;
+  return { incarnation, revision, view, ...(mac === undefined ? {} : { mac }) };
 }
