@@ -84,10 +84,10 @@ export class MeshView {
   }
 }
 
-function isOpen({ spec, ...zone }: Resource): boolean {
-  const { quarantine } = spec;
+function isOpen(zone: Resource): boolean {
+  const { enabled, quarantine } = zone.spec;
   const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;
-  return spec['enabled'] !== false && !isQuarantined && lostStateOf({ spec, ...zone })?.policy !== 'withdraw';
+  return enabled !== false && !isQuarantined && lostStateOf(zone)?.policy !== 'withdraw';
 }
 
 function chosen(labels: Labels): readonly (readonly [string, string])[] {

@@ -36,6 +36,8 @@ export interface IntakeStreamOptions {
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: IntakeWriter;
+  /** See ParcelContext. */
+  readonly refusal?: (id: Identity) => string | undefined;
   /** Takes messages that are no state of ours, such as a Kuma global's Config; they are acknowledged. */
   readonly aside?: (response: IncomingResponse) => boolean;
   readonly now: () => number;
