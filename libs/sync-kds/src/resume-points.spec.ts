@@ -32,7 +32,14 @@ describe('resume points that a peer shows', () => {
   it('are left out where they are doubtful, and resumed from otherwise', () => {
     const old = { incarnation: 'life', revision: 9, view: 'v' };
     const lie = { incarnation: 'life', revision: 200, view: 'v', mac: 'x' };
-    const { points, isSetBack, doubtful } = judgePoints([['Mesh', old], ['Zone', lie]], HEAD, east);
+    const { points, isSetBack, doubtful } = judgePoints(
+      [
+        ['Mesh', old],
+        ['Zone', lie],
+      ],
+      HEAD,
+      east,
+    );
     expect([[...points.keys()], isSetBack, doubtful]).toEqual([['Mesh'], false, { kind: 'Zone', revision: 200 }]);
   });
 });

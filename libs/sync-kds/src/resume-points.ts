@@ -27,7 +27,9 @@ export class PointSigner {
   /** Whether this store has given the peer this point; takes the same time for every MAC of the right length. */
   isAuthentic(kind: string, point: Point): boolean {
     const [given, wanted] = [point.mac ?? '', this.mac(kind, point)].map((text) => Buffer.from(text, 'latin1'));
-    return given !== undefined && wanted !== undefined && given.length === wanted.length && timingSafeEqual(given, wanted);
+    return (
+      given !== undefined && wanted !== undefined && given.length === wanted.length && timingSafeEqual(given, wanted)
+    );
   }
 }
 

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { identityKey, isJsonArray, isJsonObject, type Identity, type JsonValue, type Registry } from '@causeway/resources';
+import {
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  type Identity,
+  type JsonValue,
+  type Registry,
+} from '@causeway/resources';
 
 /** What of a zone the operator keeps away from the mesh (`Zone.spec.quarantine`). */
 export interface Quarantine {
@@ -25,7 +32,9 @@ const MOST = 100;
 /** Reads the quarantine in the spec of the Zone `zone`; whatever makes no sense is ignored. */
 export function quarantineOf(value: JsonValue | undefined, zone: string, registry: Registry): Quarantine {
   const { all, resources: named } = isJsonObject(value) ? value : {};
-  const resources = (isJsonArray(named) ? named.slice(0, MOST) : []).flatMap((item) => identityOf(item, zone, registry));
+  const resources = (isJsonArray(named) ? named.slice(0, MOST) : []).flatMap((item) =>
+    identityOf(item, zone, registry),
+  );
   const keys = new Set(resources.map(identityKey));
   return {
     all: all === true,
@@ -33,7 +42,9 @@ export function quarantineOf(value: JsonValue | undefined, zone: string, registr
     holds: (id) => keys.has(identityKey(id)),
     cut: (kind) => {
       const own = resources.filter((id) => id.kind === kind).map(identityKey);
-      return own.length === 0 ? '' : createHash('sha256').update(JSON.stringify(own.sort())).digest('base64url').slice(0, 16);
+      return own.length === 0
+        ? ''
+        : createHash('sha256').update(JSON.stringify(own.sort())).digest('base64url').slice(0, 16);
     },
   };
 }
@@ -49,6 +60,12 @@ function identityOf(item: JsonValue, zone: string, registry: Registry): readonly
   if (!kind || typeof name !== 'string') return [];
   const part = (given: JsonValue | undefined, has: boolean): string =>
     has ? (typeof given === 'string' ? given : 'default') : '';
-  const id = { kind: kind.name, mesh: part(mesh, kind.scope === 'mesh'), zone, namespace: part(namespace, kind.namespaced), name };
+  const id = {
+    kind: kind.name,
+    mesh: part(mesh, kind.scope === 'mesh'),
+    zone,
+    namespace: part(namespace, kind.namespaced),
+    name,
+  };
   return [id];
 }

@@ -6,7 +6,15 @@ import type { ZoneHeaders } from '../wire/headers';
 const PRINTABLE = /^[ -~]*$/;
 
 /** Longest texts of a handshake. */
-const LONGEST = { zone: 63, storeId: 200, instance: 200, version: 100, incarnation: 100, feature: 64, kind: 100 } as const;
+const LONGEST = {
+  zone: 63,
+  storeId: 200,
+  instance: 200,
+  version: 100,
+  incarnation: 100,
+  feature: 64,
+  kind: 100,
+} as const;
 
 /** Most features, and most points beyond one a kind that is known here: a later version may know more. */
 const FEATURES = 64;
@@ -40,17 +48,21 @@ export function checkHandshake(request: HandshakeRequest, kinds: number): void {
     ...countFaults('features', features.length, FEATURES),
     ...features.slice(0, FEATURES).flatMap((feature, i) => textFaults(`features[${i}]`, feature, LONGEST.feature)),
     ...countFaults('resumePoints', resumePoints.length, kinds + MORE_POINTS),
-    ...resumePoints.slice(0, kinds + MORE_POINTS).flatMap((point, i) => [
-      ...textFaults(`resumePoints[${i}].kind`, point.kind, LONGEST.kind),
-      ...textFaults(`resumePoints[${i}].incarnation`, point.incarnation, LONGEST.incarnation),
-      ...textFaults(`resumePoints[${i}].view`, point.view, LONGEST.incarnation),
-      ...textFaults(`resumePoints[${i}].mac`, point.mac, LONGEST.incarnation),
-    ]),
+    ...resumePoints
+      .slice(0, kinds + MORE_POINTS)
+      .flatMap((point, i) => [
+        ...textFaults(`resumePoints[${i}].kind`, point.kind, LONGEST.kind),
+        ...textFaults(`resumePoints[${i}].incarnation`, point.incarnation, LONGEST.incarnation),
+        ...textFaults(`resumePoints[${i}].view`, point.view, LONGEST.incarnation),
+        ...textFaults(`resumePoints[${i}].mac`, point.mac, LONGEST.incarnation),
+      ]),
   ]);
 }
 
 function zoneFaults(field: string, zone: string): readonly Violation[] {
-  return zone.length > LONGEST.zone ? [tooLong(field, zone.length, LONGEST.zone)] : checkName(zone, FieldPath.at(field));
+  return zone.length > LONGEST.zone
+    ? [tooLong(field, zone.length, LONGEST.zone)]
+    : checkName(zone, FieldPath.at(field));
 }
 
 function textFaults(field: string, text: string, longest: number): readonly Violation[] {

@@ -54,7 +54,11 @@ export class ZoneInsights {
     const [last, store, doubtful] = await Promise.all([this.lastOf(name), refused.of(name), doubts.of(name)]);
     if (!store && !doubtful) return last;
     const insight = last ?? { health: 'Offline', sessions: [], kinds: [] };
-    return { ...insight, ...(store ? { refused: { ...store } } : {}), ...(doubtful ? { doubtful: { ...doubtful } } : {}) };
+    return {
+      ...insight,
+      ...(store ? { refused: { ...store } } : {}),
+      ...(doubtful ? { doubtful: { ...doubtful } } : {}),
+    };
   }
 
   /** Writes the insights of these zones, in one order: what was said earlier never stands over what was said later. */

@@ -29,7 +29,9 @@ export class Quarantines {
   /** Throws Forbidden where the whole zone is kept away. */
   check(name: string): void {
     if (this.ofZone(name)?.all !== true) return;
-    throw new Forbidden(`zone ${name} is ${QUARANTINED}; to let it in again: causeway zones quarantine ${name} --release`);
+    throw new Forbidden(
+      `zone ${name} is ${QUARANTINED}; to let it in again: causeway zones quarantine ${name} --release`,
+    );
   }
 
   /** See Quarantine. */

@@ -7,7 +7,8 @@ export interface BucketSize {
 }
 
 interface Bucket {
-  readonly tokens: number;
+  /** What it holds, in ms of waiting: exact where `elapsed` is. */
+  readonly credit: number;
   /** By `Clock.elapsed`. */
   readonly at: number;
 }
@@ -27,26 +28,29 @@ export class TokenBuckets {
 
   /** Takes tokens; where there are too few it takes none and answers in how many ms there will be enough. */
   take(key: string, tokens = 1): number | undefined {
-    const left = this.left(key);
-    if (left < tokens) return Math.ceil((tokens - left) * this.size.every);
-    this.set(key, left - tokens);
+    const left = this.credit(key) - tokens * this.size.every;
+    if (left < 0) return Math.ceil(-left);
+    this.set(key, left);
     return undefined;
   }
 
   /** Takes tokens that may not be there: the key waits the longer. */
   charge(key: string, tokens: number): void {
-    this.set(key, Math.max(-this.size.burst, this.left(key) - tokens));
+    this.set(key, Math.max(-this.full, this.credit(key) - tokens * this.size.every));
   }
 
-  private left(key: string): number {
-    const { burst, every } = this.size;
+  private get full(): number {
+    return this.size.burst * this.size.every;
+  }
+
+  private credit(key: string): number {
     const bucket = this.buckets.get(key);
-    return bucket ? Math.min(burst, bucket.tokens + (this.clock.elapsed() - bucket.at) / every) : burst;
+    return bucket ? Math.min(this.full, bucket.credit + this.clock.elapsed() - bucket.at) : this.full;
   }
 
-  private set(key: string, tokens: number): void {
+  private set(key: string, credit: number): void {
     this.buckets.delete(key);
-    this.buckets.set(key, { tokens, at: this.clock.elapsed() });
+    this.buckets.set(key, { credit, at: this.clock.elapsed() });
     if (this.buckets.size <= MOST_KEYS) return;
     const [oldest] = this.buckets.keys();
     if (oldest !== undefined) this.buckets.delete(oldest);

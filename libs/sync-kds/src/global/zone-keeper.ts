@@ -1,6 +1,13 @@
 import type { Registry, Resource } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Term } from '@causeway/runtime';
-import { Fenced, type Change, type Note, type ResourceIndex, type ResourceStore, type SessionStore } from '@causeway/store';
+import {
+  Fenced,
+  type Change,
+  type Note,
+  type ResourceIndex,
+  type ResourceStore,
+  type SessionStore,
+} from '@causeway/store';
 import { lostRuleOf, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
 import { peerArea } from '../peer-book';
 import { withRelayedKinds } from './relayed-kinds';
