@@ -2,6 +2,7 @@ import { crossesZones } from '@causeway/resources';
 import type { Peer } from '@causeway/sync';
 import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
+import type { PointSigner } from '../resume-points';
 import { OfferStream, type Standing } from '../stream/offer-stream';
 import type { PeerStream } from '../stream/peer-stream';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
@@ -22,7 +23,7 @@ export class DownStream implements ZoneStream {
   constructor(
     private readonly parts: GlobalParts,
     entrance: Entrance,
-    stream: PeerStream,
+    { stream, signer }: { readonly stream: PeerStream; readonly signer: PointSigner },
   ) {
     const { audience, options } = parts;
     const { zone, extensions, causeway } = entrance;
@@ -37,7 +38,7 @@ export class DownStream implements ZoneStream {
       controlPlane: 'global',
       zone,
       ...(causeway
-        ? { standing: this.standing() }
+        ? { standing: this.standing(signer) }
         : {
             introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId),
             withheld: (name) => {
@@ -75,12 +76,13 @@ export class DownStream implements ZoneStream {
     this.parts.audience.leave(this.listener);
   }
 
-  private standing(): Standing {
+  private standing(signer: PointSigner): Standing {
     const { audience, options } = this.parts;
     const incarnation = (): string => options.index.point?.incarnation ?? '';
     return {
       incarnation,
       view: (kind) => audience.viewOf(kind),
+      mac: (kind, point) => signer.mac(kind, point),
       since: (kind) => {
         const point = this.points.get(kind);
         if (!point || point.incarnation !== incarnation()) return undefined;

@@ -7,6 +7,8 @@ import {
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
+import type { IndexChange } from '@causeway/store';
+import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
@@ -14,13 +16,17 @@ import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
+import { AttemptLimits } from './attempt-limits';
 import { Audience } from './audience';
+import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
 import { PlainLives } from './plain-lives';
+import { Quarantines } from './quarantines';
+import { RefusalLog } from './refusal-log';
 import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
@@ -59,31 +65,38 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
-  const insights = new ZoneInsights(options, live, refused);
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), { refused, gate });
+  const doubts = new DoubtfulClaims(options);
+  const quarantines = new Quarantines(index, registry);
+  const insights = new ZoneInsights(options, live, { refused, doubts });
+  const limits = new AttemptLimits(clock, options.attempts);
+  const doorParts = { refused, doubts, gate, quarantines, limits };
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
   const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
-    for (const { id, after } of event.changes) {
-      if (id.kind === 'Zone' && !after) live.closeZone(id.name, 'the zone was deleted');
+    for (const change of event.changes) {
+      const reason = change.id.kind === 'Zone' ? endingBy(change, quarantines) : undefined;
+      if (reason !== undefined) live.closeZone(change.id.name, reason);
     }
     if (event.changes.some(({ id }) => id.kind === 'Zone')) void gate.look();
     audience.observe(event);
   });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const streams = new ZoneStreams({ plainLives: new PlainLives(), gate, options, audience, live, door, admissions });
+  const refusals = new RefusalLog(clock, options.logger);
+  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals };
+  const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
   let server: Server | undefined;
   upkeep.start();
   return {
     bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(options, streams, door);
+      server ??= serverFor(refusals, streams, door);
       return listen(server, `${host}:${port}`, credentials);
     },
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
     insightOf: (resource) => insights.of(resource),
-    ...zoneDecisions({ options, live, refused }),
+    ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
       upkeep.stop();
       unsubscribe();
@@ -95,11 +108,19 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
 }
 
-function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {
+/** Why a change of a Zone ends its streams; undefined where it does not. */
+function endingBy({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
+  if (!after) return 'the zone was deleted';
+  const now = quarantines.of(after);
+  if (now.all) return `the zone is ${QUARANTINED}`;
+  return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
+}
+
+function serverFor(refusals: RefusalLog, streams: ZoneStreams, door: ZoneDoor): Server {
   const server = new Server(kdsChannelOptions.server);
-  const unary = unaryFor(logger);
+  const unary = unaryFor(refusals);
   server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers) => door.handshake(request, headers)),
+    handshake: unary((request: HandshakeRequest, headers, address) => door.handshake(request, headers, address)),
   });
   server.addService(kdsSyncService, {
     globalToZoneSync: (call: BytesCall) => void streams.down(call),

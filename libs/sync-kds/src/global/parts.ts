@@ -4,6 +4,8 @@ import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import type { PlainLives } from './plain-lives';
+import type { Quarantines } from './quarantines';
+import type { RefusalLog } from './refusal-log';
 import type { ZoneDoor } from './zone-door';
 
 /** The parts of one global's sync. */
@@ -15,4 +17,6 @@ export interface GlobalParts {
   readonly plainLives: PlainLives;
   readonly gate: KumaGate;
   readonly admissions: LiveAdmissions;
+  readonly quarantines: Quarantines;
+  readonly refusals: RefusalLog;
 }

@@ -1,5 +1,5 @@
 import { crossesZones } from '@causeway/resources';
-import { goesUp, type PendingLife } from '@causeway/sync';
+import { goesUp, QUARANTINED, type PendingLife } from '@causeway/sync';
 import { PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
 import { IntakeStream } from '../stream/intake-stream';
@@ -56,6 +56,7 @@ export class UpStream implements ZoneStream {
       registry,
       index,
       ready: this.ready,
+      refusal: (id) => (parts.quarantines.ofZone(zone)?.holds(id) === true ? QUARANTINED : undefined),
       writer: this.writer,
       now: () => clock.now(),
       logger: log,
@@ -71,7 +72,8 @@ export class UpStream implements ZoneStream {
   }
 
   static async begin(parts: GlobalParts, entrance: Entrance, stream: PeerStream): Promise<UpStream> {
-    const book = await PeerBook.read(parts.options.store, entrance.zone);
+    const { zone } = entrance;
+    const book = await PeerBook.read(parts.options.store, zone, parts.quarantines.cutsOf(zone));
     return new UpStream(parts, entrance, stream, book);
   }
 

@@ -1,16 +1,18 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { DomainError, Unavailable } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
+import { PointSigner } from '../resume-points';
 import { ServerStream } from '../stream/grpc-streams';
 import type { EndReason, ListenedStream, PeerStream, StreamListener } from '../stream/peer-stream';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
+import { addressOf, TooMany } from './attempt-limits';
 import { callerOf } from './auth';
 import { DownStream } from './down-stream';
 import type { SessionMember } from './live-sessions';
 import type { GlobalParts } from './parts';
 import type { Entrance } from './zone-door';
+import { shortText, shownZone } from './unary';
 import { UpStream } from './up-stream';
 import type { ZoneStream } from './zone-stream';
 
@@ -22,6 +24,8 @@ export interface ArrivedStream {
   readonly stream: ListenedStream;
   readonly direction: 'up' | 'down';
   readonly headers: ZoneHeaders;
+  /** Where the peer calls from; absent where the transport has no addresses. */
+  readonly address?: string;
 }
 
 /** Serves the two streams of each zone. */
@@ -43,7 +47,7 @@ export class ZoneStreams {
     const { stream, direction, headers } = arrived;
     const held = hold(stream);
     try {
-      const entrance = await this.parts.door.enter(headers, direction);
+      const entrance = await this.parts.door.enter(headers, direction, arrived.address);
       admitted();
       const served = await this.begin(entrance, arrived);
       const gone = this.keep({ entrance, served }, arrived);
@@ -63,33 +67,41 @@ export class ZoneStreams {
       this.checkKnown(entrance.zone);
       served.open(floor);
     } catch (error) {
-      this.refuse({ zone: headers.zone, direction, error }, stream);
+      this.refuse({ ...arrived, error }, stream);
     }
   }
 
   private async serveCall(call: BytesCall, direction: 'up' | 'down'): Promise<void> {
-    const arrived = { stream: new ServerStream(call), direction, headers: decodeZoneHeaders(call.metadata) };
+    const headers = decodeZoneHeaders(call.metadata);
+    const arrived = { stream: new ServerStream(call), direction, headers, address: addressOf(call.getPeer()) };
     await this.serve(arrived, () => call.sendMetadata(new Metadata()));
   }
 
   private async begin(entrance: Entrance, { stream, direction }: ArrivedStream): Promise<ZoneStream> {
     if (direction === 'up') return UpStream.begin(this.parts, entrance, stream);
-    return new DownStream(this.parts, entrance, stream);
+    const signer = await PointSigner.read(this.parts.options.store, entrance.zone);
+    return new DownStream(this.parts, entrance, { stream, signer });
   }
 
-  /** Its deletion ends the streams that it finds; this one may have begun after that. Throws Unavailable. */
+  /** Its deletion and quarantine end the streams that they find; this one may have begun after that. Throws Unavailable. */
   private checkKnown(zone: string): void {
     const { index, registry } = this.parts.options;
+    this.parts.quarantines.check(zone);
     const known = index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone });
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 
   private refuse(
-    { zone, direction, error }: { readonly zone: string; readonly direction: string; readonly error: unknown },
+    { headers, direction, address = '', error }: ArrivedStream & { readonly error: unknown },
     stream: PeerStream,
   ): void {
-    this.parts.options.logger.warn('a stream of a zone could not begin', { zone, direction, error: errorText(error) });
-    stream.end(endReasonOf(error), errorText(error));
+    const zone = shownZone(headers);
+    const reason = shortText(error);
+    this.parts.refusals.warn(`${zone} ${address}`, 'a stream of a zone could not begin', {
+      ...{ zone, direction, address },
+      error: reason,
+    });
+    stream.end(endReasonOf(error), reason);
   }
 
   /** Keeps the stream among those of its session; the returned function takes it out. */
@@ -109,7 +121,7 @@ export class ZoneStreams {
       close: (detail) => stream.end('superseded', detail),
     };
     if (!live.enter(zone, member)) stream.end('superseded', `session ${session} has had this stream`);
-    const unwatch = admissions.watch(callerOf(headers), (error) => stream.end(endReasonOf(error), errorText(error)));
+    const unwatch = admissions.watch(callerOf(headers), (error) => stream.end(endReasonOf(error), shortText(error)));
     return (reason) => {
       unwatch();
       live.leave(zone, member);
@@ -125,6 +137,8 @@ interface Served {
 }
 
 function endReasonOf(error: unknown): EndReason {
+  if (error instanceof TooMany) return 'too-many';
+  if (error instanceof DomainError && error.type === 'Invalid') return 'malformed';
   if (error instanceof Unauthenticated) return 'unauthenticated';
   return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';
 }

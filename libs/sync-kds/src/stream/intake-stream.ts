@@ -36,6 +36,8 @@ export interface IntakeStreamOptions {
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: IntakeWriter;
+  /** See ParcelContext. */
+  readonly refusal?: (id: Identity) => string | undefined;
   /** Takes messages that are no state of ours, such as a Kuma global's Config; they are acknowledged. */
   readonly aside?: (response: IncomingResponse) => boolean;
   readonly now: () => number;
@@ -204,5 +206,7 @@ export class IntakeStream {
 }
 
 function pointOf({ position }: IncomingResponse): Point | undefined {
-  return position && { incarnation: position.incarnation, revision: position.revision, view: position.view };
+  if (!position) return undefined;
+  const { incarnation, revision, view, mac } = position;
+  return { incarnation, revision, view, ...(mac === undefined ? {} : { mac }) };
 }

@@ -1,4 +1,4 @@
-import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { PutChange, ResourceIndex } from '@causeway/store';
 import {
   arrivalFault,
@@ -25,6 +25,8 @@ export interface ParcelContext {
   readonly index: ResourceIndex;
   readonly dialect: Dialect;
   readonly now: () => number;
+  /** Why the operator wants a resource not to be taken in. */
+  readonly refusal?: (id: Identity) => string | undefined;
 }
 
 /** A decoded response as the inbox takes it: copies with their place here, and what is wrong with the others. */
@@ -51,9 +53,10 @@ function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelCo
   if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
-  const reason = trespass(kind, made.copy.id, context.receiver) ?? faultOf(kind, made.copy);
+  const { id } = made.copy;
+  const reason = trespass(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
-  return { wireKey, id: made.copy.id, content: putOf(made.copy, context) };
+  return { wireKey, id, content: putOf(made.copy, context) };
 }
 
 /** What the store's row will hold is what is judged, so nothing is judged twice. */

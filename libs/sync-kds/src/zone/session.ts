@@ -1,7 +1,8 @@
 import type { Metadata } from '@grpc/grpc-js';
 import type { HandshakeResponse } from '@causeway/proto-gen';
 import type { Peer } from '@causeway/sync';
-import type { PeerBook } from '../peer-book';
+import type { PeerBook, Point } from '../peer-book';
+import type { PointSigner } from '../resume-points';
 import { encodeZoneHeaders } from '../wire/headers';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
@@ -15,6 +16,9 @@ export interface ZoneSession {
   readonly extensions: readonly string[];
   /** What is remembered of the global. */
   readonly book: PeerBook;
+  /** What the global shows that it holds of this store's state. */
+  readonly points: ReadonlyMap<string, Point>;
+  readonly signer: PointSigner;
   /** Since when this store knows every deletion. */
   readonly floor: number;
 }
