@@ -20,13 +20,21 @@ import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
+import { StreamEnds } from './stream-ends';
 import { PlainLives } from './plain-lives';
 import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
 import { ZoneDoor } from './zone-door';
+import { ZoneIntake, type IntakeFigures } from './zone-intake';
 import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
+
+/** What zones cost a replica now. */
+export interface ZoneCosts extends IntakeFigures {
+  /** Bytes that were sent to zones and not answered. */
+  readonly unansweredBytes: number;
+}
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync extends ZoneDecisions {
@@ -38,6 +46,8 @@ export interface GlobalSync extends ZoneDecisions {
   accept(arrived: ArrivedStream): void;
   /** How far each zone with a stream on this replica is, by zone and kind. */
   figures(): ReadonlyMap<string, readonly KindReport[]>;
+  /** What zones cost this replica. */
+  costs(): ZoneCosts;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
@@ -59,7 +69,9 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
-  const insights = new ZoneInsights(options, live, refused);
+  const ends = new StreamEnds();
+  const intake = new ZoneIntake(clock, options.intake);
+  const insights = new ZoneInsights(options, live, refused, ends);
   const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), { refused, gate });
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
   const unsubscribe = index.subscribe((event) => {
@@ -71,7 +83,8 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     audience.observe(event);
   });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const streams = new ZoneStreams({ plainLives: new PlainLives(), gate, options, audience, live, door, admissions });
+  const shared = { options, audience, live, door, gate, admissions, intake, ends };
+  const streams = new ZoneStreams({ ...shared, plainLives: new PlainLives() });
   let server: Server | undefined;
   upkeep.start();
   return {
@@ -82,6 +95,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    costs: () => ({ ...intake.figures(), unansweredBytes: unansweredOf(live) }),
     insightOf: (resource) => insights.of(resource),
     ...zoneDecisions({ options, live, refused }),
     close: async () => {
@@ -93,6 +107,11 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       if (server) await shutDown(server);
     },
   };
+}
+
+function unansweredOf(live: LiveSessions): number {
+  const members = live.names().flatMap((zone) => live.of(zone));
+  return members.reduce((sum, member) => sum + member.unanswered(), 0);
 }
 
 function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {

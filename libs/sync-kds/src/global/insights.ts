@@ -6,6 +6,7 @@ import { healthOf, type Health, type KindReport } from '../report';
 import type { LiveSessions, SessionMember } from './live-sessions';
 import { DEFAULT_HOLD, type GlobalSyncOptions } from './options';
 import type { RefusedStores } from './refused-stores';
+import type { StreamEnds } from './stream-ends';
 
 /** Where insights of zones stand beside the log, by zone. */
 export const INSIGHTS = 'zone-insight';
@@ -43,6 +44,7 @@ export class ZoneInsights {
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
     private readonly refused: RefusedStores,
+    private readonly ends: StreamEnds,
   ) {}
 
   /** The insight of a Zone; undefined for other kinds and for zones that never had a session. */
@@ -140,6 +142,7 @@ export class ZoneInsights {
         zoneInstanceId: member.zoneInstance(),
       })),
       ...newLifeDocument(members.flatMap((member) => member.pendingLife() ?? [])[0], hold),
+      ...this.ends.document(zone),
       kinds: reports.map((report) => reportDocument(report, now)),
       subscriptions: members
         .filter((member) => member.direction === 'down')

@@ -4,6 +4,8 @@ import type { PendingLife } from '@causeway/sync';
 import { caughtUp } from '../caught-up';
 import { GLOBAL_PEER, PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
+import { IntakeBudget } from '../stream/intake-budget';
+import { IntakeScheduler } from '../stream/intake-scheduler';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { openDown, type DownLink } from './down-link';
@@ -56,7 +58,9 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const floor = await options.store.floor();
     await caughtUp(options.index, head, signal);
     signal.throwIfAborted();
-    return open({ options, calls, greeting, book, floor, extensions: greeting?.features ?? [] }, stop);
+    const scheduler = new IntakeScheduler({ clock: options.clock });
+    const shared = { options, calls, greeting, book, floor, scheduler, budget: new IntakeBudget(options.intake) };
+    return open({ ...shared, extensions: greeting?.features ?? [] }, stop);
   } catch (error) {
     stop();
     throw error;

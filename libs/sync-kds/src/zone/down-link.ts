@@ -1,8 +1,13 @@
 import { goesDown, type PendingLife } from '@causeway/sync';
 import { clusterIdIn, CONFIG } from '../kuma-config';
 import type { KindReport } from '../report';
+import { GLOBAL_PEER } from '../peer-book';
+import { InboundQueue } from '../stream/inbound-queue';
+import { IntakeShare } from '../stream/intake-share';
 import { IntakeStream } from '../stream/intake-stream';
 import { IntakeWriter } from '../stream/intake-writer';
+import { LimitedLogger } from '../stream/limited-logger';
+import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../wire/bounds';
 import { dialectOf, Extension } from '../wire/dialect';
 import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
@@ -25,7 +30,10 @@ export interface DownLink {
 export function openDown(session: ZoneSession, finish: (reason: string) => void): DownLink {
   const { options, calls, extensions, book } = session;
   const { zone, registry, index, store, clock, term, hold = DEFAULT_HOLD } = options;
-  const logger = options.logger.child({ stream: 'down' });
+  const logger = LimitedLogger.of(options.logger.child({ stream: 'down' }), clock);
+  const life = new AbortController();
+  const { budget, scheduler } = session;
+  const share = new IntakeShare({ peer: GLOBAL_PEER, scheduler, index, signal: life.signal });
   const stream = calls.stream('down', headersOf(session));
   const fence = { epoch: term.epoch, holder: term.holder };
   const plain = plainGlobal(session);
@@ -33,7 +41,7 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   const writer = new IntakeWriter({
     index,
     receiver,
-    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
+    write: (changes, notes) => share.write(changes, () => store.write({ changes, notes, onRefusal: 'skip', fence })),
     book,
     hold,
     clock,
@@ -50,15 +58,21 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     index,
     ready: Promise.resolve(),
     writer,
-    ...(plain ? { aside: (response) => plain.take(response, writer) } : {}),
+    bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : PLAIN_BOUNDS,
+    share,
+    ...(plain ? { aside: { kind: CONFIG, take: (response) => plain.take(response, writer) } } : {}),
     now: () => clock.now(),
     logger,
     ...(options.propagated ? { propagated: options.propagated } : {}),
   });
-  stream.listen({
+  const inbound = new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest });
+  inbound.deliver({
     message: (bytes) => intake.message(bytes),
-    drain: () => undefined,
-    ended: (reason) => finish(`GlobalToZoneSync: ${reason}`),
+    drain: () => intake.drain(),
+    ended: (reason) => {
+      life.abort();
+      finish(`GlobalToZoneSync: ${reason}`);
+    },
   });
   for (const request of subscriptions(session)) stream.write(request);
   return {
@@ -67,6 +81,7 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     heedOperator: () => intake.heedOperator(),
     pendingLife: () => intake.pendingLife(),
     close: () => {
+      life.abort();
       stream.end('shutdown', 'the session is over');
       return intake.close();
     },
@@ -87,11 +102,9 @@ function subscriptions(session: ZoneSession): Buffer[] {
 class PlainGlobal {
   clusterId: string | undefined;
 
-  take(response: IncomingResponse, writer: IntakeWriter): boolean {
-    if (response.kind !== CONFIG) return false;
+  take(response: IncomingResponse, writer: IntakeWriter): void {
     this.clusterId = clusterIdIn(response) ?? this.clusterId;
     void writer.lifeKnown();
-    return true;
   }
 }
 

@@ -3,6 +3,8 @@ import type { HandshakeResponse } from '@causeway/proto-gen';
 import type { Peer } from '@causeway/sync';
 import type { PeerBook } from '../peer-book';
 import { encodeZoneHeaders } from '../wire/headers';
+import type { IntakeBudget } from '../stream/intake-budget';
+import type { IntakeScheduler } from '../stream/intake-scheduler';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
 
@@ -17,6 +19,9 @@ export interface ZoneSession {
   readonly book: PeerBook;
   /** Since when this store knows every deletion. */
   readonly floor: number;
+  /** Bounds what waits of both streams. */
+  readonly budget: IntakeBudget;
+  readonly scheduler: IntakeScheduler;
 }
 
 /** The peer as the rules of sync see it: our own zone, and whether the global is Causeway. */
