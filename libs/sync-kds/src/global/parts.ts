@@ -6,7 +6,9 @@ import type { GlobalSyncOptions } from './options';
 import type { PlainLives } from './plain-lives';
 import type { Quarantines } from './quarantines';
 import type { RefusalLog } from './refusal-log';
+import type { StreamEnds } from './stream-ends';
 import type { ZoneDoor } from './zone-door';
+import type { ZoneIntake } from './zone-intake';
 
 /** The parts of one global's sync. */
 export interface GlobalParts {
@@ -19,4 +21,6 @@ export interface GlobalParts {
   readonly admissions: LiveAdmissions;
   readonly quarantines: Quarantines;
   readonly refusals: RefusalLog;
+  readonly intake: ZoneIntake;
+  readonly ends: StreamEnds;
 }

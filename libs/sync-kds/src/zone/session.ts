@@ -4,6 +4,8 @@ import type { Peer } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
 import type { PointSigner } from '../resume-points';
 import { encodeZoneHeaders } from '../wire/headers';
+import type { IntakeBudget } from '../stream/intake-budget';
+import type { IntakeScheduler } from '../stream/intake-scheduler';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
 
@@ -21,6 +23,9 @@ export interface ZoneSession {
   readonly signer: PointSigner;
   /** Since when this store knows every deletion. */
   readonly floor: number;
+  /** Bounds what waits of both streams. */
+  readonly budget: IntakeBudget;
+  readonly scheduler: IntakeScheduler;
 }
 
 /** The peer as the rules of sync see it: our own zone, and whether the global is Causeway. */
