@@ -65,11 +65,10 @@ export interface GlobalSync extends ZoneDecisions {
 export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const options = { ...given, registry: withRelayedKinds(given.registry) };
   const { index, registry, clock } = options;
-  const encoder = new ResourceEncoder({ role: 'global' }, options.kuma);
   const audience = new Audience({
     index,
     registry,
-    encoder,
+    encoder: new ResourceEncoder({ role: 'global' }, options.kuma),
     now: () => clock.now(),
     exportDefault: options.exportDefault ?? 'All',
   });
