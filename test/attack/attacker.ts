@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dnsAttacks } from './attacks/dns-attacks';
 import { restAttacks } from './attacks/rest-attacks';
@@ -22,10 +23,12 @@ async function main({ target, lasts, only }: Orders): Promise<void> {
   const stop = new AbortController();
   const chosen = ALL.filter(({ name }) => only.length === 0 || only.includes(name));
   const arena = { target, tally, stop: stop.signal };
+  setMaxListeners(0, stop.signal);
   const timer = setTimeout(() => stop.abort(), lasts);
   await Promise.all(chosen.map((attack) => until(attack, arena)));
   clearTimeout(timer);
-  process.send?.(tally.counted(), undefined, {}, () => process.exit(0));
+  // What is still open is left open: the parent ends this process when it has the tally.
+  process.send?.(tally.counted());
 }
 
 /** Strikes again and again; a blow that does not end is left alone when the time is over. */

@@ -38,6 +38,8 @@ export async function runAttack(options: RunOptions): Promise<Seen> {
     return await observed(mesh, load, options);
   } finally {
     load.close();
+    // One that is held by an attack would not hear of its end.
+    await Promise.all([mesh.global, ...mesh.zones.values()].map((plane) => plane.kill()));
     await mesh.stop();
   }
 }
@@ -102,7 +104,8 @@ function attacked(orders: Orders): Promise<Counts> {
   return new Promise((resolve, reject) => {
     child.once('message', (counts: Counts) => {
       clearTimeout(kill);
-      child.once('exit', () => resolve(counts));
+      child.removeAllListeners('exit').once('exit', () => resolve(counts));
+      child.kill('SIGKILL');
     });
     child.once('exit', (code, signal) => reject(new Error(`the attacker ended with ${code ?? signal}`)));
   });
@@ -145,8 +148,7 @@ async function lostIn(zone: string, load: NormalLoad, mesh: ProcessMesh): Promis
   const plane = mesh.zone(zone);
   const checks = [...load.answered()].map(async ([service, port]) => {
     const at = `/meshes/default/meshservices/${service}?zone=east`;
-    const held: { readonly spec?: { readonly ports?: readonly { readonly port: number }[] } } | undefined =
-      await plane.get(at);
+    const held = await asked(plane.restUrl + at);
     const holds = held?.spec?.ports?.[0]?.port ?? 0;
     return holds >= port ? [] : [`${zone} has ${service} at ${holds}, answered was ${port}`];
   });
