@@ -62,10 +62,19 @@ module.exports = {
     rule(
       'engine-without-adapters',
       'The engine speaks through interfaces it owns: no adapter, no framework.',
-      { path: libs(ENGINE), pathNot: `${TESTS}|^libs/store/src/conformance/` },
+      {
+        path: libs(ENGINE),
+        pathNot: `${TESTS}|^libs/store/src/conformance/|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
+      },
       {
         pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox|yaml')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
       },
+    ),
+    rule(
+      'threads-in-one-place',
+      'Only libs/runtime starts threads; their modules speak through parentPort.',
+      { path: '^(libs|apps)/', pathNot: `^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$|${TESTS}` },
+      { path: '^(node:)?worker_threads$' },
     ),
     rule(
       'runtime-first',

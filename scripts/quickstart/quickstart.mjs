@@ -56,25 +56,49 @@ async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
   }
 }
 
-/** Waits for the control planes, applies the sample once, prints the tables. */
+/**
+ * Waits for the control planes, applies the sample once, prints the tables. Only a control plane that does not get
+ * ready ends it: whatever else fails for what users have stored, they need the running mesh to mend it.
+ */
 async function show({ settings, running, postgres, signal, say }) {
   const [globalPlane, ...zonePlanes] = settings.controlPlanes;
   const zones = zonePlanes.map(({ name }) => name);
   const ready = Promise.all(running.map((each) => each.untilReady(signal)));
   ready.catch(() => {}); // whoever waits for it sees it
   await running[0].untilReady(signal);
-  await provideCredentials(restApi(globalPlane, { ...settings, signal }), zones, settings.dataDir);
+  const attempt = attempts({ signal, say });
+  await attempt('give the zones new tokens', () =>
+    provideCredentials(restApi(globalPlane, { ...settings, signal }), zones, settings.dataDir),
+  );
   await ready;
   say(`Control planes: global, east and west are ready, their logs in ${join(settings.dataDir, 'logs')}`);
   const apis = settings.controlPlanes.map((plane) => restApi(plane, { ...settings, signal }));
-  const expected = await applySampleOnce({ settings, apis, postgres, say });
+  const expected = await attempt('apply the sample', () => applySampleOnce({ settings, apis, postgres, say }));
+  const seen = await attempt('show what the zones see', () => showTables({ apis, expected, signal, say }));
+  say(`\n${await thingsToTry(settings.controlPlanes, seen?.at(-1) ?? [])}`);
+  say('\nRunning. Ctrl-C ends it; the next `npm start` finds its data.');
+}
+
+/** Runs steps that the mesh does without: one that fails is told of in a line, and gives undefined. */
+function attempts({ signal, say }) {
+  return async (what, work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      say(`\nIt was not possible to ${what}: ${error.message}`);
+      return undefined;
+    }
+  };
+}
+
+/** Gives the services of each zone. */
+async function showTables({ apis, expected = [], signal, say }) {
   const [globalApi, ...zoneApis] = apis;
   const { lists, waitingFor } = await untilSettled({ globalApi, zoneApis, expected, signal });
   zoneApis.forEach(({ name }, index) => say(`\nWhat zone ${name} sees\n${serviceTable(lists[index])}`));
   if (waitingFor.length > 0) say(`\nNot there yet: ${waitingFor.join(', ')}`);
-  say(
-    `\n${await thingsToTry(settings.controlPlanes, lists[1])}\n\nRunning. Ctrl-C ends it; the next \`npm start\` finds its data.`,
-  );
+  return lists;
 }
 
 /** Gives the services that the sample registers; none when it was applied by an earlier start. */

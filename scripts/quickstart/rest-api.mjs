@@ -23,6 +23,13 @@ export function restApi(plane, { operatorToken, signal }) {
       if (!response.ok) throw await refused(response, 'GET', path);
       return response.json();
     },
+    /** The items of a list; none where its mesh does not exist. */
+    async list(path) {
+      const response = await call('GET', path);
+      if (response.status === 404) return [];
+      if (!response.ok) throw await refused(response, 'GET', path);
+      return (await response.json()).items;
+    },
     /** The text of an answer. */
     async text(method, path, body) {
       const response = await call(method, path, body);

@@ -37,7 +37,7 @@ async function lookRound({ globalApi, zoneApis, expected }) {
 
 /** A service as a control plane lists it, with what the tables need. */
 async function servicesOf(api) {
-  const { items } = await api.get('/meshes/default/meshservices?size=1000');
+  const items = await api.list('/meshes/default/meshservices?size=1000');
   return items.map(({ name, labels = {}, status = {} }) => ({
     name,
     zone: labels['kuma.io/zone'] ?? '',
@@ -48,7 +48,7 @@ async function servicesOf(api) {
 
 async function missingGenerators(globalApi, zoneApis) {
   const namesOn = async (api, query) =>
-    (await api.get(`/hostnamegenerators?size=1000${query}`)).items.map(({ name }) => name);
+    (await api.list(`/hostnamegenerators?size=1000${query}`)).map(({ name }) => name);
   const wanted = await namesOn(globalApi, '&zone=');
   const held = await Promise.all(zoneApis.map((api) => namesOn(api, '')));
   return held.flatMap((names, index) => lacking(wanted, names, zoneApis[index]));

@@ -11,9 +11,10 @@ export function serviceTable(services) {
 }
 
 function rowsOf({ name, zone, ip = 'none yet', addresses }) {
-  const hostnames = [...addresses]
-    .sort((a, b) => a.hostname.localeCompare(b.hostname))
-    .map(({ hostname, status, reason }) => [hostname, reason ? `${status}: ${reason}` : status]);
+  // An address has no hostname where its generator's template reads a label that the service lacks.
+  const hostnames = addresses
+    .map(({ hostname = 'none', status = '', reason }) => [hostname, reason ? `${status}: ${reason}` : status])
+    .sort(([a], [b]) => a.localeCompare(b));
   const [first = ['none yet', ''], ...rest] = hostnames;
   return [[name, zone, ip, ...first], ...rest.map((cells) => ['', '', '', ...cells])];
 }

@@ -9,7 +9,7 @@ jest.setTimeout(120_000);
 interface Service {
   readonly status: {
     readonly vip: { readonly ip: string };
-    readonly addresses: readonly { readonly hostname: string; readonly status: string }[];
+    readonly addresses: readonly { readonly hostname?: string; readonly status: string }[];
   };
 }
 
@@ -29,7 +29,7 @@ async function serviceOf(rest: string, name: string, zone: string): Promise<Serv
 }
 
 const hostnames = ({ status }: Service): readonly string[] =>
-  status.addresses.filter((address) => address.status === 'Available').map(({ hostname }) => hostname);
+  status.addresses.filter(({ status: shown }) => shown === 'Available').map(({ hostname = '' }) => hostname);
 
 function dataplane(name: string, service: string): string {
   const inbound = [{ port: 80, tags: { 'kuma.io/service': service, 'kuma.io/protocol': 'http' } }];
@@ -113,6 +113,18 @@ describe('npm start', () => {
       expect(hostnames(cart)).toContain('cart.svc.east.mesh.local');
     });
 
+    it('takes what its user stores, also a generator that reads a label no service has', async () => {
+      const spec = { selector: { meshService: { labels: {} } }, template: '{{ label "nobody-has-it" }}.mesh' };
+      const body = JSON.stringify({ type: 'HostnameGenerator', name: 'labelled', spec });
+      const url = `${run().restUrl('global')}/hostnamegenerators/labelled`;
+      const headers = { 'content-type': 'application/json' };
+      expect((await fetch(url, { method: 'PUT', headers, body })).status).toBe(201);
+      await until('west shows it', async () => {
+        const { status } = await serviceOf(run().restUrl('west'), 'redis', 'east');
+        return status.addresses.some(({ hostname }) => hostname === undefined);
+      });
+    });
+
     it('refuses a port that is taken, in one line', async () => {
       const { port } = new URL(run().restUrl('west'));
       const other = start(starter, { CAUSEWAY_DATA_DIR: join(dataDir, 'other'), CAUSEWAY_WEST_REST_PORT: port });
@@ -132,6 +144,11 @@ describe('npm start', () => {
     beforeAll(async () => {
       run = start(['npm', 'start']);
       await run.untilRunning();
+    });
+
+    it('starts with what its user stored, and shows it', () => {
+      expect(run.output).toMatch(/none +NotAvailable: label "nobody-has-it" is missing/);
+      expect(run.output).not.toContain('It was not possible');
     });
 
     it('finds its data and the same addresses', async () => {

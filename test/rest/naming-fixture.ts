@@ -1,20 +1,32 @@
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
 import type { ControlPlane } from '@causeway/resources';
-import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
+import type { Insights } from '@causeway/rest';
+import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 
-/** A fixture that explains hostnames and lists the names of a dry run, as a control plane does. */
-export async function namingFixture(cp: ControlPlane = ZONE_EAST): Promise<RestFixture> {
+/** A fixture that explains and lists hostnames, those of a dry run too, as a control plane does. */
+export async function namingFixture(
+  cp: ControlPlane = ZONE_EAST,
+  { insights = {}, ...options }: Omit<FixtureOptions, 'cp'> = {},
+): Promise<RestFixture> {
   // The fixture takes the insights before there is an index to look into.
-  const view: { explainer?: HostnameExplainer } = {};
+  const view: { naming?: Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>> } = {};
+  const naming = (): NonNullable<typeof view.naming> => {
+    if (!view.naming) throw new Error('the fixture is not there yet');
+    return view.naming;
+  };
   const fixture = await restFixture({
+    ...options,
     cp,
     insights: {
-      consequences: async (draft) => view.explainer && namingInsights({ cp }, view.explainer).consequences?.(draft),
+      explainHostname: (question) => naming().explainHostname(question),
+      hostnames: (mesh, part) => naming().hostnames(mesh, part),
+      consequences: (draft) => naming().consequences(draft),
+      ...insights,
     },
   });
   const explainer = new HostnameExplainer(fixture.index, cp);
-  view.explainer = explainer;
+  view.naming = namingInsights({ cp }, explainer);
   const close = async (): Promise<void> => {
     explainer.close();
     await fixture.close();

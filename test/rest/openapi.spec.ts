@@ -2,8 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Errors } from 'typebox/schema';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind } from '@causeway/resources';
+import { namingFixture } from './naming-fixture';
 import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
 import { openSyncDecisions, openZoneAccess } from './open-zone-access';
 
@@ -77,10 +79,9 @@ describe.each([
   let rest: RestFixture;
   let api: Parsed;
   beforeAll(async () => {
-    const explainHostname = (question: object): Parsed => ({ ...question });
-    const dnsLookup = explainHostname;
+    const dnsLookup = (question: object): Parsed => ({ ...question });
     const open = { zoneAccess: openZoneAccess, syncDecisions: openSyncDecisions };
-    rest = await restFixture({ cp, insights: { explainHostname, dnsLookup }, ...open });
+    rest = await namingFixture(cp, { insights: { dnsLookup }, ...open });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });
   afterAll(() => rest.close());
@@ -102,6 +103,8 @@ describe.each([
       .filter((p) => p.in === 'path')
       .reduce((at, p) => at.replace(`{${p.name}}`, p.example), path);
     const query = parameters.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${p.example}`);
+    // Optional on a zone; the document is one for both.
+    if (cp.role === 'global' && path === '/_explain/hostname') query.push('zone=example');
     const url = query.length > 0 ? `${place}?${query.join('&')}` : place;
     const contents = Object.entries<Parsed>(operation.requestBody?.content ?? {});
     const [type, media] = contents.find(([name]) => name.endsWith('json')) ?? [];
@@ -109,10 +112,15 @@ describe.each([
       media === undefined ? {} : { payload: JSON.stringify(media.example), headers: { 'content-type': type } };
     const answer = await rest.server.inject({ method: method.toUpperCase(), url, ...body });
     expect(Object.keys(operation.responses)).toContain(String(answer.statusCode));
+    const described = operation.responses[answer.statusCode].content?.['application/json']?.schema;
+    if (described && String(answer.headers['content-type']).startsWith('application/json')) {
+      const [, errors] = Errors({ ...described, components: api.components }, answer.json());
+      expect([url, errors]).toEqual([url, []]);
+    }
     return [`${method} ${url}`, answer.statusCode];
   };
 
-  it('in the order in which one would try them', async () => {
+  it('in the order in which one would try them, and is answered as described', async () => {
     await rest.seed(...readOnly.map((kind) => ({ id: exampleId(kind, cp), spec: (kind.spec as Parsed).examples[0] })));
     for (const method of ['put', 'get', 'post', 'patch', 'delete'] as const) {
       for (const path of Object.keys(api.paths).filter((p) => method in api.paths[p])) {

@@ -70,9 +70,9 @@ describe('what an operator decides of sync, by REST', () => {
 
   it('knows no zone by a name that none can have', async () => {
     await open();
-    for (const name of ['East', '%00', '-', 'x'.repeat(300)]) {
-      expect([name, (await post(`/zones/${name}/_confirm`)).statusCode]).toEqual([name, 404]);
-      expect([name, (await post(`/zones/${name}/_adopt`)).statusCode]).toEqual([name, 404]);
+    for (const [name, status] of [...['East', '-', 'x'.repeat(300)].map((bad) => [bad, 404] as const), ['%00', 400]]) {
+      expect([name, (await post(`/zones/${name}/_confirm`)).statusCode]).toEqual([name, status]);
+      expect([name, (await post(`/zones/${name}/_adopt`)).statusCode]).toEqual([name, status]);
     }
     expect(asked).toEqual([]);
   });

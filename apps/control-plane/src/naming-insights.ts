@@ -1,14 +1,16 @@
-import type { HostnameExplainer, HostnamePage } from '@causeway/controllers';
+import type { HostnameExplainer } from '@causeway/controllers';
 import { HostnameGenerator } from '@causeway/kinds';
 import type { DraftedResource, Insights } from '@causeway/rest';
 import type { Foundations } from './foundations';
 
+/** The part of what REST shows that is about hostnames. */
+type NamingInsights = Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>>;
+
 /** What REST tells of hostnames: who claims which, and what a generator would do (design.md §4, seed 001). */
-export function namingInsights({ cp }: Pick<Foundations, 'cp'>, explainer: HostnameExplainer): Insights {
+export function namingInsights({ cp }: Pick<Foundations, 'cp'>, explainer: HostnameExplainer): NamingInsights {
   return {
     explainHostname: (question) => explainer.explain(question),
-    // Without a zone to look from the global shows what stands in the status of the services.
-    ...(cp.role === 'zone' ? { hostnames: (mesh: string, part: HostnamePage) => explainer.list(mesh, part) } : {}),
+    hostnames: (mesh, part) => explainer.list(mesh, part),
     consequences: (draft) => generatorDryRun(cp.role, explainer, draft),
   };
 }

@@ -12,5 +12,6 @@ export const sharedSettings = {
   CAUSEWAY_OPERATOR_TOKEN: optional(secret(text())),
   CAUSEWAY_LEADER_BACKEND: optional(oneOf(['redis', 'postgres'])),
   CAUSEWAY_LEADER_LEASE: duration('3s'),
+  CAUSEWAY_LEADER_STALL: duration('15s'),
   CAUSEWAY_DATABASE_TOLERATE_NEWER: flag(false),
 } as const;

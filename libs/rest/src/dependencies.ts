@@ -2,6 +2,7 @@ import type { ControlPlane, Identity, JsonObject, Registry, Resource } from '@ca
 import type { Clock, Logger, Part, SortedPage } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
+import type { HostnameEntry } from '@causeway/controllers';
 import type { SyncDecisions } from './zones/sync-decisions';
 import type { ZoneAccess } from './zones/zone-access';
 
@@ -74,11 +75,6 @@ export interface HostnamePart extends Part {
   readonly containing: string;
 }
 
-/** A row of the table of hostnames; whoever makes it may say more than the hostname. */
-export interface HostnameRow {
-  readonly hostname: string;
-}
-
 /** A resource as a dry run would have written it. */
 export interface DraftedResource {
   readonly id: Identity;
@@ -91,8 +87,8 @@ export interface DraftedResource {
 export interface Insights {
   /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
   readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
-  /** The hostnames of a mesh, sorted; without it the table shows what stands in the status of the services. */
-  readonly hostnames?: (mesh: string, page: HostnamePart) => Promise<SortedPage<HostnameRow>>;
+  /** The hostnames of a mesh, sorted, with who claims them; its route is 404 without it. */
+  readonly hostnames?: (mesh: string, page: HostnamePart) => Promise<SortedPage<HostnameEntry>>;
   /** What a write would lead to, told in the answer of a dry run; undefined where nothing is to be told. */
   readonly consequences?: (draft: DraftedResource) => JsonObject | undefined | Promise<JsonObject | undefined>;
   /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */

@@ -4,13 +4,13 @@
  *
  *   request → endpoint → reads (index) | writes (Admission → store) → answer
  */
+export { type ServedRoute } from './http/route-table';
 export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,
   type DnsQuestion,
   type DraftedResource,
   type HostnameQuestion,
-  type HostnameRow,
   type Insights,
   type ProgramFacts,
   type RestAccess,

@@ -1,6 +1,7 @@
 import type { Logger } from '@causeway/runtime';
 import { DEFAULT_LIMITS, type Insights, type RestDependencies, type RestLimits } from './dependencies';
 import { Access } from './http/access';
+import { Guard } from './http/guard';
 import { RouteTable } from './http/route-table';
 import { Inspections } from './inspect/inspections';
 import { NamingAnswers } from './inspect/naming-answers';
@@ -22,6 +23,7 @@ export interface RestParts {
   readonly limits: RestLimits;
   readonly logger: Logger;
   readonly routes: RouteTable;
+  readonly guard: Guard;
   readonly reads: ResourceReads;
   readonly writes: ResourceWrites;
   readonly watches: Watches;
@@ -47,7 +49,6 @@ export function assembleRest(deps: RestDependencies): RestParts {
     cp,
     index,
     freshness,
-    access,
     lister: new Lister(index, orders),
     texts: new ResourceTexts(registry),
     limits,
@@ -59,13 +60,14 @@ export function assembleRest(deps: RestDependencies): RestParts {
     limits,
     logger,
     routes: new RouteTable(registry),
+    guard: new Guard(access, registry),
     reads,
     writes: new ResourceWrites({ registry, admission, access, freshness, limits, insights: deps.insights ?? {} }),
     watches,
     facts: new ServerFacts({ registry, cp, index, program, access, reads }),
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
-    zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, access, limits }),
-    syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {}, access, limits }),
+    zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, limits }),
+    syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {}, limits }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
     close: () => stops.forEach((stop) => stop()),
   };

@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
 import type { RestDependencies } from './dependencies';
+import type { ServedRoute } from './http/route-table';
 import { restAdapter } from './http/fastify-adapter';
 import { assembleRest, type RestParts } from './rest-parts';
 import { RestModule } from './rest.module';
@@ -12,6 +13,8 @@ export interface RestServer {
   listen(host: string, port: number): Promise<number>;
   /** Ends watches, answers what is under way and lets go of the port. */
   close(): Promise<void>;
+  /** Every route that is served, as the router has them. */
+  routes(): readonly ServedRoute[];
   /** A request without a socket; for tests. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
 }
@@ -28,6 +31,7 @@ export async function createRestServer(deps: RestDependencies): Promise<RestServ
   return {
     listen: (host, port) => listen(app, host, port),
     close: () => close(app, parts),
+    routes: () => parts.routes.list(),
     inject: (request) => app.inject(request),
   };
 }

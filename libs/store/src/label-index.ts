@@ -1,4 +1,4 @@
-import { Label, type Resource } from '@causeway/resources';
+import { Label, labelValue, type Resource } from '@causeway/resources';
 
 type ByKey = ReadonlyMap<string, Resource>;
 
@@ -29,7 +29,7 @@ export class LabelIndex {
 
 /** A label as selectors see it: stored, or implied where absent (`effectiveLabels`), without making an object. */
 function labelOf({ id, labels }: Resource, label: string): string | undefined {
-  const stored = labels[label];
+  const stored = labelValue(labels, label);
   if (stored !== undefined) return stored;
   if (label === Label.serviceName) return id.name;
   return label === Label.namespace ? id.namespace || 'default' : undefined;

@@ -45,7 +45,7 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
 function judge(kind: Kind, body: unknown): unknown {
   const cp = kind.sync.writtenOn.includes('zone') ? ZONE : GLOBAL;
   const { id, labels, spec, violations } = judgeDraft(decodeDocument(coreKinds, body, { kind }), cp);
-  if (violations.length > 0) return violations;
+  if (violations.total > 0) return violations.first;
   const facts = { uid: 'u', generation: 1, revision: 1, createdAt: 0, modifiedAt: 0, creationOrder: 1 };
   const origin = { incarnation: 'i', revision: 1, committedAt: 0 };
   return JSON.stringify(toDocument(kind, { id, labels, spec, ...facts, origin, freed: [] }));

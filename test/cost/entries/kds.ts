@@ -7,7 +7,6 @@ import { Inbox } from '@causeway/sync';
 import {
   CAUSEWAY_DIALECT,
   decodeRequest,
-  decodeResponse,
   encodeRequest,
   encodeResponse,
   KUMA_DIALECT,
@@ -17,6 +16,8 @@ import {
   type Dialect,
   type WireResource,
 } from '@causeway/sync-kds';
+import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../../../libs/sync-kds/src/wire/bounds';
+import { openResponse } from '../../../libs/sync-kds/src/wire/response';
 import { parcelOf } from '../../../libs/sync-kds/src/stream/parcel';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint, type Shape } from '../entry-point';
@@ -52,16 +53,16 @@ export function kdsEntries(draw: Prng): EntryPoint[] {
 
 /** Takes a message in as a stream does, up to what would be written. */
 function takeIn(bytes: Buffer, dialect: Dialect): unknown {
-  const response = decodeResponse(bytes, dialect);
+  const bounds = dialect.meta ? CHUNKED_BOUNDS : PLAIN_BOUNDS;
   const receiver = { role: 'global', from: 'west' } as const;
-  const parcel = parcelOf(response, {
-    receiver,
-    registry: coreKinds,
-    index: new ResourceIndex(),
-    dialect,
+  const index = new ResourceIndex();
+  const steps = parcelOf(openResponse(bytes, bounds), {
+    ...{ receiver, registry: coreKinds, index, dialect, bounds },
     now: () => 1,
   });
-  return new Inbox(() => []).receive(parcel);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return new Inbox(() => []).receive(step.value.parcel);
+  }
 }
 
 /** One resource whose content is hostile, and many of a kind. */

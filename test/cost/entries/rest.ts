@@ -92,7 +92,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
           ['http://', ''],
         ]),
         callWith(header),
-        (call) => new Access({ bindAddress: '127.0.0.1' }).checkReader(call, kindNamed('Secret')),
+        (call) => new Access({ bindAddress: '127.0.0.1' }).checkOperator(call, 'this is left'),
       ),
     ),
     takesText(
@@ -123,6 +123,8 @@ export function restEntries(draw: Prng): EntryPoint[] {
   ];
 }
 
+const LOOPBACK = { remoteAddress: '127.0.0.1' };
+
 const queries = [
   { name: 'many parameters', make: (size: number) => numbered(size, (i) => `p${i}=1`, '&') },
   { name: 'many filters', make: (size: number) => numbered(size, (i) => `filter[labels.k${i}]=1`, '&') },
@@ -135,7 +137,7 @@ const queries = [
 ];
 
 function readQuery(kind: Kind, text: string): unknown {
-  const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) } };
+  const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) }, socket: LOOPBACK };
   const query = queryOf(call, listParameters(kind));
   const read = [readSelection(query), readPage(query)];
   query.check();
@@ -143,7 +145,14 @@ function readQuery(kind: Kind, text: string): unknown {
 }
 
 function callWith(name: string): (value: string) => Parameters<Access['checkWriter']>[0] {
-  return (value) => ({ method: 'PUT', url: '/', params: {}, query: {}, headers: { host: 'localhost', [name]: value } });
+  return (value) => ({
+    method: 'PUT',
+    url: '/',
+    params: {},
+    query: {},
+    headers: { host: 'localhost', [name]: value },
+    socket: LOOPBACK,
+  });
 }
 
 function kindNamed(name: string): Kind {

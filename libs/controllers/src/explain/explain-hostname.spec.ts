@@ -78,7 +78,7 @@ describe('listHostnames', () => {
       ...['a', 'b'].map((name) => `${name}.x.svc.mesh`),
       ...['c.x.svc.mesh', 'cache.mesh', 'd.x.svc.mesh', 'e.x.svc.mesh', 'f.y.svc.mesh'],
     ]);
-    expect(all[3]?.winner.service.name).toBe('f');
+    expect(all[3]?.winner?.service.name).toBe('f');
     expect(all[3]?.claims.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5, 6]);
     const some = await listHostnames(table, 'default', { containing: '.x.', offset: 2, size: 2 });
     expect(some.items.map(({ hostname }) => hostname)).toEqual(['c.x.svc.mesh', 'd.x.svc.mesh']);
@@ -122,6 +122,24 @@ describe('HostnameExplainer', () => {
     await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' })).rejects.toThrow(
       'there is no zone "west"',
     );
+  });
+
+  test('on the global lists the hostnames that zones reported of their own services, with all claims and no winner', async () => {
+    const zone = await contested();
+    await zone.settle();
+    const index = new ResourceIndex();
+    index.load(await zone.store.snapshot());
+    const explainer = new HostnameExplainer(index, { role: 'global' });
+    const page = await explainer.list('default', { containing: 'c', offset: 1, size: 1 });
+    expect(page).toEqual({ total: 7, items: [{ hostname: 'b.x.svc.mesh', claims: [expect.anything()] }] });
+    const { items } = await explainer.list('default', { containing: 'cache', offset: 0, size: 9 });
+    expect(items.map(({ hostname }) => hostname)).toEqual(['cache.mesh']);
+    expect(items[0]).not.toHaveProperty('winner');
+    expect(items[0]?.claims.map(({ service: { name }, status }) => [name, status])).toEqual([
+      ['f', 'Available'],
+      ...['a', 'b', 'c', 'd', 'e'].map((name) => [name, 'NotAvailable']),
+    ]);
+    expect(await explainer.list('other', { offset: 0, size: 9 })).toEqual({ total: 0, items: [] });
   });
 
   test('tries again after a failure', async () => {

@@ -24,7 +24,8 @@ export type HostnameExplanation = HostnameQuestion & {
 /** A hostname and everybody who claims it. */
 export type HostnameEntry = {
   readonly hostname: string;
-  readonly winner: ClaimLine;
+  /** The claim that has the name; absent on the global, where each zone decides for itself. */
+  readonly winner?: ClaimLine;
   readonly claims: readonly ClaimLine[];
 };
 

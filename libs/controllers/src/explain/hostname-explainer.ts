@@ -11,7 +11,7 @@ import {
   type HostnamePage,
   type HostnameQuestion,
 } from './explain-hostname';
-import { explainReported } from './reported-hostnames';
+import { explainReported, listReported } from './reported-hostnames';
 import { claimsOfZone } from './zone-view';
 
 /** Whose view is asked for: required on the global, on a zone its own or left out. */
@@ -45,9 +45,9 @@ export class HostnameExplainer {
     return explainReported(this.index, viewed, question);
   }
 
-  /** The hostnames that this zone's services claim in a mesh; none on the global. */
+  /** The hostnames that services claim in a mesh: a zone's by its own claims, on the global as the zones reported them. */
   async list(mesh: string, page: HostnamePage): Promise<SortedPage<HostnameEntry>> {
-    return this.claims ? listHostnames(await this.claims.table(), mesh, page) : { total: 0, items: [] };
+    return this.claims ? listHostnames(await this.claims.table(), mesh, page) : listReported(this.index, mesh, page);
   }
 
   /** What a generator would do; on the global in the zone that is named. Writes nothing. */

@@ -6,10 +6,17 @@ import {
   type JsonValue,
   type Resource,
 } from '@causeway/resources';
+import { inSlices, sortedPage, type SortedPage } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { NAMED_KINDS } from '../hostname/zone-claims';
 import type { ClaimLine } from './claim-line';
-import { plainHostname, type HostnameExplanation, type HostnameQuestion } from './explain-hostname';
+import {
+  plainHostname,
+  type HostnameEntry,
+  type HostnameExplanation,
+  type HostnamePage,
+  type HostnameQuestion,
+} from './explain-hostname';
 
 /**
  * Explains one hostname from what zone `zone` reported in the status of its own services: all that the global can say,
@@ -19,13 +26,47 @@ export function explainReported(index: ResourceIndex, zone: string, question: Ho
   const hostname = plainHostname(question.hostname);
   const { mesh } = question;
   const about = { mesh, hostname, zone };
-  const claims = [...reportedClaims(index, about)].sort(
-    (a, b) => compareText(a.status, b.status) || compareIdentities(a.service, b.service),
-  );
+  const claims = [...reportedClaims(index, about)].sort(compareReported);
   const winner = claims.find(({ status }) => status === 'Available');
   if (claims.length > 0) return { ...about, ...(winner ? { winner } : {}), claims, hints: [] };
   const hint = `zone "${zone}" reported no claim of its own services; ask the zone itself about the services of others`;
   return { ...about, claims, hints: [hint] };
+}
+
+/**
+ * The hostnames of a mesh with all claims that the zones reported of their own services: all that the global can list.
+ * An entry has no winner, since each zone decides for itself. Holds the event loop for no longer than a slice.
+ */
+export async function listReported(
+  index: ResourceIndex,
+  mesh: string,
+  { containing = '', ...part }: HostnamePage,
+): Promise<SortedPage<HostnameEntry>> {
+  const claims = new Map<string, ClaimLine[]>();
+  const steps = function* (): Generator<unknown> {
+    for (const kind of NAMED_KINDS) {
+      for (const service of index.ofKind(kind)) {
+        for (const [hostname, claim] of service.id.mesh === mesh ? claimsOf(service) : []) {
+          if (!hostname.includes(containing)) continue;
+          const others = claims.get(hostname);
+          if (others) others.push(claim);
+          else claims.set(hostname, [claim]);
+        }
+        yield;
+      }
+    }
+  };
+  await inSlices(steps());
+  const { total, items } = await sortedPage(claims.keys(), compareText, part);
+  return {
+    total,
+    items: items.map((hostname) => ({ hostname, claims: (claims.get(hostname) ?? []).sort(compareReported) })),
+  };
+}
+
+/** Available first, then by service. */
+function compareReported(a: ClaimLine, b: ClaimLine): number {
+  return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
 }
 
 function* reportedClaims(
@@ -34,19 +75,21 @@ function* reportedClaims(
 ): Generator<ClaimLine> {
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {
-      if (service.id.zone === zone && service.id.mesh === mesh) yield* claimsOn(hostname, service);
+      if (service.id.zone !== zone || service.id.mesh !== mesh) continue;
+      for (const [claimed, claim] of claimsOf(service)) if (claimed === hostname) yield claim;
     }
   }
 }
 
-function claimsOn(hostname: string, { id, status }: Resource): ClaimLine[] {
+/** The claims in the status of a service, by hostname; addresses without a hostname are left out. */
+function claimsOf({ id, status }: Resource): (readonly [string, ClaimLine])[] {
   const addresses: JsonValue | undefined = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];
-  return addresses.flatMap((address): ClaimLine[] => {
-    if (!isJsonObject(address) || address['hostname'] !== hostname) return [];
-    const { origin, reason } = address;
+  return addresses.flatMap((address): (readonly [string, ClaimLine])[] => {
+    if (!isJsonObject(address) || typeof address['hostname'] !== 'string') return [];
+    const { hostname, origin, reason } = address;
     const name = isJsonObject(origin) && typeof origin['name'] === 'string' ? origin['name'] : '';
     const line = { service: { ...id }, generator: { name }, ...(typeof reason === 'string' ? { reason } : {}) };
-    return [{ ...line, status: address['status'] === 'Available' ? 'Available' : 'NotAvailable' }];
+    return [[hostname, { ...line, status: address['status'] === 'Available' ? 'Available' : 'NotAvailable' }]];
   });
 }

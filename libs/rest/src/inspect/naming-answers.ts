@@ -11,7 +11,7 @@ import { addressParameters, FRESHNESS } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
 import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
 import { pageOf, PLAIN_PAGE, readPlainPage } from './plain-page';
-import { addressesOf, heldHostnames, NAMED_KINDS } from './held-hostnames';
+import { availableHostnames, NAMED_KINDS } from './held-hostnames';
 
 /** Parameters of the table of hostnames. */
 export const HOSTNAME_PARAMETERS: readonly QueryParameter[] = [
@@ -47,7 +47,9 @@ export class NamingAnswers {
     const mesh = pathParameter(call, 'mesh');
     requireMesh(this.parts.index, mesh);
     const part = { containing, ...page };
-    const rows = await (this.insights.hostnames?.(mesh, part) ?? heldHostnames(this.parts.index, mesh, part));
+    const { hostnames } = this.insights;
+    if (!hostnames) throw new HttpFailure(404, 'This control plane does not list hostnames.');
+    const rows = await hostnames(mesh, part);
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
 
@@ -90,12 +92,8 @@ export class NamingAnswers {
   /** On the global a status is what the zone of origin reported of itself. */
   private held(service: Resource): object[] {
     const zone = ownZone(this.parts.cp) || service.id.zone;
-    const names = addressesOf(service)
-      .filter((address) => address.status === 'Available')
-      .map(({ hostname }) => hostname);
-    return [...new Set(names)]
-      .sort(compareText)
-      .map((hostname) => ({ hostname, zones: zone === '' ? [] : [{ name: zone }] }));
+    const names = [...availableHostnames(service)].sort(compareText);
+    return names.map((hostname) => ({ hostname, zones: zone === '' ? [] : [{ name: zone }] }));
   }
 }
 

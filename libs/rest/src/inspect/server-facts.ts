@@ -59,10 +59,9 @@ export class ServerFacts {
     const query = queryOf(call, [FORMAT]);
     const form = readForm(query);
     query.check();
-    const { index, cp, reads, access } = this.parts;
+    const { index, cp, reads } = this.parts;
     const name = this.readKri(pathParameter(call, 'kri'));
     await reads.ready(query);
-    access.checkReader(call, name.kind);
     return reads.show(resolveName(index, cp, name), form);
   }
 

@@ -84,7 +84,7 @@ function namePaths(registry: Registry): Part {
       ...{
         id: 'listHostnames',
         summary: 'Every hostname of a mesh and who claims it',
-        body: page(schema('HeldHostname')),
+        body: page(schema('HostnameEntry')),
       },
       ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], fails: [400, 404] },
     }),
@@ -123,7 +123,7 @@ function explainOperation(): Part {
     parameters: queryParameters([ZONE_OF_VIEW]),
     requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
     responses: {
-      200: answer('Every claim, strongest first.', { type: 'object' }),
+      200: answer('Every claim, strongest first.', schema('HostnameExplanation')),
       ...failures(400, 403, 404, 413, 415, 422),
     },
   };

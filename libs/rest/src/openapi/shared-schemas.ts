@@ -14,7 +14,15 @@ export const SHARED_SCHEMAS: Part = {
     ['type', 'title', 'status', 'detail', 'instance'],
     { description: 'Why a request failed (RFC 9457).', additionalProperties: false },
   ),
-  Violation: object({ field: text, reason: text }, ['field', 'reason'], { additionalProperties: false }),
+  Violation: object(
+    {
+      field: text,
+      reason: text,
+      rule: { ...text, description: 'Which rule is broken, for programs: required, wrong-type, too-many, ...' },
+    },
+    ['field', 'reason', 'rule'],
+    { additionalProperties: false },
+  ),
   Written: object({ warnings: list(text) }, [], {
     description: 'Empty, or what is legal and probably not meant.',
     additionalProperties: false,
@@ -50,16 +58,34 @@ export const SHARED_SCHEMAS: Part = {
     },
     ['name', 'scope', 'path', 'readOnly'],
   ),
-  HeldHostname: object(
+  HostnameClaim: object(
     {
-      hostname: text,
+      rank: integer,
+      service: object({ kind: text, mesh: text, zone: text, namespace: text, name: text }, ['kind', 'mesh', 'name']),
+      generator: object({ name: text, zone: text }, ['name']),
       status: { enum: ['Available', 'NotAvailable'] },
-      service: object({ kind: text, zone: text, namespace: text, name: text }, ['kind', 'name']),
-      ip: text,
-      generator: text,
+      rule: text,
       reason: text,
+      change: text,
     },
-    ['hostname', 'status', 'service'],
+    ['service', 'generator', 'status'],
+    {
+      description:
+        'One HostnameGenerator that wants the hostname for one service. Of a loser: the rule that decided, the reason it shows, and what would have to change. The global knows only what zones reported of their own services: no rank, no rule.',
+    },
+  ),
+  HostnameEntry: object(
+    { hostname: text, winner: schema('HostnameClaim'), claims: list(schema('HostnameClaim')) },
+    ['hostname', 'claims'],
+    { description: 'A hostname and all claims on it; on the global without a winner, since each zone decides.' },
+  ),
+  HostnameExplanation: object(
+    {
+      ...{ hostname: text, mesh: text, zone: text, winner: schema('HostnameClaim') },
+      ...{ claims: list(schema('HostnameClaim')), hints: list(text) },
+    },
+    ['hostname', 'mesh', 'zone', 'claims', 'hints'],
+    { description: 'Who claims a hostname in one zone; hints say what would have to be there when nobody does.' },
   ),
   HostnamesOfService: object(
     {

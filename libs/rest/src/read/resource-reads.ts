@@ -2,7 +2,6 @@ import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
 import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
 import type { RestLimits } from '../dependencies';
-import type { Access } from '../http/access';
 import { jsonText, type Answer } from '../http/answer';
 import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
 import type { Query } from '../http/query';
@@ -22,8 +21,6 @@ export interface ReadParts {
   readonly lister: Lister;
   readonly texts: ResourceTexts;
   readonly freshness: Freshness;
-
-  readonly access: Access;
   readonly limits: RestLimits;
 }
 
@@ -54,7 +51,6 @@ export class ResourceReads {
     const name = nameQuery(call, kind, mesh, query);
     const form = readForm(query);
     await this.ready(query);
-    this.parts.access.checkReader(call, kind);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     return this.show(resolveName(this.parts.index, this.parts.cp, name), form);
   }

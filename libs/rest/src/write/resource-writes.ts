@@ -61,7 +61,7 @@ export class ResourceWrites {
     const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(call, 'if-match');
-    const operator = this.parts.access.checkWriter(call);
+    const operator = this.parts.access.isOperator(call);
     const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }

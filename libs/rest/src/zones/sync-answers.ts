@@ -1,6 +1,5 @@
 import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
 import type { RestLimits } from '../dependencies';
-import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
 import { HttpFailure } from '../http/http-failure';
@@ -10,14 +9,13 @@ import type { AcceptedLife, SyncDecisions } from './sync-decisions';
 /** What the answers are made from. */
 export interface SyncAnswerParts {
   readonly decisions: SyncDecisions;
-  readonly access: Access;
   readonly limits: RestLimits;
 }
 
 /** Ids of stores: what a header or a log line can show. */
 const STORE_ID = /^[!-~]{1,200}$/;
 
-/** What the operator decides of sync, for the operator only. */
+/** What the operator decides of sync; the guard leaves it to the operator. */
 export class SyncAnswers {
   constructor(private readonly parts: SyncAnswerParts) {}
 
@@ -25,7 +23,6 @@ export class SyncAnswers {
     queryOf(call, []).check();
     const { confirmZone } = this.parts.decisions;
     if (!confirmZone) throw onGlobal();
-    this.parts.access.checkOperator(call, 'confirming the new life of a zone is left');
     return confirmation(await confirmZone(zoneOf(call)));
   }
 
@@ -33,7 +30,6 @@ export class SyncAnswers {
     queryOf(call, []).check();
     const { adoptZone } = this.parts.decisions;
     if (!adoptZone) throw onGlobal();
-    this.parts.access.checkOperator(call, 'adopting a zone is left');
     return json(await adoptZone(zoneOf(call), this.storeIdOf(call)));
   }
 
@@ -43,7 +39,6 @@ export class SyncAnswers {
     if (!confirmGlobal) {
       throw new HttpFailure(404, 'The new life of a global is confirmed on each zone that has joined it; ask there.');
     }
-    this.parts.access.checkOperator(call, 'confirming the new life of the global is left');
     return confirmation(await confirmGlobal());
   }
 

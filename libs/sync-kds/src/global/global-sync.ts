@@ -7,6 +7,8 @@ import {
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
+import type { IndexChange, IndexEvent } from '@causeway/store';
+import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
@@ -14,19 +16,32 @@ import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
+import { AttemptLimits } from './attempt-limits';
 import { Audience } from './audience';
+import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
+import type { GlobalParts } from './parts';
 import { RefusedStores } from './refused-stores';
+import { StreamEnds } from './stream-ends';
 import { PlainLives } from './plain-lives';
+import { Quarantines } from './quarantines';
+import { RefusalLog } from './refusal-log';
 import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
 import { ZoneDoor } from './zone-door';
+import { ZoneIntake, type IntakeFigures } from './zone-intake';
 import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
+
+/** What zones cost a replica now. */
+export interface ZoneCosts extends IntakeFigures {
+  /** Bytes that were sent to zones and not answered. */
+  readonly unansweredBytes: number;
+}
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync extends ZoneDecisions {
@@ -38,6 +53,8 @@ export interface GlobalSync extends ZoneDecisions {
   accept(arrived: ArrivedStream): void;
   /** How far each zone with a stream on this replica is, by zone and kind. */
   figures(): ReadonlyMap<string, readonly KindReport[]>;
+  /** What zones cost this replica. */
+  costs(): ZoneCosts;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
@@ -59,31 +76,33 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
-  const insights = new ZoneInsights(options, live, refused);
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), { refused, gate });
+  const doubts = new DoubtfulClaims(options);
+  const quarantines = new Quarantines(index, registry);
+  const ends = new StreamEnds();
+  const intake = new ZoneIntake(clock, options.intake);
+  const insights = new ZoneInsights(options, live, { refused, doubts, ends });
+  const limits = new AttemptLimits(clock, options.attempts);
+  const doorParts = { refused, doubts, gate, quarantines, limits };
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
-  const unsubscribe = index.subscribe((event) => {
-    if (event.reloaded) live.closeAll('the global loaded its state anew');
-    for (const { id, after } of event.changes) {
-      if (id.kind === 'Zone' && !after) live.closeZone(id.name, 'the zone was deleted');
-    }
-    if (event.changes.some(({ id }) => id.kind === 'Zone')) void gate.look();
-    audience.observe(event);
-  });
+  const unsubscribe = index.subscribe((event) => observe(event, { live, gate, audience, quarantines }));
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const streams = new ZoneStreams({ plainLives: new PlainLives(), gate, options, audience, live, door, admissions });
+  const refusals = new RefusalLog(clock, options.logger);
+  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals, intake, ends };
+  const streams = new ZoneStreams({ ...shared, plainLives: new PlainLives() });
   let server: Server | undefined;
   upkeep.start();
   return {
     bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(options, streams, door);
+      server ??= serverFor(refusals, streams, door);
       return listen(server, `${host}:${port}`, credentials);
     },
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    costs: () => ({ ...intake.figures(), unansweredBytes: unansweredOf(live) }),
     insightOf: (resource) => insights.of(resource),
-    ...zoneDecisions({ options, live, refused }),
+    ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
       upkeep.stop();
       unsubscribe();
@@ -95,11 +114,38 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
 }
 
-function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {
+type Observers = Pick<GlobalParts, 'live' | 'gate' | 'audience' | 'quarantines'>;
+
+/** Takes in a change of the index: first what ends streams, then what the others are told. */
+function observe(event: IndexEvent, { live, gate, audience, quarantines }: Observers): void {
+  if (event.reloaded) live.closeAll('the global loaded its state anew');
+  const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
+  for (const change of zones) {
+    const reason = endingBy(change, quarantines);
+    if (reason !== undefined) live.closeZone(change.id.name, reason);
+  }
+  if (zones.length > 0) void gate.look();
+  audience.observe(event);
+}
+
+/** Why a change of a Zone ends its streams; undefined where it does not. */
+function endingBy({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
+  if (!after) return 'the zone was deleted';
+  const now = quarantines.of(after);
+  if (now.all) return `the zone is ${QUARANTINED}`;
+  return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
+}
+
+function unansweredOf(live: LiveSessions): number {
+  const members = live.names().flatMap((zone) => live.of(zone));
+  return members.reduce((sum, member) => sum + member.unanswered(), 0);
+}
+
+function serverFor(refusals: RefusalLog, streams: ZoneStreams, door: ZoneDoor): Server {
   const server = new Server(kdsChannelOptions.server);
-  const unary = unaryFor(logger);
+  const unary = unaryFor(refusals);
   server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers) => door.handshake(request, headers)),
+    handshake: unary((request: HandshakeRequest, headers, address) => door.handshake(request, headers, address)),
   });
   server.addService(kdsSyncService, {
     globalToZoneSync: (call: BytesCall) => void streams.down(call),

@@ -1,8 +1,13 @@
 import { goesDown, type PendingLife } from '@causeway/sync';
 import { clusterIdIn, CONFIG } from '../kuma-config';
 import type { KindReport } from '../report';
+import { GLOBAL_PEER } from '../peer-book';
+import { InboundQueue } from '../stream/inbound-queue';
+import { IntakeShare } from '../stream/intake-share';
 import { IntakeStream } from '../stream/intake-stream';
-import { IntakeWriter } from '../stream/intake-writer';
+import { IntakeWriter, type IntakeWriterOptions } from '../stream/intake-writer';
+import { LimitedLogger } from '../stream/limited-logger';
+import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../wire/bounds';
 import { dialectOf, Extension } from '../wire/dialect';
 import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
@@ -23,23 +28,16 @@ export interface DownLink {
 
 /** GlobalToZoneSync: asks for every kind that comes down and takes it in. */
 export function openDown(session: ZoneSession, finish: (reason: string) => void): DownLink {
-  const { options, calls, extensions, book } = session;
-  const { zone, registry, index, store, clock, term, hold = DEFAULT_HOLD } = options;
-  const logger = options.logger.child({ stream: 'down' });
+  const { options, calls, extensions } = session;
+  const { zone, registry, index, clock } = options;
+  const logger = LimitedLogger.of(options.logger.child({ stream: 'down' }), clock);
+  const life = new AbortController();
+  const { budget, scheduler } = session;
+  const share = new IntakeShare({ peer: GLOBAL_PEER, scheduler, index, signal: life.signal });
   const stream = calls.stream('down', headersOf(session));
-  const fence = { epoch: term.epoch, holder: term.holder };
   const plain = plainGlobal(session);
   const receiver = { role: 'zone', zone } as const;
-  const writer = new IntakeWriter({
-    index,
-    receiver,
-    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
-    book,
-    hold,
-    clock,
-    logger,
-    ...(plain ? { plainLife: () => plain.clusterId } : {}),
-  });
+  const writer = writerOf(session, { receiver, share, logger, ...(plain ? { plainLife: () => plain.clusterId } : {}) });
   const intake = new IntakeStream({
     stream,
     receiver,
@@ -50,15 +48,21 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     index,
     ready: Promise.resolve(),
     writer,
-    ...(plain ? { aside: (response) => plain.take(response, writer) } : {}),
+    bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : PLAIN_BOUNDS,
+    share,
+    ...(plain ? { aside: { kind: CONFIG, take: (response) => plain.take(response, writer) } } : {}),
     now: () => clock.now(),
     logger,
     ...(options.propagated ? { propagated: options.propagated } : {}),
   });
-  stream.listen({
+  const inbound = new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest });
+  inbound.deliver({
     message: (bytes) => intake.message(bytes),
-    drain: () => undefined,
-    ended: (reason) => finish(`GlobalToZoneSync: ${reason}`),
+    drain: () => intake.drain(),
+    ended: (reason) => {
+      life.abort();
+      finish(`GlobalToZoneSync: ${reason}`);
+    },
   });
   for (const request of subscriptions(session)) stream.write(request);
   return {
@@ -67,10 +71,23 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     heedOperator: () => intake.heedOperator(),
     pendingLife: () => intake.pendingLife(),
     close: () => {
+      life.abort();
       stream.end('shutdown', 'the session is over');
       return intake.close();
     },
   };
+}
+
+type WriterParts = Pick<IntakeWriterOptions, 'receiver' | 'logger' | 'plainLife'> & { readonly share: IntakeShare };
+
+/** Writes what comes down, fenced by the leader's term. */
+function writerOf({ options, book }: ZoneSession, { share, ...parts }: WriterParts): IntakeWriter {
+  const { index, store, clock, term, hold = DEFAULT_HOLD } = options;
+  const fence = { epoch: term.epoch, holder: term.holder };
+  return new IntakeWriter({
+    ...{ ...parts, index, book, hold, clock },
+    write: (changes, notes) => share.write(changes, () => store.write({ changes, notes, onRefusal: 'skip', fence })),
+  });
 }
 
 /** The requests for every kind that comes down; of a plain Kuma global first for what tells its life. */
@@ -87,11 +104,9 @@ function subscriptions(session: ZoneSession): Buffer[] {
 class PlainGlobal {
   clusterId: string | undefined;
 
-  take(response: IncomingResponse, writer: IntakeWriter): boolean {
-    if (response.kind !== CONFIG) return false;
+  take(response: IncomingResponse, writer: IntakeWriter): void {
     this.clusterId = clusterIdIn(response) ?? this.clusterId;
     void writer.lifeKnown();
-    return true;
   }
 }
 
