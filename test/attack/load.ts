@@ -26,6 +26,7 @@ const FIRST_PORT = 1_000;
 export class NormalLoad {
   readonly writes: Write[] = [];
   private readonly missing = new Map<string, Write[]>();
+  private readonly underWay = new Map<string, Promise<void>>();
   private readonly writer: RestWriter;
   private readonly stop = new AbortController();
   private watching: ClientRequest | undefined;
@@ -45,10 +46,11 @@ export class NormalLoad {
     this.running = this.write();
   }
 
-  /** Writes no more; what is on its way may still arrive. */
+  /** Writes no more; resolves when all writes are answered. They may still be on their way to the other zone. */
   async end(): Promise<void> {
     this.stop.abort();
     await this.running;
+    await Promise.all(this.underWay.values());
   }
 
   close(): void {
@@ -73,7 +75,12 @@ export class NormalLoad {
       const write = { service: `load-${n % SERVICES}`, port: FIRST_PORT + Math.floor(n / SERVICES), due };
       this.writes.push(write);
       this.missing.set(write.service, [...(this.missing.get(write.service) ?? []), write]);
-      void this.put(write);
+      // One write of a service after the other: which of two at once is the later one, nobody could say.
+      const before = this.underWay.get(write.service) ?? Promise.resolve();
+      this.underWay.set(
+        write.service,
+        before.then(() => this.put(write)),
+      );
     }
   }
 

@@ -154,3 +154,19 @@ async function lostIn(zone: string, load: NormalLoad, mesh: ProcessMesh): Promis
   });
   return (await Promise.all(checks)).flat();
 }
+
+interface HeldService {
+  readonly spec?: { readonly ports?: readonly { readonly port: number }[] };
+}
+
+/** A service as a control plane shows it; undefined where it does not, or not in time. */
+async function asked(url: string): Promise<HeldService | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    if (!answer.ok) return undefined;
+    const held: HeldService = JSON.parse(await answer.text());
+    return held;
+  } catch {
+    return undefined;
+  }
+}

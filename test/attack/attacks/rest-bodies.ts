@@ -54,6 +54,13 @@ export function hostileYaml(turn: number): readonly Blow[] {
   return [{ method: 'PUT', path: SERVICE, headers: YAML_TYPE, body: bodyOf(YAML_BODIES, turn) }];
 }
 
+const made = new Map<() => string, string>();
+
+/** Each is made once: the attacker's time is for sending. */
 function bodyOf(bodies: readonly (() => string)[], turn: number): string {
-  return bodies[turn % bodies.length]?.() ?? '';
+  const make = bodies[turn % bodies.length];
+  if (!make) return '';
+  const body = made.get(make) ?? make();
+  made.set(make, body);
+  return body;
 }

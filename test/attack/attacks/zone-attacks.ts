@@ -6,6 +6,8 @@ import { textOf, type Arena, type Attack } from '../target';
 
 /** How long a blow waits for what the global makes of it, ms. */
 const PATIENCE = 3_000;
+/** How many forms of an attack there are. */
+const VARIANTS = 3;
 const LARGEST_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /** Zones with valid tokens that send what no zone would. */
@@ -101,12 +103,15 @@ function sending(
   zoneName: string,
   messages: (zone: EvilZone, turn: number) => readonly Buffer[],
 ): Attack {
+  // Each form is made once: the attacker's time is for sending.
+  const made: (readonly Buffer[])[] = [];
   return {
     name,
     pause: 500,
     strike: async (arena, turn) => {
       await withStream(arena, zoneName, async (zone, stream) => {
-        for (const bytes of messages(zone, turn)) {
+        const bytesOfTurn = (made[turn % VARIANTS] ??= messages(zone, turn));
+        for (const bytes of bytesOfTurn) {
           if (!stream.isOpen) break;
           stream.send(bytes);
           // Lets the blows of others go out beside it.
