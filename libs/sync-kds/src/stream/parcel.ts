@@ -1,4 +1,4 @@
-import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, shortened, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { PutChange, ResourceIndex } from '@causeway/store';
 import {
   arrivalFault,
@@ -48,7 +48,7 @@ export function parcelOf(response: IncomingResponse, context: ParcelContext): Pa
 
 function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
-  if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
+  if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
   const reason = trespass(kind, made.copy.id, context.receiver) ?? faultOf(kind, made.copy);
