@@ -17,7 +17,7 @@ import { kdsSyncService } from '../wire/services';
 import { Audience } from './audience';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
-import { LiveSessions } from './live-sessions';
+import { LiveSessions, type SessionMember } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
 import { StreamEnds } from './stream-ends';
@@ -94,8 +94,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     },
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
-    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
-    costs: () => ({ ...intake.figures(), unansweredBytes: unansweredOf(live) }),
+    ...figuresOf(live, intake),
     insightOf: (resource) => insights.of(resource),
     ...zoneDecisions({ options, live, refused }),
     close: async () => {
@@ -109,9 +108,15 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
 }
 
-function unansweredOf(live: LiveSessions): number {
-  const members = live.names().flatMap((zone) => live.of(zone));
-  return members.reduce((sum, member) => sum + member.unanswered(), 0);
+function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'figures' | 'costs'> {
+  const members = (): readonly SessionMember[] => live.names().flatMap((zone) => live.of(zone));
+  return {
+    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    costs: () => ({
+      ...intake.figures(),
+      unansweredBytes: members().reduce((sum, member) => sum + member.unanswered(), 0),
+    }),
+  };
 }
 
 function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {

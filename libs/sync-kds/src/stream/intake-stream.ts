@@ -144,9 +144,9 @@ export class IntakeStream {
 
   private async takeAside(response: OpenedResponse): Promise<void> {
     const { options } = this;
-    const { entries, ...head } = response;
     const resources = await options.share.compute(readAll(response, options));
     if (this.closed) return;
+    const { entries: _, ...head } = response;
     options.aside?.take({ ...head, resources });
     await this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
   }

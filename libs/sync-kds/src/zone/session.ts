@@ -3,8 +3,10 @@ import type { HandshakeResponse } from '@causeway/proto-gen';
 import type { Peer } from '@causeway/sync';
 import type { PeerBook } from '../peer-book';
 import { encodeZoneHeaders } from '../wire/headers';
+import { InboundQueue, type MessageConsumer } from '../stream/inbound-queue';
 import type { IntakeBudget } from '../stream/intake-budget';
 import type { IntakeScheduler } from '../stream/intake-scheduler';
+import type { ListenedStream } from '../stream/peer-stream';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
 
@@ -40,4 +42,9 @@ export function headersOf({ options, greeting, extensions }: ZoneSession): Metad
     ...(session === undefined ? {} : { session }),
     ...(value === undefined ? {} : { token: value }),
   });
+}
+
+/** Takes what the global sends on a stream, under the bounds that both streams share. */
+export function receive({ budget, scheduler }: ZoneSession, stream: ListenedStream, consumer: MessageConsumer): void {
+  new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest }).deliver(consumer);
 }
