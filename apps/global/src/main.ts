@@ -33,6 +33,7 @@ async function main(): Promise<void> {
     syncDecisions: {
       confirmZone: (zone) => sync.confirm(zone),
       adoptZone: (zone, storeId) => sync.adopt(zone, storeId),
+      resetEpoch: (zone) => sync.resetEpoch(zone),
     },
     figures: globalFigures(sync, foundations.clock),
     distributions: [propagation],

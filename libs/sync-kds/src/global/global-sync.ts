@@ -7,7 +7,7 @@ import {
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { IndexChange } from '@causeway/store';
+import type { IndexChange, ResourceIndex } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
@@ -24,6 +24,7 @@ import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
+import type { GlobalParts } from './parts';
 import { PlainLives } from './plain-lives';
 import { Quarantines } from './quarantines';
 import { RefusalLog } from './refusal-log';
@@ -72,15 +73,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const doorParts = { refused, doubts, gate, quarantines, limits };
   const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
-  const unsubscribe = index.subscribe((event) => {
-    if (event.reloaded) live.closeAll('the global loaded its state anew');
-    for (const change of event.changes) {
-      const reason = change.id.kind === 'Zone' ? endingBy(change, quarantines) : undefined;
-      if (reason !== undefined) live.closeZone(change.id.name, reason);
-    }
-    if (event.changes.some(({ id }) => id.kind === 'Zone')) void gate.look();
-    audience.observe(event);
-  });
+  const unsubscribe = followIndex(index, { live, quarantines, gate, audience });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
   const refusals = new RefusalLog(clock, options.logger);
   const shared = { gate, options, audience, live, door, admissions, quarantines, refusals };
@@ -106,6 +99,23 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       if (server) await shutDown(server);
     },
   };
+}
+
+/** What changes in the store means for the streams; until the returned function is called. */
+function followIndex(
+  index: ResourceIndex,
+  { live, quarantines, gate, audience }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'audience'>,
+): () => void {
+  return index.subscribe((event) => {
+    if (event.reloaded) live.closeAll('the global loaded its state anew');
+    const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
+    for (const change of zones) {
+      const reason = endingBy(change, quarantines);
+      if (reason !== undefined) live.closeZone(change.id.name, reason);
+    }
+    if (zones.length > 0) void gate.look();
+    audience.observe(event);
+  });
 }
 
 /** Why a change of a Zone ends its streams; undefined where it does not. */
