@@ -46,6 +46,7 @@ export {
 } from './wire/wire-resource';
 export { createGlobalSync, type GlobalSync } from './global/global-sync';
 export type { GlobalSyncOptions } from './global/options';
+export { DEFAULT_ATTEMPTS, type AttemptSizes } from './global/attempt-limits';
 export { admitEverybody, type Admission, type AuthPort, type ZoneCaller } from './global/auth';
 export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/options';
