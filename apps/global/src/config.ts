@@ -1,5 +1,5 @@
 import { configure, sharedSettings, type Configured } from '@causeway/control-plane';
-import { duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
+import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
 
 /** The settings of a global control plane (design.md §6). */
 export const globalSettings = {
@@ -10,6 +10,8 @@ export const globalSettings = {
   CAUSEWAY_KDS_TLS_CERT_FILE: optional(text()),
   CAUSEWAY_KDS_TLS_KEY_FILE: optional(text()),
   CAUSEWAY_KDS_TLS_NAMES: list(),
+  CAUSEWAY_KDS_MAX_CONNECTIONS: count(2_000, 1),
+  CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: count(1_000, 1),
   CAUSEWAY_KDS_AUTH: oneOf(['token', 'none'], 'token'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_EXPORT_DEFAULT: oneOf(['All', 'None'], 'All'),

@@ -22,6 +22,10 @@ async function main(): Promise<void> {
     exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
     hold: settings.CAUSEWAY_ABSENCE_HOLD,
     upkeep: foundations.state.store,
+    connections: {
+      all: settings.CAUSEWAY_KDS_MAX_CONNECTIONS,
+      address: settings.CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS,
+    },
     propagated: (kind, age) => propagation.observe({ kind }, age / 1_000),
   });
   const kds = await security.bind(sync);

@@ -6,7 +6,6 @@ import {
   type HandshakeResponse,
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
 import type { IndexChange, ResourceIndex } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
@@ -18,6 +17,7 @@ import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
 import { AttemptLimits } from './attempt-limits';
 import { Audience } from './audience';
+import { ConnectionGuard, DEFAULT_CONNECTIONS } from './connection-guard';
 import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
@@ -78,12 +78,13 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const refusals = new RefusalLog(clock, options.logger);
   const shared = { gate, options, audience, live, door, admissions, quarantines, refusals };
   const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
+  const guard = new ConnectionGuard(options.connections ?? DEFAULT_CONNECTIONS, refusals);
   let server: Server | undefined;
   upkeep.start();
   return {
     bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
       server ??= serverFor(refusals, streams, door);
-      return listen(server, `${host}:${port}`, credentials);
+      return guard.listen(server, { host, port }, credentials);
     },
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
@@ -96,7 +97,10 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       gate.close();
       admissions.close();
       live.closeAll('the global stops');
+      const ended = guard.stop();
       if (server) await shutDown(server);
+      guard.end();
+      await ended;
     },
   };
 }
@@ -141,15 +145,6 @@ function serverFor(refusals: RefusalLog, streams: ZoneStreams, door: ZoneDoor): 
     { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
   );
   return server;
-}
-
-function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error) reject(new Error(`cannot listen on ${address}: ${errorText(error)}`, { cause: error }));
-      else resolve(port);
-    });
-  });
 }
 
 /** Streams are ended before; what is still open then belongs to peers that do not read. */

@@ -5,6 +5,7 @@ import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../wire/language/kuma-language';
 import type { AttemptSizes } from './attempt-limits';
 import type { AuthPort } from './auth';
+import type { ConnectionLimits } from './connection-guard';
 
 /** What the global's side of sync is made of. */
 export interface GlobalSyncOptions {
@@ -32,6 +33,8 @@ export interface GlobalSyncOptions {
   readonly propagated?: (kind: string, age: number) => void;
   /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
+  /** How many connections zones may have open. */
+  readonly connections?: ConnectionLimits;
   /** How often zones may shake hands and open streams. */
   readonly attempts?: AttemptSizes;
   /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */
