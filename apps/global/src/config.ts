@@ -11,6 +11,8 @@ export const globalSettings = {
   CAUSEWAY_KDS_TLS_CERT_FILE: optional(text()),
   CAUSEWAY_KDS_TLS_KEY_FILE: optional(text()),
   CAUSEWAY_KDS_TLS_NAMES: list(),
+  CAUSEWAY_KDS_MAX_CONNECTIONS: count(2_000, 1),
+  CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: count(1_000, 1),
   CAUSEWAY_KDS_AUTH: oneOf(['token', 'none'], 'token'),
   /** Bytes of zones' messages that may wait in this process, and of one stream of them. */
   CAUSEWAY_KDS_INTAKE_BYTES: count(64 * 1024 * 1024, 1024 * 1024),

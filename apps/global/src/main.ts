@@ -23,6 +23,10 @@ async function main(): Promise<void> {
     hold: settings.CAUSEWAY_ABSENCE_HOLD,
     intake: intakeSettings(settings),
     upkeep: foundations.state.store,
+    connections: {
+      all: settings.CAUSEWAY_KDS_MAX_CONNECTIONS,
+      address: settings.CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS,
+    },
     propagated: (kind, age) => propagation.observe({ kind }, age / 1_000),
   });
   const kds = await security.bind(sync);
@@ -34,6 +38,7 @@ async function main(): Promise<void> {
     syncDecisions: {
       confirmZone: (zone) => sync.confirm(zone),
       adoptZone: (zone, storeId) => sync.adopt(zone, storeId),
+      resetEpoch: (zone) => sync.resetEpoch(zone),
     },
     figures: globalFigures(sync, foundations.clock),
     distributions: [propagation],

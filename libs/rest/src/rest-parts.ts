@@ -2,6 +2,7 @@ import type { Logger } from '@causeway/runtime';
 import { DEFAULT_LIMITS, type Insights, type RestDependencies, type RestLimits } from './dependencies';
 import { Access } from './http/access';
 import { RouteTable } from './http/route-table';
+import { Doctor } from './inspect/doctor';
 import { Inspections } from './inspect/inspections';
 import { NamingAnswers } from './inspect/naming-answers';
 import { Overviews } from './inspect/overviews';
@@ -29,6 +30,7 @@ export interface RestParts {
   readonly inspections: Inspections;
   readonly zoneAnswers: ZoneAnswers;
   readonly syncAnswers: SyncAnswers;
+  readonly doctor: Doctor;
   /** The OpenAPI document as text. */
   readonly openApi: string;
   /** Stops following the index. */
@@ -66,6 +68,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
     zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, access, limits }),
     syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {}, access, limits }),
+    doctor: new Doctor({ registry, index, access, insights: deps.insights ?? {} }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
     close: () => stops.forEach((stop) => stop()),
   };

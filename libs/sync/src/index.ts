@@ -24,6 +24,7 @@ export {
   type LostState,
   type Sighting,
 } from './lost-zone';
+export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
 export { isWholeLife, type AwaitedZone } from './whole-life';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
@@ -31,6 +32,7 @@ export {
   isConfirmed,
   judgeLife,
   NO_LIFE,
+  setBackLife,
   type KnownLife,
   type LifeVerdict,
   type PendingLife,

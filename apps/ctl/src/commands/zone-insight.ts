@@ -36,6 +36,13 @@ export function decisionsDue(insight: JsonObject, zone: string | undefined, now:
       `  where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,
     );
   }
+  const doubtful = objectAt(insight, 'doubtful');
+  if (textAt(doubtful, 'detail') !== '') {
+    const [detail, instance] = [textAt(doubtful, 'detail'), textAt(doubtful, 'instance')];
+    due.push(`zone ${zone}: ${instance} ${detail}; last ${ago(doubtful['seenAt'], now)}`);
+    if (textAt(doubtful, 'claim') === 'epoch') due.push(`  where that is so: causeway zones reset-epoch ${zone}`);
+    else due.push('  nothing followed from it; find out who holds its token');
+  }
   if (textAt(newLife, 'incarnation') !== '') {
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
     const until = new Date(Number(newLife['until'])).toISOString();

@@ -37,6 +37,16 @@ export class SyncAnswers {
     return json(await adoptZone(zoneOf(call), this.storeIdOf(call)));
   }
 
+  async resetEpoch(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { resetEpoch } = this.parts.decisions;
+    if (!resetEpoch) throw onGlobal();
+    this.parts.access.checkOperator(call, 'resetting the epoch of a zone is left');
+    const zone = zoneOf(call);
+    const formerly = await resetEpoch(zone);
+    return json({ zone, ...(formerly < 0 ? {} : { formerly }) });
+  }
+
   async confirmGlobal(call: Call): Promise<Answer> {
     queryOf(call, []).check();
     const { confirmGlobal } = this.parts.decisions;

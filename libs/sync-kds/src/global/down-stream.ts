@@ -2,6 +2,7 @@ import { crossesZones } from '@causeway/resources';
 import type { Peer } from '@causeway/sync';
 import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
+import type { PointSigner } from '../resume-points';
 import { OfferStream, type Standing } from '../stream/offer-stream';
 import { LimitedLogger } from '../stream/limited-logger';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
@@ -9,6 +10,11 @@ import { dialectOf, Extension } from '../wire/dialect';
 import type { GlobalParts } from './parts';
 import type { Listener } from './audience';
 import type { StreamParts, ZoneStream } from './zone-stream';
+
+/** What GlobalToZoneSync of one session is made of. */
+export interface DownParts extends StreamParts {
+  readonly signer: PointSigner;
+}
 
 /** GlobalToZoneSync of one session: tells a zone what it may know. */
 export class DownStream implements ZoneStream {
@@ -20,7 +26,7 @@ export class DownStream implements ZoneStream {
 
   constructor(
     private readonly parts: GlobalParts,
-    { entrance, stream }: StreamParts,
+    { entrance, stream, signer }: DownParts,
   ) {
     const { audience, options } = parts;
     const { zone, extensions, causeway } = entrance;
@@ -35,7 +41,7 @@ export class DownStream implements ZoneStream {
       controlPlane: 'global',
       zone,
       ...(causeway
-        ? { standing: this.standing() }
+        ? { standing: this.standing(signer) }
         : {
             introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId),
             withheld: (name) => {
@@ -83,12 +89,13 @@ export class DownStream implements ZoneStream {
     this.parts.audience.leave(this.listener);
   }
 
-  private standing(): Standing {
+  private standing(signer: PointSigner): Standing {
     const { audience, options } = this.parts;
     const incarnation = (): string => options.index.point?.incarnation ?? '';
     return {
       incarnation,
       view: (kind) => audience.viewOf(kind),
+      mac: (kind, point) => signer.mac(kind, point),
       since: (kind) => {
         const point = this.points.get(kind);
         if (!point || point.incarnation !== incarnation()) return undefined;

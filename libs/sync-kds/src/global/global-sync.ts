@@ -6,7 +6,8 @@ import {
   type HandshakeResponse,
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
+import type { IndexChange, ResourceIndex } from '@causeway/store';
+import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
@@ -14,14 +15,20 @@ import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
+import { AttemptLimits } from './attempt-limits';
 import { Audience } from './audience';
+import { ConnectionGuard, DEFAULT_CONNECTIONS } from './connection-guard';
+import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
 import { LiveSessions, type SessionMember } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
+import type { GlobalParts } from './parts';
 import { StreamEnds } from './stream-ends';
 import { PlainLives } from './plain-lives';
+import { Quarantines } from './quarantines';
+import { RefusalLog } from './refusal-log';
 import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
@@ -71,39 +78,34 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const refused = new RefusedStores(options);
   const ends = new StreamEnds();
   const intake = new ZoneIntake(clock, options.intake);
-  const insights = new ZoneInsights(options, live, refused, ends);
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), { refused, gate });
+  const doubts = new DoubtfulClaims(options);
+  const quarantines = new Quarantines(index, registry);
+  const insights = new ZoneInsights(options, live, { refused, doubts, ends });
+  const limits = new AttemptLimits(clock, options.attempts);
+  const doorParts = { refused, doubts, gate, quarantines, limits };
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
-  const unsubscribe = index.subscribe((event) => {
-    if (event.reloaded) live.closeAll('the global loaded its state anew');
-    for (const { id, after } of event.changes) {
-      if (id.kind === 'Zone' && !after) live.closeZone(id.name, 'the zone was deleted');
-    }
-    if (event.changes.some(({ id }) => id.kind === 'Zone')) void gate.look();
-    audience.observe(event);
-  });
+  const unsubscribe = followIndex(index, { live, quarantines, gate, audience });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const shared = { options, audience, live, door, gate, admissions, intake, ends };
-  const streams = new ZoneStreams({ ...shared, plainLives: new PlainLives() });
-  let server: Server | undefined;
+  const refusals = new RefusalLog(clock, options.logger);
+  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals, intake, ends };
+  const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
+  const port = zonePort(options, { refusals, streams, door });
   upkeep.start();
   return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(options, streams, door);
-      return listen(server, `${host}:${port}`, credentials);
-    },
+    bind: (host, number, credentials) => port.bind(host, number, credentials),
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
     ...figuresOf(live, intake),
     insightOf: (resource) => insights.of(resource),
-    ...zoneDecisions({ options, live, refused }),
+    ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
       upkeep.stop();
       unsubscribe();
       gate.close();
       admissions.close();
       live.closeAll('the global stops');
-      if (server) await shutDown(server);
+      await port.close();
     },
   };
 }
@@ -119,11 +121,66 @@ function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'fi
   };
 }
 
-function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {
+/** What changes in the store means for the streams; until the returned function is called. */
+function followIndex(
+  index: ResourceIndex,
+  { live, quarantines, gate, audience }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'audience'>,
+): () => void {
+  return index.subscribe((event) => {
+    if (event.reloaded) live.closeAll('the global loaded its state anew');
+    const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
+    for (const change of zones) {
+      const reason = endingBy(change, quarantines);
+      if (reason !== undefined) live.closeZone(change.id.name, reason);
+    }
+    if (zones.length > 0) void gate.look();
+    audience.observe(event);
+  });
+}
+
+/** Why a change of a Zone ends its streams; undefined where it does not. */
+function endingBy({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
+  if (!after) return 'the zone was deleted';
+  const now = quarantines.of(after);
+  if (now.all) return `the zone is ${QUARANTINED}`;
+  return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
+}
+
+/** The port by which zones come, once it is bound. */
+interface ZonePort {
+  bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What answers at the port. */
+interface PortParts {
+  readonly refusals: RefusalLog;
+  readonly streams: ZoneStreams;
+  readonly door: ZoneDoor;
+}
+
+function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, parts: PortParts): ZonePort {
+  const guard = new ConnectionGuard(connections, parts.refusals);
+  let server: Server | undefined;
+  return {
+    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
+      server ??= serverFor(parts);
+      return guard.listen(server, { host, port }, credentials);
+    },
+    close: async () => {
+      const ended = guard.stop();
+      if (server) await shutDown(server);
+      guard.end();
+      await ended;
+    },
+  };
+}
+
+function serverFor({ refusals, streams, door }: PortParts): Server {
   const server = new Server(kdsChannelOptions.server);
-  const unary = unaryFor(logger);
+  const unary = unaryFor(refusals);
   server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers) => door.handshake(request, headers)),
+    handshake: unary((request: HandshakeRequest, headers, address) => door.handshake(request, headers, address)),
   });
   server.addService(kdsSyncService, {
     globalToZoneSync: (call: BytesCall) => void streams.down(call),
@@ -134,15 +191,6 @@ function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: Zo
     { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
   );
   return server;
-}
-
-function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error) reject(new Error(`cannot listen on ${address}: ${errorText(error)}`, { cause: error }));
-      else resolve(port);
-    });
-  });
 }
 
 /** Streams are ended before; what is still open then belongs to peers that do not read. */

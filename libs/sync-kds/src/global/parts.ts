@@ -4,6 +4,8 @@ import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import type { PlainLives } from './plain-lives';
+import type { Quarantines } from './quarantines';
+import type { RefusalLog } from './refusal-log';
 import type { StreamEnds } from './stream-ends';
 import type { ZoneDoor } from './zone-door';
 import type { ZoneIntake } from './zone-intake';
@@ -19,4 +21,6 @@ export interface GlobalParts {
   readonly admissions: LiveAdmissions;
   readonly intake: ZoneIntake;
   readonly ends: StreamEnds;
+  readonly quarantines: Quarantines;
+  readonly refusals: RefusalLog;
 }

@@ -1,5 +1,5 @@
 import { crossesZones } from '@causeway/resources';
-import { goesUp, type PendingLife } from '@causeway/sync';
+import { goesUp, QUARANTINED, type PendingLife } from '@causeway/sync';
 import { PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
 import { IntakeShare } from '../stream/intake-share';
@@ -66,6 +66,7 @@ export class UpStream implements ZoneStream {
       registry,
       index,
       ready: this.ready,
+      refusal: (id) => (parts.quarantines.ofZone(zone)?.holds(id) === true ? QUARANTINED : undefined),
       writer: this.writer,
       bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : PLAIN_BOUNDS,
       share,
@@ -83,7 +84,8 @@ export class UpStream implements ZoneStream {
   }
 
   static async begin(parts: GlobalParts, stream: StreamParts): Promise<UpStream> {
-    const book = await PeerBook.read(parts.options.store, stream.entrance.zone);
+    const { zone } = stream.entrance;
+    const book = await PeerBook.read(parts.options.store, zone, parts.quarantines.cutsOf(zone));
     return new UpStream(parts, stream, book);
   }
 

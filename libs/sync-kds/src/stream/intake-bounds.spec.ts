@@ -149,6 +149,6 @@ describe('refusals', () => {
 
   it('hold only what a store and a header can', () => {
     expect(shortened('a\0b')).toBe('a\ufffdb');
-    expect(shortened('😀'.repeat(400)).isWellFormed()).toBe(true);
+    expect(() => encodeURI(shortened('😀'.repeat(400)))).not.toThrow();
   });
 });

@@ -41,6 +41,8 @@ export interface IntakeStreamOptions {
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: IntakeWriter;
+  /** See ParcelContext. */
+  readonly refusal?: (id: Identity) => string | undefined;
   /** What one message may hold. */
   readonly bounds: ResponseBounds;
   readonly share: IntakeShare;
@@ -268,7 +270,9 @@ export class IntakeStream {
 }
 
 function pointOf({ position }: OpenedResponse): Point | undefined {
-  return position && { incarnation: position.incarnation, revision: position.revision, view: position.view };
+  if (!position) return undefined;
+  const { incarnation, revision, view, mac } = position;
+  return { incarnation, revision, view, ...(mac === undefined ? {} : { mac }) };
 }
 
 function namesIn({ arrivals, removed }: Parcel<CopyPut>): readonly string[] {

@@ -1,7 +1,15 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import { Fenced, type Note, type ResourceIndex } from '@causeway/store';
-import { confirmLife, judgeLife, type Intake, type PendingLife, type Receiver, type Rejection } from '@causeway/sync';
+import {
+  confirmLife,
+  judgeLife,
+  setBackLife,
+  type Intake,
+  type PendingLife,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
 import { BatchWriter, type SizedChange, type WriteOnce } from './batch-writer';
 import { HeldMarks } from './held-marks';
@@ -56,6 +64,8 @@ export class IntakeWriter {
   private look: Timer | undefined;
   /** What was held goes; nothing is taken in meanwhile, or what comes back just then would be deleted. */
   private releasing: Promise<void> = Promise.resolve();
+  /** A life whose state on this stream lies before what was applied of it. */
+  private setBack: string | undefined;
   private closed = false;
   private readonly marks: HeldMarks;
   private readonly store: BatchWriter;
@@ -138,7 +148,7 @@ export class IntakeWriter {
   /** What of the absent may go now. */
   private judged(kind: string, { absent, completed }: Intake<CopyPut>, point: Point | undefined): readonly Identity[] {
     if (!completed || !(point ?? this.options.plainLife)) return absent;
-    const life = point?.incarnation ?? this.options.plainLife?.();
+    const life = point ? this.lifeOf(kind, point, true) : this.options.plainLife?.();
     const until = life === undefined ? Infinity : this.heldUntil(life);
     if (until === undefined) return absent;
     this.held.set(kind, new Map(absent.map((id) => [identityKey(id), id])));
@@ -155,6 +165,19 @@ export class IntakeWriter {
     }
     if (until !== Infinity) this.releaseAt(until);
     return [];
+  }
+
+  /**
+   * The life that a state counts as of. A whole state before what was applied comes from a store that was set back and
+   * does not know it; what comes with it and after it on this stream, and while that is not settled, is as doubtful.
+   */
+  private lifeOf(kind: string, { incarnation, revision }: Point, whole: boolean): string {
+    const { book } = this.options;
+    const reached = book.all().get(kind);
+    const before = whole && revision > 0 && reached?.incarnation === incarnation && revision < reached.revision;
+    if (before) this.setBack = incarnation;
+    const pending = book.life.pending?.incarnation === setBackLife(incarnation);
+    return this.setBack === incarnation || pending ? setBackLife(incarnation) : incarnation;
   }
 
   private heldUntil(life: string): number | undefined {
@@ -200,10 +223,15 @@ export class IntakeWriter {
     const known = life === undefined ? confirmLife(book.life) : { accepted: life };
     const gone = [...this.held.values()].flatMap((ids) => [...ids.values()]);
     const note = book.noteOf(known);
+    // What stood before the set-back can be resumed from no more.
+    const { setBack } = this;
+    const forgotten = setBack === undefined ? [] : book.withoutPoints(setBack);
     this.release?.cancel();
     try {
-      await this.store.write(gone.map(deletion), note ? [note] : []);
+      await this.store.write(gone.map(deletion), note ? [note, ...forgotten] : forgotten);
       book.learn(known);
+      if (setBack !== undefined) book.forgetPoints(setBack);
+      this.setBack = undefined;
       this.held.clear();
       this.look?.cancel();
       this.release = this.look = undefined;
@@ -217,7 +245,7 @@ export class IntakeWriter {
     if (!point) return [];
     const { book, clock, hold } = this.options;
     const now = clock.now();
-    const verdict = judgeLife(book.life, point.incarnation, now, hold);
+    const verdict = judgeLife(book.life, this.lifeOf(kind, point, completed), now, hold);
     const notes: Note[] = [];
     const life = completed ? book.learn(verdict.known) : undefined;
     if (life) notes.push(life);

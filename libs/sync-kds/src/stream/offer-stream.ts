@@ -1,6 +1,7 @@
 import { Outbox, type Message, type MessageLimits, type Offer, type Rejection, type Told } from '@causeway/sync';
 import { parseIdentityKey, type Registry } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
+import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
 import type { NodeMetadata } from '../wire/node';
 import { decodeRequest, type WireRequest } from '../wire/request';
@@ -44,6 +45,8 @@ export interface Standing {
   view(kind: string): string;
   /** The revision of ours up to which the peer holds a kind by these rules; undefined where it needs the whole state. */
   since(kind: string): number | undefined;
+  /** The MAC of a point that the peer reaches. */
+  mac(kind: string, point: Point): string;
 }
 
 /**
@@ -188,10 +191,10 @@ export class OfferStream {
     if (!standing) return {};
     const { kind, revision, part, resumed } = message;
     const gone = message.gone.map(parseIdentityKey);
+    const point = { incarnation: standing.incarnation(), revision, view: standing.view(kind) };
     const position = {
-      incarnation: standing.incarnation(),
-      revision,
-      view: standing.view(kind),
+      ...point,
+      ...(revision === 0 ? {} : { mac: standing.mac(kind, point) }),
       more: part === 'piece',
       resumed,
       gone,

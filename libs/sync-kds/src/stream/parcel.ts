@@ -1,4 +1,4 @@
-import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { PutChange, ResourceIndex } from '@causeway/store';
 import { trespass, withOwnConditions, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
@@ -19,6 +19,8 @@ export interface ParcelContext {
   readonly index: ResourceIndex;
   readonly dialect: Dialect;
   readonly now: () => number;
+  /** Why the operator wants a resource not to be taken in. */
+  readonly refusal?: (id: Identity) => string | undefined;
 }
 
 /** A response as it is taken in, and how large and of which version each of its resources is, by wire key. */
@@ -76,7 +78,7 @@ function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelCo
   if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
-  const reason = trespass(kind, made.copy.id, context.receiver);
+  const reason = trespass(kind, made.copy.id, context.receiver) ?? context.refusal?.(made.copy.id);
   if (reason !== undefined) return { wireKey, reason };
   return { wireKey, id: made.copy.id, content: putOf(made.copy, context) };
 }

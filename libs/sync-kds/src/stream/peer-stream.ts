@@ -10,6 +10,8 @@ export type EndReason =
   | 'refused'
   /** The caller did not prove who it is, or no longer does. */
   | 'unauthenticated'
+  /** Asked for too often or too much: come again later. */
+  | 'too-many'
   /** The store is away or the index is loaded anew: come again. */
   | 'unavailable'
   /** The peer goes beyond a bound of the protocol. */

@@ -35,7 +35,12 @@ export interface StatePosition {
   readonly resumed: boolean;
   /** What the peer may hold from before and may hold no longer; only where `resumed`. */
   readonly gone: readonly GoneResource[];
+  /** MAC of the point that is reached with this message; absent where none is. */
+  readonly mac?: string;
 }
+
+/** Longest text of a mark: hashes, ids and MACs are shorter. */
+const MARK_TEXT = 200;
 
 /** A resource of the message's kind that is no more. */
 export interface GoneResource {
@@ -179,7 +184,7 @@ function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse
   out.uint32(Field.controlPlane * 8 + 2).fork();
   text(CONTROL_PLANE_IDENTIFIER, controlPlane).join();
   if (position !== undefined)
-    out.uint32(MARK_TAG).bytes(StateMark.encode({ ...position, gone: [...position.gone] }).finish());
+    out.uint32(MARK_TAG).bytes(StateMark.encode({ mac: '', ...position, gone: [...position.gone] }).finish());
   return out.finish();
 }
 
@@ -195,9 +200,11 @@ function readPosition(
   if (bytes === undefined) return undefined;
   const mark = new BinaryReader(bytes).bytes();
   boundFields('a mark of state', mark, items);
-  const { more, resumed, incarnation, view, gone } = StateMark.decode(mark);
+  const { more, resumed, incarnation, view, gone, mac } = StateMark.decode(mark);
   const revision = Number(systemVersionInfo);
   if (!Number.isSafeInteger(revision))
     throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
-  return { incarnation, revision, view, more, resumed, gone: gone.map(readGone) };
+  if ([incarnation, view, mac].some((text) => text.length > MARK_TEXT))
+    throw new TypeError(`a text of the mark is longer than ${MARK_TEXT} characters`);
+  return { incarnation, revision, view, more, resumed, gone: gone.map(readGone), ...(mac === '' ? {} : { mac }) };
 }

@@ -1,7 +1,8 @@
 import type { Metadata } from '@grpc/grpc-js';
 import type { HandshakeResponse } from '@causeway/proto-gen';
 import type { Peer } from '@causeway/sync';
-import type { PeerBook } from '../peer-book';
+import type { PeerBook, Point } from '../peer-book';
+import type { PointSigner } from '../resume-points';
 import { encodeZoneHeaders } from '../wire/headers';
 import { InboundQueue, type MessageConsumer } from '../stream/inbound-queue';
 import type { IntakeBudget } from '../stream/intake-budget';
@@ -19,6 +20,9 @@ export interface ZoneSession {
   readonly extensions: readonly string[];
   /** What is remembered of the global. */
   readonly book: PeerBook;
+  /** What the global shows that it holds of this store's state. */
+  readonly points: ReadonlyMap<string, Point>;
+  readonly signer: PointSigner;
   /** Since when this store knows every deletion. */
   readonly floor: number;
   /** Bounds what waits of both streams. */

@@ -4,6 +4,7 @@ import { isOfferedUp, mayHaveGoneUp, type Told } from '@causeway/sync';
 import { IndexOffer, itemOf, type OfferRules } from '../stream/index-offer';
 import { LimitedLogger } from '../stream/limited-logger';
 import { OfferStream, type Standing } from '../stream/offer-stream';
+import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
 import { dialectOf, Extension } from '../wire/dialect';
@@ -73,14 +74,13 @@ function rulesOf(session: ZoneSession, cp: ControlPlane): OfferRules {
 }
 
 /** No rules but the kind's own decide what goes up: there is one view. */
-function standingOf({ options, greeting, extensions, floor }: ZoneSession): Standing {
-  const points = new Map(
-    extensions.includes(Extension.resume) ? greeting?.resumePoints.map((point) => [point.kind, point]) : [],
-  );
+function standingOf({ options, extensions, points: shown, signer, floor }: ZoneSession): Standing {
+  const points = extensions.includes(Extension.resume) ? shown : new Map<string, Point>();
   const incarnation = (): string => options.index.point?.incarnation ?? '';
   return {
     incarnation,
     view: () => '',
+    mac: (kind, point) => signer.mac(kind, point),
     since: (kind) => {
       const point = points.get(kind);
       if (!point || point.incarnation !== incarnation()) return undefined;
