@@ -78,14 +78,10 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const refusals = new RefusalLog(clock, options.logger);
   const shared = { gate, options, audience, live, door, admissions, quarantines, refusals };
   const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
-  const guard = new ConnectionGuard(options.connections ?? DEFAULT_CONNECTIONS, refusals);
-  let server: Server | undefined;
+  const port = zonePort(options, { refusals, streams, door });
   upkeep.start();
   return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(refusals, streams, door);
-      return guard.listen(server, { host, port }, credentials);
-    },
+    bind: (host, number, credentials) => port.bind(host, number, credentials),
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
     figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
@@ -97,10 +93,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       gate.close();
       admissions.close();
       live.closeAll('the global stops');
-      const ended = guard.stop();
-      if (server) await shutDown(server);
-      guard.end();
-      await ended;
+      await port.close();
     },
   };
 }
@@ -130,7 +123,37 @@ function endingBy({ before, after }: IndexChange, quarantines: Quarantines): str
   return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
 }
 
-function serverFor(refusals: RefusalLog, streams: ZoneStreams, door: ZoneDoor): Server {
+/** The port by which zones come, once it is bound. */
+interface ZonePort {
+  bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What answers at the port. */
+interface PortParts {
+  readonly refusals: RefusalLog;
+  readonly streams: ZoneStreams;
+  readonly door: ZoneDoor;
+}
+
+function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, parts: PortParts): ZonePort {
+  const guard = new ConnectionGuard(connections, parts.refusals);
+  let server: Server | undefined;
+  return {
+    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
+      server ??= serverFor(parts);
+      return guard.listen(server, { host, port }, credentials);
+    },
+    close: async () => {
+      const ended = guard.stop();
+      if (server) await shutDown(server);
+      guard.end();
+      await ended;
+    },
+  };
+}
+
+function serverFor({ refusals, streams, door }: PortParts): Server {
   const server = new Server(kdsChannelOptions.server);
   const unary = unaryFor(refusals);
   server.addService(SyncServiceService, {
