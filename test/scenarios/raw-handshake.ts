@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Client, credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { HandshakeRequest, SyncServiceClient, type HandshakeResponse } from '@causeway/proto-gen';
 import { encodeZoneHeaders, Extension } from '@causeway/sync-kds';
 
