@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS, type Insights, type RestDependencies, type RestLimits }
 import { Access } from './http/access';
 import { Guard } from './http/guard';
 import { RouteTable } from './http/route-table';
+import { Doctor } from './inspect/doctor';
 import { Inspections } from './inspect/inspections';
 import { NamingAnswers } from './inspect/naming-answers';
 import { Overviews } from './inspect/overviews';
@@ -31,6 +32,7 @@ export interface RestParts {
   readonly inspections: Inspections;
   readonly zoneAnswers: ZoneAnswers;
   readonly syncAnswers: SyncAnswers;
+  readonly doctor: Doctor;
   /** The OpenAPI document as text. */
   readonly openApi: string;
   /** Stops following the index. */
@@ -68,6 +70,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
     zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, limits }),
     syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {}, limits }),
+    doctor: new Doctor({ registry, index, access, insights: deps.insights ?? {} }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
     close: () => stops.forEach((stop) => stop()),
   };

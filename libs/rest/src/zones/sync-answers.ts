@@ -33,6 +33,15 @@ export class SyncAnswers {
     return json(await adoptZone(zoneOf(call), this.storeIdOf(call)));
   }
 
+  async resetEpoch(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { resetEpoch } = this.parts.decisions;
+    if (!resetEpoch) throw onGlobal();
+    const zone = zoneOf(call);
+    const formerly = await resetEpoch(zone);
+    return json({ zone, ...(formerly < 0 ? {} : { formerly }) });
+  }
+
   async confirmGlobal(call: Call): Promise<Answer> {
     queryOf(call, []).check();
     const { confirmGlobal } = this.parts.decisions;

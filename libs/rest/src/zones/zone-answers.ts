@@ -53,10 +53,7 @@ export class ZoneAnswers {
     );
   }
 
-  private order(
-    call: Call,
-    fields: readonly string[],
-  ): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
+  private order(call: Call, fields: readonly string[]): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
     queryOf(call, []).check();
     const zoneAccess = this.zoneAccess();
     return { zoneAccess, body: objectBody(call, fields, this.parts.limits) };

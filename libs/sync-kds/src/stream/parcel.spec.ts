@@ -5,7 +5,8 @@ import type { Parcel } from '@causeway/sync';
 import { withRelayedKinds } from '../global/relayed-kinds';
 import { CAUSEWAY_DIALECT, KUMA_DIALECT, type Dialect } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { decodeResponse, encodeResponse } from '../wire/response';
+import { PLAIN_BOUNDS } from '../wire/bounds';
+import { encodeResponse, openResponse } from '../wire/response';
 import type { WireResource } from '../wire/wire-resource';
 import { parcelOf, type CopyPut } from './parcel';
 
@@ -28,13 +29,16 @@ function received(resources: readonly WireResource[], dialect: Dialect = CAUSEWA
   });
   const kind = resources[0]?.kind ?? '';
   const bytes = encodeResponse({ kind, nonce: '1', controlPlane: 'east', resources: encoded, removed: [] });
-  return parcelOf(decodeResponse(bytes, dialect), {
+  const bounds = { ...PLAIN_BOUNDS, resource: Infinity };
+  const steps = parcelOf(openResponse(bytes, bounds), {
     receiver: { role: 'global', from: 'east' },
     registry: withRelayedKinds(coreKinds),
     index: new ResourceIndex(),
     dialect,
+    bounds,
     now: () => 0,
   });
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value.parcel;
 }
 
 describe('a message with one resource that sync refuses', () => {
