@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
@@ -55,6 +56,22 @@ describe('the limits of a request', () => {
       'application/problem+json; charset=utf-8',
       431,
     ]);
+  });
+
+  it('connections are bounded in all and for each client, and a place is free again when one ends', async () => {
+    for (const limits of [{ connections: 3 }, { connectionsPerClient: 3 }]) {
+      await start({ limits });
+      const hello = 'GET /who-am-i HTTP/1.1\r\nhost: localhost\r\n';
+      const idle = Array.from({ length: 3 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+      await Promise.all(idle.map((socket) => once(socket, 'connect')));
+      expect(await raw(port, `${hello}\r\n`).catch(() => '')).toBe('');
+      idle[0]?.destroy();
+      let answer = '';
+      while (answer === '') answer = await raw(port, `${hello}connection: close\r\n\r\n`).catch(() => '');
+      expect(answer).toContain('200 OK');
+      for (const socket of idle) socket.destroy();
+      if ('connections' in limits) await rest.close();
+    }
   });
 
   it('what is no HTTP is 400', async () => {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { RestParts } from '../rest-parts';
 import { send } from './answer';
 import { problemAnswer } from './problem.filter';
+import { boundConnections } from './connections';
 import { HttpFailure } from './http-failure';
 import { requestLineFault } from './request-line';
 
@@ -39,6 +40,7 @@ export function restAdapter({ limits, routes, guard, logger }: Parts): FastifyAd
     },
   });
   const fastify = adapter.getInstance();
+  boundConnections(fastify.server, limits);
   fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
   // Before a body is read that nobody wants, and before anything is told to who may not ask.
   fastify.addHook('onRequest', (request, reply, done) => {
