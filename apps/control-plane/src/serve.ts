@@ -44,8 +44,8 @@ function restLimits(settings: ServeOptions['settings']): Partial<RestLimits> {
 export async function serve(foundations: Foundations, options: ServeOptions): Promise<Served> {
   const { settings } = options;
   const host = settings.CAUSEWAY_BIND_ADDRESS;
-  let rest: RestServer | undefined;
-  const figures = [...foundationFigures(foundations), ...watchFigures(() => rest?.watches()), ...options.figures];
+  const opened: { rest?: RestServer } = {};
+  const figures = [...foundationFigures(foundations), ...watchFigures(() => opened.rest?.watches()), ...options.figures];
   const metrics = createMetrics(figures, options.distributions);
   const sources = { metrics, notReady: options.notReady };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
@@ -60,7 +60,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
     ...(options.zoneAccess ? { zoneAccess: options.zoneAccess } : {}),
     limits: restLimits(settings),
   });
-  rest = served;
+  opened.rest = served;
   const restPort = await orFail(served.listen(host, settings.CAUSEWAY_REST_PORT));
   foundations.logger.info('listening', {
     rest: `http://${host}:${restPort}`,

@@ -1,3 +1,5 @@
+import { nextTurn } from '@causeway/runtime';
+
 /** What all watches together write in one turn of the event loop; about a millisecond. */
 const BYTES_IN_A_TURN = 1024 * 1024;
 
@@ -25,7 +27,7 @@ export class WritePace {
   private start(): void {
     if (this.running) return;
     this.running = true;
-    setImmediate(() => this.turn());
+    void nextTurn().then(() => this.turn());
   }
 
   private turn(): void {
