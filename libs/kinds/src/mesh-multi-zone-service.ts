@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
 import { distinctPorts, nameWarnings, oneWordForLabels, selectorLabels } from './rules';
-import { PortNumber, protocols, ServiceSelector, strict } from './schema-parts';
+import { MANY, PortNumber, protocols, ServiceSelector, strict } from './schema-parts';
 
 const Port = Type.Object(
   {
@@ -15,7 +15,7 @@ const Port = Type.Object(
 const Spec = Type.Object(
   {
     selector: Type.Object({ meshService: ServiceSelector }, strict),
-    ports: Type.Array(Port, { minItems: 1 }),
+    ports: Type.Array(Port, { minItems: 1, maxItems: MANY }),
   },
   {
     ...strict,

@@ -49,6 +49,11 @@ export function checkLabels(labels: Labels, at: FieldPath): Violation[] {
 
 /** True when every pair of `wanted` stands in `labels`; an empty `wanted` matches everything. */
 export function labelsMatch(wanted: Labels, labels: Labels): boolean {
-  for (const key in wanted) if (labels[key] !== wanted[key]) return false;
+  for (const key in wanted) if (labelValue(labels, key) !== wanted[key]) return false;
   return true;
+}
+
+/** The value of a label, never what every object inherits: users may call a label `constructor`. */
+export function labelValue(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

@@ -1,6 +1,14 @@
-import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, shortened, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { PutChange, ResourceIndex } from '@causeway/store';
-import { trespass, withOwnConditions, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import {
+  arrivalFault,
+  trespass,
+  withOwnConditions,
+  type Arrival,
+  type Parcel,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
 import { copyOf, type Copy, type Sender } from '../wire/copy';
 import type { Dialect } from '../wire/dialect';
 import { statusGoesDown } from '../wire/outgoing';
@@ -40,12 +48,18 @@ export function parcelOf(response: IncomingResponse, context: ParcelContext): Pa
 
 function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
-  if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
+  if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
-  const reason = trespass(kind, made.copy.id, context.receiver);
+  const reason = trespass(kind, made.copy.id, context.receiver) ?? faultOf(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
   return { wireKey, id: made.copy.id, content: putOf(made.copy, context) };
+}
+
+/** What the store's row will hold is what is judged, so nothing is judged twice. */
+function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
+  const { uid, generation, creationOrder, origin } = facts;
+  return arrivalFault(kind, { id, uid, labels, spec, status, generation, creationOrder, revision: origin.revision });
 }
 
 function senderOf(receiver: Receiver): Sender {
