@@ -49,4 +49,5 @@ async function listen(app: NestFastifyApplication, host: string, port: number): 
 async function close(app: NestFastifyApplication, parts: RestParts): Promise<void> {
   parts.close();
   await app.close();
+  await parts.bodies.close();
 }

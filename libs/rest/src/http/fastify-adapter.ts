@@ -9,13 +9,13 @@ import { requestLineFault } from './request-line';
 
 const MAX_HEADERS = 16 * 1024;
 
-type Parts = Pick<RestParts, 'limits' | 'routes' | 'guard' | 'logger'>;
+type Parts = Pick<RestParts, 'limits' | 'routes' | 'guard' | 'lives' | 'logger'>;
 
 /**
- * Nest's Fastify adapter with our limits; bodies arrive as bytes and are decoded by `decodeBody`, and every error,
+ * Nest's Fastify adapter with our limits; bodies arrive as bytes and are read by `BodyReader`, and every error,
  * also those before routing, is a problem document.
  */
-export function restAdapter({ limits, routes, guard, logger }: Parts): FastifyAdapter {
+export function restAdapter({ limits, routes, guard, lives, logger }: Parts): FastifyAdapter {
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
@@ -45,8 +45,9 @@ export function restAdapter({ limits, routes, guard, logger }: Parts): FastifyAd
   // Before a body is read that nobody wants, and before anything is told to who may not ask.
   fastify.addHook('onRequest', (request, reply, done) => {
     const refused = requestLineFault(request.url) ?? caught(() => guard.check(request, request.routeOptions.url));
-    if (refused === undefined) return done();
-    send(reply, problemAnswer(refused, logger));
+    if (refused !== undefined) return send(reply, problemAnswer(refused, logger));
+    lives.begin(request, reply.raw);
+    done();
   });
   // The generic routes also catch paths that are no kind's.
   fastify.addHook('onRequest', (request, reply, done) => {

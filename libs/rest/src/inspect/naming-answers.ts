@@ -47,7 +47,10 @@ export class NamingAnswers {
     const mesh = pathParameter(call, 'mesh');
     requireMesh(this.parts.index, mesh);
     const part = { containing, ...page };
-    const rows = await (this.insights.hostnames?.(mesh, part) ?? heldHostnames(this.parts.index, mesh, part));
+    const rows = await this.parts.costly.run(
+      async () => this.insights.hostnames?.(mesh, part) ?? heldHostnames(this.parts.index, mesh, part),
+      this.parts.lives.signalOf(call),
+    );
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
 
@@ -70,9 +73,15 @@ export class NamingAnswers {
     await this.reads.ready(query);
     const { explainHostname } = this.insights;
     if (!explainHostname) throw new HttpFailure(404, 'This control plane does not explain hostnames.');
-    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body, this.parts.limits));
+    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body));
     requireMesh(this.parts.index, question.mesh);
-    return json(await explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }));
+    const signal = this.parts.lives.signalOf(call);
+    return json(
+      await this.parts.costly.run(
+        async () => explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }),
+        signal,
+      ),
+    );
   }
 
   /** What the zone's DNS would answer to a name and why. */
