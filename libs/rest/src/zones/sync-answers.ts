@@ -1,5 +1,4 @@
 import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
-import type { RestLimits } from '../dependencies';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
 import { HttpFailure } from '../http/http-failure';
@@ -9,7 +8,6 @@ import type { AcceptedLife, SyncDecisions } from './sync-decisions';
 /** What the answers are made from. */
 export interface SyncAnswerParts {
   readonly decisions: SyncDecisions;
-  readonly limits: RestLimits;
 }
 
 /** Ids of stores: what a header or a log line can show. */
@@ -54,7 +52,7 @@ export class SyncAnswers {
   /** Without a body none is named. */
   private storeIdOf(call: Call): string | undefined {
     if (!Buffer.isBuffer(call.body) || call.body.length === 0) return undefined;
-    const { storeId } = objectBody(call, ['storeId'], this.parts.limits);
+    const { storeId } = objectBody(call, ['storeId']);
     if (storeId === undefined || (typeof storeId === 'string' && STORE_ID.test(storeId))) return storeId;
     throw new Invalid([FieldPath.at('storeId').violation('must be the id of a store, as a zone shows it')]);
   }
