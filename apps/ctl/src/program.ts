@@ -17,6 +17,7 @@ import {
 import { adoptZone, confirmGlobal, confirmZone } from './commands/sync-decisions';
 import { vips, type VipsOptions } from './commands/vips';
 import { zones, type ZonesOptions } from './commands/zones';
+import { addHelp } from './help';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
@@ -43,6 +44,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   addInspecting(program, context, finish);
   addZones(program, context, finish);
   addTokens(program, context, finish);
+  addHelp(program);
   return program;
 }
 

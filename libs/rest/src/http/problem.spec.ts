@@ -12,7 +12,7 @@ describe('problemOf', () => {
     [new PreconditionFailed('x'), 412, 'x'],
     [new Unavailable('x'), 503, 'x'],
     [new Unparsable('broken', { line: 1, column: 2 }), 400, 'The body cannot be read: line 1, column 2: broken.'],
-    [new Invalid([{ field: 'a', reason: 'b' }]), 422, '1 field breaks a rule; nothing was written'],
+    [new Invalid([{ field: 'a', reason: 'b' }]), 422, '1 field breaks a rule'],
     [new HttpFailure(415, 'x'), 415, 'x'],
     [Object.assign(new Error('too large'), { statusCode: 413 }), 413, 'too large'],
     [new TypeError('password is hunter2'), 500, 'Something went wrong here; the log has it under this instance.'],
@@ -27,6 +27,21 @@ describe('problemOf', () => {
     const { problem } = problemOf(error, 'urn:x');
     expect(problem).toMatchObject({ type: '/std-errors', status, detail, instance: 'urn:x' });
     expect(problem.title).not.toBe('Error');
+  });
+
+  it('says of writes only that nothing was written', () => {
+    const invalid = new Invalid([
+      { field: 'a', reason: 'b' },
+      { field: 'c', reason: 'd' },
+    ]);
+    const titleAndDetail = (method: string) => {
+      const { title, detail } = problemOf(invalid, 'urn:x', method).problem;
+      return [title, detail];
+    };
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      expect(titleAndDetail(method)).toEqual(['Invalid resource', '2 fields break rules; nothing was written']);
+    for (const method of ['GET', 'POST'])
+      expect(titleAndDetail(method)).toEqual(['Invalid request', '2 fields break rules']);
   });
 
   it('lists every violation', () => {
