@@ -17,6 +17,10 @@ const WELL: JsonObject = {
   sessions: ['down', 'up'].map((direction) => ({ session: 3, direction, openedAt: NOW, zoneInstanceId: 'east-a' })),
   kinds: [report('Mesh', { direction: 'down', offered: 9, acked: 9 }), report('MeshService')],
 };
+const AWAY: JsonObject = {
+  ...WELL,
+  ...{ health: 'Offline', offline: { since: NOW - 600_000, reason: 'its connection ended' }, sessions: [], kinds: [] },
+};
 const rejections = [{ wireKey: 'redis-4cx4.default', reason: 'spec.ports: must be a list' }];
 const TROUBLED: JsonObject = {
   ...WELL,
@@ -50,7 +54,7 @@ async function causeway(fixture: { readonly url: string }, args: readonly string
 const lines = (out: string): string[] => out.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
 
 describe('causeway zones, on a global', () => {
-  const insights: Readonly<Record<string, JsonObject>> = { east: WELL, west: TROUBLED };
+  const insights: Readonly<Record<string, JsonObject>> = { east: WELL, south: AWAY, west: TROUBLED };
   let pending: { incarnation: string; since: number } | undefined;
   const adopted: unknown[] = [];
   const syncDecisions: SyncDecisions = {
@@ -69,7 +73,7 @@ describe('causeway zones, on a global', () => {
   beforeAll(async () => {
     const insightOf = ({ id }: { readonly id: { readonly name: string } }): JsonObject | undefined => insights[id.name];
     rest = await restFixture({ cp: { role: 'global' }, insights: { insightOf }, syncDecisions });
-    for (const name of ['east', 'north', 'west']) {
+    for (const name of ['east', 'north', 'south', 'west']) {
       await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name } });
     }
     url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
@@ -83,10 +87,13 @@ describe('causeway zones, on a global', () => {
       'NAME ENABLED HEALTH PEER VERSION SESSION INSTANCE LAG REJECTED HELD',
       'east true Online causeway 0.1.0 3 east-a 0s 0 0',
       'north true never joined',
+      'south true Offline causeway 0.1.0 away 10m - -',
       'west true Lagging causeway 0.1.0 3 east-a 35s (12) 1 5',
       '',
     ]);
-    expect(err).toMatch(/^zone west: store store-2 \(west-9\) comes under this name and is refused, last \d+s ago\n/);
+    const since = new Date(NOW - 600_000).toISOString();
+    expect(err).toContain(`zone south: away since ${since} (10m): its connection ended\n`);
+    expect(err).toMatch(/^zone west: store store-2 \(west-9\) comes under this name and is refused, last \d+s ago\n/m);
     expect(err).toContain('causeway zones adopt west store-2\n');
     expect(err).toMatch(/zone west: began a new life, .* 5 resources that it does not name are kept until 20/);
     expect(err).toMatch(/causeway zones confirm west\n$/);
@@ -95,7 +102,7 @@ describe('causeway zones, on a global', () => {
 
   it('shows them as JSON', async () => {
     const { items } = JSON.parse((await zones('-o', 'json')).out);
-    expect(items.map((item: JsonObject) => item['zoneInsight'])).toEqual([WELL, undefined, TROUBLED]);
+    expect(items.map((item: JsonObject) => item['zoneInsight'])).toEqual([WELL, undefined, AWAY, TROUBLED]);
   });
 
   it('describes one with its sessions, kinds and rejects', async () => {
@@ -115,6 +122,9 @@ describe('causeway zones, on a global', () => {
     );
     expect(err).toContain('causeway zones confirm west');
     expect((await causeway({ url }, ['describe', 'zone', 'north'])).out).not.toContain('Sync:');
+    expect(lines((await causeway({ url }, ['describe', 'zone', 'south'])).out)).toContain(
+      `Away since ${new Date(NOW - 600_000).toISOString()} (10m): its connection ended`,
+    );
   });
 
   it('confirm says what it did, and what is wrong', async () => {

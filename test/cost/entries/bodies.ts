@@ -21,7 +21,7 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
   return [
     ...kinds.map(([kind, shapes]) =>
       takesInput({ name: `${kind.name} in JSON`, largest: DEFAULT_LIMITS.body }, shapes, Buffer.from, (bytes) =>
-        judge(kind, decodeBody('application/json', bytes, DEFAULT_LIMITS)),
+        judge(kind, decodeBody('application/json', bytes)),
       ),
     ),
     ...kinds.map(([kind, shapes]) =>
@@ -29,11 +29,11 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
         { name: `${kind.name} in YAML`, largest: DEFAULT_LIMITS.yaml },
         shapes.filter((_, i) => i % 9 === draw.between(0, 8)),
         Buffer.from,
-        (bytes) => judge(kind, decodeBody('application/yaml', bytes, DEFAULT_LIMITS)),
+        (bytes) => judge(kind, decodeBody('application/yaml', bytes)),
       ),
     ),
     takesInput({ name: 'any YAML', largest: DEFAULT_LIMITS.yaml }, yamlShapes(draw), Buffer.from, (bytes) =>
-      decodeBody('application/yaml', bytes, DEFAULT_LIMITS),
+      decodeBody('application/yaml', bytes),
     ),
     takesText('merge patch', DEFAULT_LIMITS.body, dense ?? [], (text) => {
       const patch = JSON.parse(text);

@@ -102,7 +102,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
         ['application/json;', ''],
         ['application/json; charset=', ''],
       ]),
-      (text) => decodeBody(text, Buffer.from('{}'), DEFAULT_LIMITS),
+      (text) => decodeBody(text, Buffer.from('{}')),
     ),
     takesText(
       'report of violations',

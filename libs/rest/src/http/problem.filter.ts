@@ -8,8 +8,8 @@ import { problemOf } from './problem';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** The answer to a request that failed; a failure nobody expected is logged with its stack. */
-export function problemAnswer(error: unknown, logger: Logger): Answer {
-  const { problem, headers } = problemOf(error, `urn:uuid:${randomUUID()}`);
+export function problemAnswer(error: unknown, logger: Logger, method?: string): Answer {
+  const { problem, headers } = problemOf(error, `urn:uuid:${randomUUID()}`, method);
   if (problem.status === 500) {
     logger.error('a request failed unexpectedly', {
       instance: problem.instance,
@@ -30,6 +30,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (!reply.sent && !reply.raw.headersSent) send(reply, problemAnswer(error, this.logger));
+    if (reply.sent || reply.raw.headersSent) return;
+    send(reply, problemAnswer(error, this.logger, reply.request.method));
   }
 }

@@ -253,11 +253,19 @@ describe('a global that asks for zone tokens', () => {
   });
 
   it('keeps every revocation when several come at once', async () => {
-    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => `6f1b2c0e-0000-4000-8000-00000000000${letter}`);
     await Promise.all(ids.map((id) => global.desk.tokens.revoke(id)));
-    await global.desk.tokens.revoke('a');
+    await global.desk.tokens.revoke(ids[0] ?? '');
     const list = secretText(await global.plane.holds(globalSecretId(REVOCATIONS)));
     expect(list.split(',').sort()).toEqual(ids);
+  });
+
+  it('revokes nothing but what can be the id of a token', async () => {
+    for (const id of ['bad', '', 'a,b', 'e30.e30.c2ln']) {
+      const violation = { field: 'id', reason: `must be the id (jti) of a zone token, a UUID; got "${id}"` };
+      await expect(global.desk.tokens.revoke(id)).rejects.toMatchObject({ violations: [violation] });
+    }
+    expect(global.plane.names('GlobalSecret')).not.toContain(REVOCATIONS);
   });
 
   it.each([

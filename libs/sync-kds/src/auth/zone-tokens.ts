@@ -71,7 +71,10 @@ export class ZoneTokens {
 
   /** Takes a token's validity, on every replica within moments; its zone's streams end. Throws Invalid, Unavailable. */
   async revoke(id: string): Promise<void> {
-    if (!isTokenId(id)) throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a zone token')]);
+    if (!isTokenId(id)) {
+      const reason = `must be the id (jti) of a zone token, a UUID; got "${id.slice(0, 50)}"`;
+      throw new Invalid([FieldPath.at('id').violation(reason)]);
+    }
     await this.untilWritten(async () => {
       const held = await this.parts.store.get(globalSecretId(REVOCATIONS));
       const list = held ? secretText(held) : '';
