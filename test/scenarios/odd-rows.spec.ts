@@ -53,7 +53,8 @@ const STATUSES = [
   '{"vip": 5, "addresses": "x", "conditions": [1, null]}',
   '{"vip": {"ip": "x"}, "addresses": [null, {"hostname": 5}], "conditions": {}}',
 ];
-const FREED = ['[]', '{}', 'null', '"x"', '[null, 1, {"ip": 5}]'];
+/** Only our own SQL writes what was freed; no other hand's is repaired there. */
+const FREED = ['[]'];
 const NAMES = ['n', 'a b', 'a\nb', '*', 'Ü'];
 
 /** Numbers run on by different primes, so that every kind meets every other oddity. */

@@ -1,4 +1,4 @@
-import type { DataplaneResource, ServiceResource } from '../matching/dataplane-match';
+import { inboundsOf, type DataplaneResource, type Inbound, type ServiceResource } from '../matching/dataplane-match';
 
 /** What of a service's Dataplanes stands in its status. */
 export type ProxyCount = {
@@ -8,13 +8,12 @@ export type ProxyCount = {
 };
 
 type Port = NonNullable<ServiceResource['spec']['ports']>[number];
-type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 
 /** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
 export function countProxies(ports: readonly Port[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
-    const inbounds = dataplane.spec.networking.inbound ?? [];
+    const inbounds = inboundsOf(dataplane);
     total += 1;
     if (ports.every((port) => inbounds.some((inbound) => isReady(inbound) && serves(inbound, port)))) healthy += 1;
   }

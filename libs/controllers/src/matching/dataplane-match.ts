@@ -1,9 +1,18 @@
-import { effectiveLabels, labelsMatch, type Labels, type Resource, type SpecOf } from '@causeway/resources';
+import {
+  effectiveLabels,
+  isJsonObject,
+  labelsMatch,
+  type Labels,
+  type Resource,
+  type SpecOf,
+} from '@causeway/resources';
 import type { Dataplane, MeshService } from '@causeway/kinds';
 import type { Term } from './attribute-index';
 
 /** A Dataplane as its kind describes it. */
 export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+/** Where a Dataplane takes connections in. */
+export type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 /** A MeshService as its kind describes it. */
 export type ServiceResource = Resource<SpecOf<typeof MeshService>>;
 
@@ -30,9 +39,15 @@ export function selectorOf(service: ServiceResource): DataplaneSelector | undefi
   return tags && Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
 }
 
+/** The inbounds that there are: a Dataplane that came with none of its required fields is one without inbound. */
+export function inboundsOf({ spec }: DataplaneResource): readonly Inbound[] {
+  const inbounds = spec.networking?.inbound ?? [];
+  return inbounds.every(isJsonObject) ? inbounds : inbounds.filter((inbound) => isJsonObject(inbound));
+}
+
 /** The values of an attribute that a Dataplane has; none of one without inbound, which no selector matches. */
 export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
-  const inbounds = dataplane.spec.networking.inbound ?? [];
+  const inbounds = inboundsOf(dataplane);
   if (inbounds.length === 0) return [];
   const found = foundValues(dataplane, attribute, inbounds);
   const scope = scopeOf(dataplane);
@@ -64,7 +79,7 @@ function byLabels(scope: string, wanted: Labels): DataplaneSelector {
 function byTags(scope: string, wanted: Labels): DataplaneSelector {
   return {
     terms: Object.entries(wanted).map(([key, value]) => ({ attribute: TAG + key, value: `${scope}${value}` })),
-    matches: ({ spec }) => (spec.networking.inbound ?? []).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
+    matches: (dataplane) => inboundsOf(dataplane).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
   };
 }
 
