@@ -21,6 +21,8 @@ export interface ServeOptions {
   readonly distributions: readonly Distribution[];
   /** Why the program does not serve yet, or undefined. */
   readonly notReady: () => string | undefined;
+  /** What is stored and cannot be used, while the program serves without it. */
+  readonly warnings?: () => readonly string[];
 }
 
 /** The open doors of a control plane. */
@@ -36,7 +38,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
   const { settings } = options;
   const host = settings.CAUSEWAY_BIND_ADDRESS;
   const metrics = createMetrics([...foundationFigures(foundations), ...options.figures], options.distributions);
-  const sources = { metrics, notReady: options.notReady };
+  const sources = { metrics, notReady: options.notReady, ...(options.warnings ? { warnings: options.warnings } : {}) };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
   const token = settings.CAUSEWAY_OPERATOR_TOKEN;
   const explainer = new HostnameExplainer(foundations.index, foundations.cp);
