@@ -1,7 +1,9 @@
 import {
+  effectiveLabel,
   effectiveLabels,
   isJsonObject,
   labelsMatch,
+  labelValue,
   type Labels,
   type Resource,
   type SpecOf,
@@ -35,8 +37,16 @@ export function selectorOf(service: ServiceResource): DataplaneSelector | undefi
   const scope = scopeOf(service);
   if (ref)
     return { terms: [{ attribute: NAME, value: `${scope}${ref.name}` }], matches: (d) => d.id.name === ref.name };
-  if (labels) return byLabels(scope, labels.matchLabels ?? {});
-  return tags && Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
+  if (labels) return isCrowded(labels.matchLabels) ? undefined : byLabels(scope, labels.matchLabels ?? {});
+  if (!tags || isCrowded(tags)) return undefined;
+  return Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
+}
+
+/** Terms of one selector: each costs an index over all Dataplanes. What was stored with more matches nothing. */
+const MOST_TERMS = 256;
+
+function isCrowded(wanted: Labels | undefined): boolean {
+  return wanted !== undefined && Object.keys(wanted).length > MOST_TERMS;
 }
 
 /** The inbounds that there are: a Dataplane that came with none of its required fields is one without inbound. */
@@ -62,10 +72,11 @@ function foundValues(
   if (attribute === ANY) return [''];
   if (attribute === NAME) return [dataplane.id.name];
   if (attribute.startsWith(LABEL)) {
-    const value = effectiveLabels(dataplane)[attribute.slice(LABEL.length)];
+    const value = effectiveLabel(dataplane, attribute.slice(LABEL.length));
     return value === undefined ? [] : [value];
   }
-  return inbounds.flatMap(({ tags }) => tags?.[attribute.slice(TAG.length)] ?? []);
+  const tag = attribute.slice(TAG.length);
+  return inbounds.flatMap(({ tags }) => (tags && labelValue(tags, tag)) ?? []);
 }
 
 function byLabels(scope: string, wanted: Labels): DataplaneSelector {
