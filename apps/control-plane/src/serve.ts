@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly distributions: readonly Distribution[];
   /** Why the program does not serve yet, or undefined. */
   readonly notReady: () => string | undefined;
+  /** What is stored and cannot be used, while the program serves without it. */
+  readonly warnings?: () => readonly string[];
 }
 
 /** The open doors of a control plane. */
@@ -58,7 +60,7 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
     ...options.figures,
   ];
   const metrics = createMetrics(figures, options.distributions);
-  const sources = { metrics, notReady: options.notReady };
+  const sources = { metrics, notReady: options.notReady, ...(options.warnings ? { warnings: options.warnings } : {}) };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
   const token = settings.CAUSEWAY_OPERATOR_TOKEN;
   const explainer = new HostnameExplainer(foundations.index, foundations.cp);

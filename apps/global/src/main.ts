@@ -43,6 +43,7 @@ async function main(): Promise<void> {
     figures: globalFigures(sync, foundations.clock),
     distributions: [propagation],
     notReady: awaitDefaults(foundations),
+    warnings: () => security.warnings(),
   });
   logger.info('serving zones', { kds, tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH });
   await election.run((term) => lead(foundations, settings, term), life.signal);
