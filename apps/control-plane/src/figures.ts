@@ -1,4 +1,5 @@
 import type { Figure, FigureValue } from '@causeway/telemetry';
+import type { WatchFigures } from '@causeway/rest';
 import type { Foundations } from './foundations';
 
 type Sources = Pick<Foundations, 'index' | 'registry' | 'election' | 'leadership' | 'state'>;
@@ -36,6 +37,20 @@ function leaderFigures({ election, leadership }: Sources): readonly Figure[] {
       bit(election.status().leaseInWorker),
     ),
     single('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leadership.redisConnected())),
+  ];
+}
+
+/** What watches over REST come to; nothing before REST serves. */
+export function watchFigures(watches: () => WatchFigures | undefined): readonly Figure[] {
+  return [
+    single('rest_watches_open', 'Watches that are open', () => watches()?.open),
+    single('rest_watch_bytes', 'Bytes held for readers of watches that have not taken them', () => watches()?.bytes),
+    {
+      name: 'rest_watches_ended_total',
+      help: 'Watches ended because their reader was too slow, by reason',
+      labels: ['reason'],
+      read: () => Object.entries(watches()?.ended ?? {}).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
   ];
 }
 

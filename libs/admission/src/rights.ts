@@ -36,10 +36,18 @@ export function checkOperator(kind: Kind, context: WriteContext, tokenSet: boole
   throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
 }
 
+/** The command by which the global keeps a zone's resource away from the mesh. */
+export function quarantineCommand({ kind, mesh, zone, namespace, name }: Identity): string {
+  const flag = (word: string, value: string): string =>
+    value === '' || value === 'default' ? '' : ` --${word} ${value}`;
+  return `causeway zones quarantine ${zone} ${kind}/${name}${flag('mesh', mesh)}${flag('namespace', namespace)}`;
+}
+
 /** Throws Forbidden, saying where it was made, for what came to this control plane from elsewhere. */
 export function checkMadeHere(resource: { readonly id: Identity; readonly labels: Labels }, cp: ControlPlane): void {
   if (isMadeHere(resource, cp)) return;
   const { id } = resource;
   const home = id.zone === '' ? 'on the global control plane' : `in zone ${id.zone}`;
-  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there`);
+  const away = cp.role === 'global' && id.zone !== '' ? `, or keep it away: ${quarantineCommand(id)}` : '';
+  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there${away}`);
 }

@@ -1,4 +1,4 @@
-import { isLabelKey, Label, labelValue, nearest, shortened, type Identity, type Labels } from '@causeway/resources';
+import { effectiveLabel, isLabelKey, Label, nearest, shortened, type Identity, type Labels } from '@causeway/resources';
 import { dnsNameProblem, LONGEST_HOSTNAME, tooLong } from './dns-name';
 
 /** What a template can read besides labels; `name` of seed 001 is `Name`, and both name words mean the plain name. */
@@ -148,10 +148,7 @@ function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string):
 
 /** A label as selectors and templates see it: stored, else implied (design.md §1 Computed labels). */
 export function labelOf(subject: TemplateSubject, key: string): string | undefined {
-  const value = labelValue(subject.labels, key);
-  if (value !== undefined) return value;
-  if (key === Label.serviceName) return subject.id.name;
-  return key === Label.namespace ? subject.id.namespace || 'default' : undefined;
+  return effectiveLabel(subject, key);
 }
 
 /** The template in words that Kuma knows: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */

@@ -21,7 +21,14 @@ export {
 } from './identity';
 export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';
 export { checkName, isDnsLabel, isSubdomain } from './names';
-export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, isMadeHere } from './computed-labels';
+export {
+  checkComputedLabels,
+  computedLabels,
+  effectiveLabel,
+  effectiveLabels,
+  isComputedLabel,
+  isMadeHere,
+} from './computed-labels';
 export { ownZone, type ControlPlane } from './control-plane';
 export { crossesZones, Sync, type SyncRule } from './sync-rule';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';

@@ -5,6 +5,7 @@
  *   request → endpoint → reads (index) | writes (Admission → store) → answer
  */
 export { type ServedRoute } from './http/route-table';
+export { type WatchFigures } from './watch/watches';
 export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,

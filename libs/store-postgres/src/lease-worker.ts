@@ -9,7 +9,7 @@ import { LeasePulse } from './lease-pulse';
 import { RELEASE, RENEW } from './lease-statements';
 
 /** What the thread is given at its start. */
-export interface LeaseWorkerData {
+export interface LeaseOrder {
   readonly url: string;
   readonly epoch: number;
   readonly holder: string;
@@ -27,12 +27,12 @@ class LeaseWorker {
   private readonly pulse: LeasePulse;
   private client: Client | undefined;
 
-  constructor(private readonly data: LeaseWorkerData) {
-    this.pulse = new LeasePulse(data.memory);
+  constructor(private readonly order: LeaseOrder) {
+    this.pulse = new LeasePulse(order.memory);
   }
 
   async run(): Promise<void> {
-    const { leaseMs, stallMs } = this.data;
+    const { leaseMs, stallMs } = this.order;
     while (this.pulse.ended() === undefined) {
       if (this.pulse.sinceBeat() > stallMs) await this.giveUp();
       else if (this.pulse.sinceRenewal() >= leaseMs / 3) await this.renew();
@@ -44,14 +44,14 @@ class LeaseWorker {
 
   /** Until the next renewal is due, or sooner where the heartbeat has to be looked at; after a failure, a moment. */
   private untilNextLook(): number {
-    const { leaseMs, stallMs } = this.data;
+    const { leaseMs, stallMs } = this.order;
     const due = leaseMs / 3 - this.pulse.sinceRenewal();
     return Math.ceil(Math.min(due > 0 ? due : leaseMs / 10, stallMs / 4));
   }
 
   /** A renewal that fails is tried again on a new connection; the lease bears two of them. */
   private async renew(): Promise<void> {
-    const { epoch, holder, leaseMs } = this.data;
+    const { epoch, holder, leaseMs } = this.order;
     const asked = LeasePulse.now();
     const granted = await this.query({ name: 'renew', text: RENEW, values: [epoch, holder, leaseMs] });
     if (granted === true) this.pulse.renewed(asked);
@@ -60,7 +60,7 @@ class LeaseWorker {
 
   /** Says so before it does: a loop that comes back must not believe in a lease that is being released. */
   private async giveUp(): Promise<void> {
-    const { epoch, holder } = this.data;
+    const { epoch, holder } = this.order;
     this.pulse.end('stalled');
     const release = { text: RELEASE, values: [epoch, holder] };
     if ((await this.query(release)) === undefined) await this.query(release);
@@ -80,9 +80,9 @@ class LeaseWorker {
   }
 
   private async connect(): Promise<Client> {
-    const timeout = Math.max(SHORTEST_TIMEOUT, Math.ceil(this.data.leaseMs / 3));
+    const timeout = Math.max(SHORTEST_TIMEOUT, Math.ceil(this.order.leaseMs / 3));
     const client = new Client({
-      connectionString: this.data.url,
+      connectionString: this.order.url,
       application_name: 'causeway lease worker',
       keepAlive: true,
       connectionTimeoutMillis: timeout,
@@ -100,5 +100,6 @@ class LeaseWorker {
   }
 }
 
-const data: LeaseWorkerData = workerData;
-void new LeaseWorker(data).run();
+// eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- the one who starts the thread gives a LeaseOrder
+const order: LeaseOrder = workerData;
+void new LeaseWorker(order).run();

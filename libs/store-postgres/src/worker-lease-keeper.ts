@@ -13,7 +13,7 @@ import {
   type WorkerThread,
 } from '@causeway/runtime';
 import { LeasePulse, type PulseEnd } from './lease-pulse';
-import type { LeaseWorkerData } from './lease-worker';
+import type { LeaseOrder } from './lease-worker';
 
 export interface WorkerLeaseKeeperOptions extends EventLoopKeeperOptions {
   readonly url: string;
@@ -104,7 +104,7 @@ class LeaseThread {
   private launch(): void {
     const { url, stallMs, logger } = this.options;
     const { epoch, holder, leaseMs, onLost } = this.tenure;
-    const data: LeaseWorkerData = { url, epoch, holder, leaseMs, stallMs, memory: this.pulse.memory };
+    const data: LeaseOrder = { url, epoch, holder, leaseMs, stallMs, memory: this.pulse.memory };
     const worker = startWorkerThread(join(__dirname, 'lease-worker'), { data, heapMiB: HEAP_MIB });
     this.worker = worker;
     worker.unref(); // it ends with the process

@@ -13,6 +13,12 @@ export interface Page {
   readonly more: boolean;
 }
 
+/** A few resources of a list; `last` is the place to go on behind, undefined at the end. */
+export interface Stretch {
+  readonly resources: readonly Resource[];
+  readonly last: OrderKey | undefined;
+}
+
 /** What a list is of: a kind, in one mesh or (undefined) in all. */
 export interface ListOf {
   readonly kind: string;
@@ -44,6 +50,16 @@ export class Lister {
     const from = start.type === 'offset' ? start.offset : start.place ? firstAfter(places, start.place) : 0;
     const resources = places.slice(from, from + size).flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
     return { total: places.length, resources, more: from + size < places.length };
+  }
+
+  /** The next few of what `of` selects behind a place: looks at no more than `most` resources. */
+  next(of: ListOf, after: OrderKey | undefined, most: number): Stretch {
+    const all = this.orders.of(of.kind);
+    const from = after ? firstAfter(all, after) : of.mesh === undefined ? 0 : firstOfMesh(all, of.mesh);
+    const seen = all.slice(from, from + most).filter(({ id }) => of.mesh === undefined || id.mesh === of.mesh);
+    const resources = seen.flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
+    const last = seen.length < most ? undefined : seen.at(-1)?.id;
+    return { resources: resources.filter((resource) => isSelected(resource, of.selection)), last };
   }
 
   private places({ kind, mesh, selection }: ListOf): readonly Place[] {

@@ -1,7 +1,8 @@
 import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
 import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
-import type { RestLimits } from '../dependencies';
+import type { Gate } from '../http/gate';
+import type { RequestLives } from '../http/request-life';
 import { jsonText, type Answer } from '../http/answer';
 import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
 import type { Query } from '../http/query';
@@ -21,7 +22,9 @@ export interface ReadParts {
   readonly lister: Lister;
   readonly texts: ResourceTexts;
   readonly freshness: Freshness;
-  readonly limits: RestLimits;
+  readonly lives: RequestLives;
+  /** Bounds how many requests that look at very much work at once. */
+  readonly costly: Gate;
 }
 
 /** Lists and single resources, from the in-memory index. */

@@ -1,5 +1,4 @@
 import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
-import type { RestLimits } from '../dependencies';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
 import { HttpFailure } from '../http/http-failure';
@@ -9,7 +8,6 @@ import type { AcceptedLife, SyncDecisions } from './sync-decisions';
 /** What the answers are made from. */
 export interface SyncAnswerParts {
   readonly decisions: SyncDecisions;
-  readonly limits: RestLimits;
 }
 
 /** Ids of stores: what a header or a log line can show. */
@@ -33,6 +31,15 @@ export class SyncAnswers {
     return json(await adoptZone(zoneOf(call), this.storeIdOf(call)));
   }
 
+  async resetEpoch(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { resetEpoch } = this.parts.decisions;
+    if (!resetEpoch) throw onGlobal();
+    const zone = zoneOf(call);
+    const formerly = await resetEpoch(zone);
+    return json({ zone, ...(formerly < 0 ? {} : { formerly }) });
+  }
+
   async confirmGlobal(call: Call): Promise<Answer> {
     queryOf(call, []).check();
     const { confirmGlobal } = this.parts.decisions;
@@ -45,7 +52,7 @@ export class SyncAnswers {
   /** Without a body none is named. */
   private storeIdOf(call: Call): string | undefined {
     if (!Buffer.isBuffer(call.body) || call.body.length === 0) return undefined;
-    const { storeId } = objectBody(call, ['storeId'], this.parts.limits);
+    const { storeId } = objectBody(call, ['storeId']);
     if (storeId === undefined || (typeof storeId === 'string' && STORE_ID.test(storeId))) return storeId;
     throw new Invalid([FieldPath.at('storeId').violation('must be the id of a store, as a zone shows it')]);
   }

@@ -1,5 +1,4 @@
 import { FieldPath, Invalid, type JsonObject } from '@causeway/resources';
-import type { RestLimits } from '../dependencies';
 import { json, type Answer } from '../http/answer';
 import { header, queryOf, type Call } from '../http/call';
 import { HttpFailure } from '../http/http-failure';
@@ -10,7 +9,6 @@ import type { ZoneAccess, ZoneTokenOrder } from './zone-access';
 export interface ZoneAnswerParts {
   /** Absent on a zone. */
   readonly zoneAccess: ZoneAccess | undefined;
-  readonly limits: RestLimits;
 }
 
 const UNSTORED = { 'cache-control': 'no-store' } as const;
@@ -53,13 +51,10 @@ export class ZoneAnswers {
     );
   }
 
-  private order(
-    call: Call,
-    fields: readonly string[],
-  ): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
+  private order(call: Call, fields: readonly string[]): { readonly zoneAccess: ZoneAccess; readonly body: JsonObject } {
     queryOf(call, []).check();
     const zoneAccess = this.zoneAccess();
-    return { zoneAccess, body: objectBody(call, fields, this.parts.limits) };
+    return { zoneAccess, body: objectBody(call, fields) };
   }
 
   private zoneAccess(): ZoneAccess {

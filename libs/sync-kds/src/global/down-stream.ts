@@ -11,6 +11,11 @@ import type { GlobalParts } from './parts';
 import type { Listener } from './audience';
 import type { StreamParts, ZoneStream } from './zone-stream';
 
+/** What GlobalToZoneSync of one session is made of. */
+export interface DownParts extends StreamParts {
+  readonly signer: PointSigner;
+}
+
 /** GlobalToZoneSync of one session: tells a zone what it may know. */
 export class DownStream implements ZoneStream {
   private readonly offering: OfferStream;
@@ -21,8 +26,7 @@ export class DownStream implements ZoneStream {
 
   constructor(
     private readonly parts: GlobalParts,
-    { entrance, stream }: StreamParts,
-    signer: PointSigner,
+    { entrance, stream, signer }: DownParts,
   ) {
     const { audience, options } = parts;
     const { zone, extensions, causeway } = entrance;

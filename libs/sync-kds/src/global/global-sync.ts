@@ -6,8 +6,7 @@ import {
   type HandshakeResponse,
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
-import type { IndexChange, IndexEvent } from '@causeway/store';
+import type { IndexChange, ResourceIndex } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
@@ -18,13 +17,14 @@ import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
 import { AttemptLimits } from './attempt-limits';
 import { Audience } from './audience';
+import { ConnectionGuard, DEFAULT_CONNECTIONS } from './connection-guard';
 import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
-import { LiveSessions } from './live-sessions';
+import { LiveSessions, type SessionMember } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
-import type { GlobalParts } from './parts';
 import { RefusedStores } from './refused-stores';
+import type { GlobalParts } from './parts';
 import { StreamEnds } from './stream-ends';
 import { PlainLives } from './plain-lives';
 import { Quarantines } from './quarantines';
@@ -76,31 +76,27 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
-  const doubts = new DoubtfulClaims(options);
-  const quarantines = new Quarantines(index, registry);
   const ends = new StreamEnds();
   const intake = new ZoneIntake(clock, options.intake);
+  const doubts = new DoubtfulClaims(options);
+  const quarantines = new Quarantines(index, registry);
   const insights = new ZoneInsights(options, live, { refused, doubts, ends });
   const limits = new AttemptLimits(clock, options.attempts);
   const doorParts = { refused, doubts, gate, quarantines, limits };
   const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
-  const unsubscribe = index.subscribe((event) => observe(event, { live, gate, audience, quarantines }));
+  const unsubscribe = followIndex(index, { live, quarantines, gate, audience });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
   const refusals = new RefusalLog(clock, options.logger);
   const shared = { gate, options, audience, live, door, admissions, quarantines, refusals, intake, ends };
-  const streams = new ZoneStreams({ ...shared, plainLives: new PlainLives() });
-  let server: Server | undefined;
+  const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
+  const port = zonePort(options, { refusals, streams, door });
   upkeep.start();
   return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(refusals, streams, door);
-      return listen(server, `${host}:${port}`, credentials);
-    },
+    bind: (host, number, credentials) => port.bind(host, number, credentials),
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
-    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
-    costs: () => ({ ...intake.figures(), unansweredBytes: unansweredOf(live) }),
+    ...figuresOf(live, intake),
     insightOf: (resource) => insights.of(resource),
     ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
@@ -109,23 +105,37 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       gate.close();
       admissions.close();
       live.closeAll('the global stops');
-      if (server) await shutDown(server);
+      await port.close();
     },
   };
 }
 
-type Observers = Pick<GlobalParts, 'live' | 'gate' | 'audience' | 'quarantines'>;
+function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'figures' | 'costs'> {
+  const members = (): readonly SessionMember[] => live.names().flatMap((zone) => live.of(zone));
+  return {
+    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    costs: () => ({
+      ...intake.figures(),
+      unansweredBytes: members().reduce((sum, member) => sum + member.unanswered(), 0),
+    }),
+  };
+}
 
-/** Takes in a change of the index: first what ends streams, then what the others are told. */
-function observe(event: IndexEvent, { live, gate, audience, quarantines }: Observers): void {
-  if (event.reloaded) live.closeAll('the global loaded its state anew');
-  const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
-  for (const change of zones) {
-    const reason = endingBy(change, quarantines);
-    if (reason !== undefined) live.closeZone(change.id.name, reason);
-  }
-  if (zones.length > 0) void gate.look();
-  audience.observe(event);
+/** What changes in the store means for the streams; until the returned function is called. */
+function followIndex(
+  index: ResourceIndex,
+  { live, quarantines, gate, audience }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'audience'>,
+): () => void {
+  return index.subscribe((event) => {
+    if (event.reloaded) live.closeAll('the global loaded its state anew');
+    const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
+    for (const change of zones) {
+      const reason = endingBy(change, quarantines);
+      if (reason !== undefined) live.closeZone(change.id.name, reason);
+    }
+    if (zones.length > 0) void gate.look();
+    audience.observe(event);
+  });
 }
 
 /** Why a change of a Zone ends its streams; undefined where it does not. */
@@ -136,12 +146,37 @@ function endingBy({ before, after }: IndexChange, quarantines: Quarantines): str
   return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
 }
 
-function unansweredOf(live: LiveSessions): number {
-  const members = live.names().flatMap((zone) => live.of(zone));
-  return members.reduce((sum, member) => sum + member.unanswered(), 0);
+/** The port by which zones come, once it is bound. */
+interface ZonePort {
+  bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
+  close(): Promise<void>;
 }
 
-function serverFor(refusals: RefusalLog, streams: ZoneStreams, door: ZoneDoor): Server {
+/** What answers at the port. */
+interface PortParts {
+  readonly refusals: RefusalLog;
+  readonly streams: ZoneStreams;
+  readonly door: ZoneDoor;
+}
+
+function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, parts: PortParts): ZonePort {
+  const guard = new ConnectionGuard(connections, parts.refusals);
+  let server: Server | undefined;
+  return {
+    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
+      server ??= serverFor(parts);
+      return guard.listen(server, { host, port }, credentials);
+    },
+    close: async () => {
+      const ended = guard.stop();
+      if (server) await shutDown(server);
+      guard.end();
+      await ended;
+    },
+  };
+}
+
+function serverFor({ refusals, streams, door }: PortParts): Server {
   const server = new Server(kdsChannelOptions.server);
   const unary = unaryFor(refusals);
   server.addService(SyncServiceService, {
@@ -156,15 +191,6 @@ function serverFor(refusals: RefusalLog, streams: ZoneStreams, door: ZoneDoor): 
     { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
   );
   return server;
-}
-
-function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error) reject(new Error(`cannot listen on ${address}: ${errorText(error)}`, { cause: error }));
-      else resolve(port);
-    });
-  });
 }
 
 /** Streams are ended before; what is still open then belongs to peers that do not read. */

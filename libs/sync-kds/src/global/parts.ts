@@ -19,8 +19,8 @@ export interface GlobalParts {
   readonly plainLives: PlainLives;
   readonly gate: KumaGate;
   readonly admissions: LiveAdmissions;
-  readonly quarantines: Quarantines;
-  readonly refusals: RefusalLog;
   readonly intake: ZoneIntake;
   readonly ends: StreamEnds;
+  readonly quarantines: Quarantines;
+  readonly refusals: RefusalLog;
 }

@@ -10,7 +10,7 @@ export interface IntakeSettings {
   /** Bytes that wait undecoded. */
   readonly bounds?: IntakeBounds;
   /** How fast one stream of a zone is taken in. */
-  readonly rates?: PeerRates;
+  readonly rates?: Partial<PeerRates>;
 }
 
 /** What zones cost this replica now. */
@@ -41,10 +41,10 @@ export class ZoneIntake {
 
   constructor(
     private readonly clock: Clock,
-    { bounds, rates = DEFAULT_RATES }: IntakeSettings = {},
+    { bounds, rates }: IntakeSettings = {},
   ) {
     this.budget = new IntakeBudget(bounds);
-    this.rates = rates;
+    this.rates = { ...DEFAULT_RATES, ...rates };
     this.scheduler = new IntakeScheduler({ clock });
   }
 

@@ -84,7 +84,7 @@ export class ZoneStreams {
   private async begin(parts: StreamParts, direction: 'up' | 'down'): Promise<ZoneStream> {
     if (direction === 'up') return UpStream.begin(this.parts, parts);
     const signer = await PointSigner.read(this.parts.options.store, parts.entrance.zone);
-    return new DownStream(this.parts, parts, signer);
+    return new DownStream(this.parts, { ...parts, signer });
   }
 
   /** The stream, with its end remembered where what the zone sent is the reason. */

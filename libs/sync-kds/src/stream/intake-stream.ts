@@ -148,7 +148,8 @@ export class IntakeStream {
     const { options } = this;
     const resources = await options.share.compute(readAll(response, options));
     if (this.closed) return;
-    options.aside?.take({ ...response, resources });
+    const { entries: _, ...head } = response;
+    options.aside?.take({ ...head, resources });
     await this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
   }
 

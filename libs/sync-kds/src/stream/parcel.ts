@@ -1,4 +1,12 @@
-import { identityKey, jsonEqual, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  jsonEqual,
+  shortened,
+  type Identity,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { PutChange, ResourceIndex } from '@causeway/store';
 import {
@@ -83,7 +91,7 @@ function judged(wire: WireResource, kind: Kind | undefined, context: ParcelConte
 
 function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
-  if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
+  if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
   const { id } = made.copy;

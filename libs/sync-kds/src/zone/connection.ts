@@ -61,9 +61,9 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     await caughtUp(options.index, head, signal);
     signal.throwIfAborted();
     const scheduler = new IntakeScheduler({ clock: options.clock });
-    const shared = { options, calls, greeting, book, points, signer, floor };
-    const intake = { scheduler, budget: new IntakeBudget(options.intake) };
-    return open({ ...shared, ...intake, extensions: greeting?.features ?? [] }, stop);
+    const shared = { options, calls, greeting, book, points, signer, floor, scheduler };
+    const budget = new IntakeBudget(options.intake);
+    return open({ ...shared, budget, extensions: greeting?.features ?? [] }, stop);
   } catch (error) {
     stop();
     throw error;

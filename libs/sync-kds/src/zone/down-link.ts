@@ -1,11 +1,11 @@
-import { goesDown, type PendingLife } from '@causeway/sync';
+import type { Logger } from '@causeway/runtime';
+import { goesDown, type PendingLife, type Receiver } from '@causeway/sync';
 import { clusterIdIn, CONFIG } from '../kuma-config';
 import type { KindReport } from '../report';
 import { GLOBAL_PEER } from '../peer-book';
-import { InboundQueue } from '../stream/inbound-queue';
 import { IntakeShare } from '../stream/intake-share';
 import { IntakeStream } from '../stream/intake-stream';
-import { IntakeWriter, type IntakeWriterOptions } from '../stream/intake-writer';
+import { IntakeWriter } from '../stream/intake-writer';
 import { LimitedLogger } from '../stream/limited-logger';
 import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../wire/bounds';
 import { dialectOf, Extension } from '../wire/dialect';
@@ -13,7 +13,7 @@ import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
 import type { IncomingResponse } from '../wire/response';
 import { DEFAULT_HOLD } from './options';
-import { headersOf, peerOf, type ZoneSession } from './session';
+import { headersOf, peerOf, receive, type ZoneSession } from './session';
 
 /** The open stream. */
 export interface DownLink {
@@ -28,16 +28,15 @@ export interface DownLink {
 
 /** GlobalToZoneSync: asks for every kind that comes down and takes it in. */
 export function openDown(session: ZoneSession, finish: (reason: string) => void): DownLink {
-  const { options, calls, extensions } = session;
+  const { options, calls, extensions, scheduler } = session;
   const { zone, registry, index, clock } = options;
   const logger = LimitedLogger.of(options.logger.child({ stream: 'down' }), clock);
   const life = new AbortController();
-  const { budget, scheduler } = session;
   const share = new IntakeShare({ peer: GLOBAL_PEER, scheduler, index, signal: life.signal });
   const stream = calls.stream('down', headersOf(session));
   const plain = plainGlobal(session);
   const receiver = { role: 'zone', zone } as const;
-  const writer = writerOf(session, { receiver, share, logger, ...(plain ? { plainLife: () => plain.clusterId } : {}) });
+  const writer = writerFor(session, { receiver, share, plain, logger });
   const intake = new IntakeStream({
     stream,
     receiver,
@@ -55,8 +54,7 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     logger,
     ...(options.propagated ? { propagated: options.propagated } : {}),
   });
-  const inbound = new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest });
-  inbound.deliver({
+  receive(session, stream, {
     message: (bytes) => intake.message(bytes),
     drain: () => intake.drain(),
     ended: (reason) => {
@@ -78,15 +76,26 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   };
 }
 
-type WriterParts = Pick<IntakeWriterOptions, 'receiver' | 'logger' | 'plainLife'> & { readonly share: IntakeShare };
+/** What a writer needs beside the session. */
+interface WriterParts {
+  readonly receiver: Receiver;
+  readonly share: IntakeShare;
+  readonly plain: PlainGlobal | undefined;
+  readonly logger: Logger;
+}
 
-/** Writes what comes down, fenced by the leader's term. */
-function writerOf({ options, book }: ZoneSession, { share, ...parts }: WriterParts): IntakeWriter {
+function writerFor({ options, book }: ZoneSession, { receiver, share, plain, logger }: WriterParts): IntakeWriter {
   const { index, store, clock, term, hold = DEFAULT_HOLD } = options;
   const fence = { epoch: term.epoch, holder: term.holder };
   return new IntakeWriter({
-    ...{ ...parts, index, book, hold, clock },
+    index,
+    receiver,
     write: (changes, notes) => share.write(changes, () => store.write({ changes, notes, onRefusal: 'skip', fence })),
+    book,
+    hold,
+    clock,
+    logger,
+    ...(plain ? { plainLife: () => plain.clusterId } : {}),
   });
 }
 

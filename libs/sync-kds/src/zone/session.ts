@@ -4,8 +4,10 @@ import type { Peer } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
 import type { PointSigner } from '../resume-points';
 import { encodeZoneHeaders } from '../wire/headers';
+import { InboundQueue, type MessageConsumer } from '../stream/inbound-queue';
 import type { IntakeBudget } from '../stream/intake-budget';
 import type { IntakeScheduler } from '../stream/intake-scheduler';
+import type { ListenedStream } from '../stream/peer-stream';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
 
@@ -44,4 +46,9 @@ export function headersOf({ options, greeting, extensions }: ZoneSession): Metad
     ...(session === undefined ? {} : { session }),
     ...(value === undefined ? {} : { token: value }),
   });
+}
+
+/** Takes what the global sends on a stream, under the bounds that both streams share. */
+export function receive({ budget, scheduler }: ZoneSession, stream: ListenedStream, consumer: MessageConsumer): void {
+  new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest }).deliver(consumer);
 }

@@ -1,7 +1,6 @@
 import { identityKey, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexEvent } from '@causeway/store';
 import { isOfferedUp, mayHaveGoneUp, type Told } from '@causeway/sync';
-import { InboundQueue } from '../stream/inbound-queue';
 import { IndexOffer, itemOf, type OfferRules } from '../stream/index-offer';
 import { LimitedLogger } from '../stream/limited-logger';
 import { OfferStream, type Standing } from '../stream/offer-stream';
@@ -10,7 +9,7 @@ import type { KindReport } from '../report';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
 import { dialectOf, Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { headersOf, peerOf, type ZoneSession } from './session';
+import { headersOf, peerOf, receive, type ZoneSession } from './session';
 
 /** The open stream. */
 export interface UpLink {
@@ -48,9 +47,7 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
     for (const { id, before } of changes) offering.mark(id.kind, identityKey(id), () => told(before));
     if (changes.length > 0) queueMicrotask(() => offering.pump());
   });
-  const { budget, scheduler } = session;
-  const inbound = new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest });
-  inbound.deliver({
+  receive(session, stream, {
     message: (bytes) => offering.message(bytes),
     drain: () => offering.drain(),
     ended: (reason) => {
