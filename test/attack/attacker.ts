@@ -22,6 +22,7 @@ async function main({ target, lasts, only }: Orders): Promise<void> {
   const tally = new Tally();
   const stop = new AbortController();
   const chosen = ALL.filter(({ name }) => only.length === 0 || only.includes(name));
+  for (const { name } of chosen) tally.expect(name);
   const arena = { target, tally, stop: stop.signal };
   setMaxListeners(0, stop.signal);
   const timer = setTimeout(() => stop.abort(), lasts);

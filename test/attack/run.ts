@@ -63,6 +63,8 @@ async function observed(mesh: ProcessMesh, load: NormalLoad, options: RunOptions
   await pause(options.after * 1_000);
   await load.end();
   const lost = await lostWrites(load, mesh);
+  // The watch tells what the zone holds a moment later.
+  await pause(2_000);
   const ended = performance.now();
   clearInterval(watch);
   const figures = await Promise.all(

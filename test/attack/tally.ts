@@ -8,6 +8,11 @@ const MOST_OUTCOMES = 12;
 export class Tally {
   private readonly counts = new Map<string, Map<string, number>>();
 
+  /** Names an attack that has not struck yet. */
+  expect(attack: string): void {
+    this.counts.set(attack, this.counts.get(attack) ?? new Map<string, number>());
+  }
+
   /** Counts an answer of HTTP. */
   status(attack: string, status: number): void {
     this.count(attack, `HTTP ${status}`);

@@ -73,12 +73,18 @@ export function judge(seen: Seen, times: boolean): Verdict {
   const before = within(phases.began, phases.attackFrom);
   const settledMs = settled(writes, phases, Math.max(4 * before.p99, 500));
   const leasesLost = planes.reduce(
-    (sum, { termsBefore, termsAfter }) => sum + Math.max(0, termsAfter - termsBefore),
+    (sum, { termsBefore, termsAfter }) => sum + (termsAfter > termsBefore ? termsAfter - termsBefore : 0),
     0,
   );
   const broken = [
     ...planes.filter(({ peakMb }) => peakMb >= MEMORY).map(({ name, peakMb }) => `${name} grew to ${peakMb} MB`),
     ...planes.filter(({ fell }) => fell).map(({ name }) => `${name} ended`),
+    ...planes
+      .filter(({ termsBefore, termsAfter }) => Number.isNaN(termsAfter - termsBefore))
+      .map(({ name }) => `${name} does not tell its epoch`),
+    ...Object.keys(attacks)
+      .filter((attack) => Object.keys(attacks[attack] ?? {}).length === 0)
+      .map((attack) => `${attack} never struck`),
     ...(leasesLost > 0 ? [`${leasesLost} leases were lost`] : []),
     ...lost,
     ...Object.keys(attacks['BREACH'] ?? {}),
@@ -108,7 +114,7 @@ function propagation(writes: readonly Write[], now: number): Propagation {
 /** Until the last write that was due after the attacks and was slow or refused. */
 function settled(writes: readonly Write[], { attackUntil, ended }: Phases, slow: number): number | undefined {
   const after = writes.filter(({ due }) => due >= attackUntil);
-  const late = after.filter(({ due, seen, refused }) => refused !== undefined || (seen ?? ended) - due > slow);
+  const late = after.filter(({ due, seen, refused }) => refused !== undefined || (seen ?? Infinity) - due > slow);
   const last = late.at(-1);
   if (after.length === 0 || (last !== undefined && last === after.at(-1))) return undefined;
   return last === undefined ? 0 : Math.round(Math.max(last.due, last.seen ?? last.due) - attackUntil);

@@ -44,7 +44,13 @@ export async function climb(entry: EntryPoint, shape: Shape, judging: Judging = 
     superLinear = isSteep(steps, judging) && (await isConfirmed(shape, { sizes, at, steps }, judging));
     if (superLinear || (steps.at(-1)?.ms ?? 0) > judging.tooLong) break;
   }
-  return { entry: entry.name, shape: shape.name, steps, growth: growthOf(steps, judging.floor), superLinear };
+  return {
+    entry: entry.name,
+    shape: shape.name,
+    steps,
+    growth: growthOf(upToLongest(steps), judging.floor),
+    superLinear,
+  };
 }
 
 /** The least of five at the last sizes, replacing what was measured once. */
@@ -91,6 +97,12 @@ function isSteep(steps: readonly Step[], { floor, exponent }: Judging): boolean 
   if (!a || !b || !c || c.ms < floor) return false;
   const each = 2 ** ((1 + exponent) / 2);
   return exponentOf(a, c) > exponent && c.ms / b.ms > each && b.ms / Math.max(a.ms, 0.01) > each;
+}
+
+/** What goes beyond a bound is refused early: the longest hold is just below it. */
+function upToLongest(steps: readonly Step[]): readonly Step[] {
+  const longest = Math.max(...steps.map(({ ms }) => ms));
+  return steps.slice(0, steps.findIndex(({ ms }) => ms === longest) + 1);
 }
 
 /** Exponent over the last two doublings; undefined where they stay below the floor. */

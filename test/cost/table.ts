@@ -6,7 +6,7 @@ export interface Row {
   readonly entry: string;
   readonly largest: number;
   readonly shapes: number;
-  /** Longest hold of the event loop at the largest input, ms, and by which shape. */
+  /** Longest hold of the event loop at any size up to the largest, ms, and by which shape. */
   readonly hold: number;
   readonly shape: string;
   /** Largest exponent of growth; absent where everything is below the floor. */
@@ -45,7 +45,7 @@ function grouped(climbs: readonly Climb[]): Map<string, Climb[]> {
 }
 
 function holdOf({ steps }: Climb): number {
-  return steps.at(-1)?.ms ?? 0;
+  return Math.max(0, ...steps.map(({ ms }) => ms));
 }
 
 function sizeText(bytes: number): string {

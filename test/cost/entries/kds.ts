@@ -10,22 +10,22 @@ import {
   encodeRequest,
   encodeResponse,
   KUMA_DIALECT,
-  MAX_MESSAGE_BYTES,
   parseWireKey,
   ResourceEncoder,
   type Dialect,
   type WireResource,
 } from '@causeway/sync-kds';
-import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../../../libs/sync-kds/src/wire/bounds';
+import { CHUNKED_BOUNDS, PLAIN_BOUNDS, REQUEST_BOUNDS } from '../../../libs/sync-kds/src/wire/bounds';
 import { openResponse } from '../../../libs/sync-kds/src/wire/response';
+import { checkHandshake } from '../../../libs/sync-kds/src/global/handshake-rules';
 import { parcelOf } from '../../../libs/sync-kds/src/stream/parcel';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint, type Shape } from '../entry-point';
 import { bodyShapes } from '../shapes/bodies';
 import { numbered, repeated, textShapes } from '../shapes/texts';
 
-/** Larger messages are of the same shapes; these keep the run short. */
-const MESSAGE = Math.min(MAX_MESSAGE_BYTES, 1024 * 1024);
+/** A resource of a kind alone in its message; one of more bytes is refused before it is read. */
+const RESOURCE = CHUNKED_BOUNDS.bytes;
 
 const encoder = new ResourceEncoder({ role: 'zone', zone: 'west', federated: true });
 const DIALECTS = [
@@ -38,16 +38,21 @@ export function kdsEntries(draw: Prng): EntryPoint[] {
   const responses = DIALECTS.flatMap(([name, dialect]) =>
     coreKinds.kinds.map((kind): EntryPoint => ({
       name: `KDS ${kind.name} from ${name}`,
-      largest: MESSAGE,
+      largest: RESOURCE,
       shapes: resourceShapes(kind, dialect, draw.fork(kind.name)),
     })),
   );
   return [
     ...responses,
-    { name: 'KDS response', largest: MESSAGE, shapes: responseShapes(draw) },
-    { name: 'KDS request', largest: MESSAGE, shapes: requestShapes() },
-    { name: 'KDS handshake', largest: MESSAGE, shapes: handshakeShapes() },
-    takesText('KDS key of a resource', MESSAGE, textShapes(draw), parseWireKey),
+    {
+      name: 'KDS response from Causeway',
+      largest: CHUNKED_BOUNDS.bytes,
+      shapes: responseShapes(CAUSEWAY_DIALECT, draw),
+    },
+    { name: 'KDS response from Kuma', largest: PLAIN_BOUNDS.bytes, shapes: responseShapes(KUMA_DIALECT, draw) },
+    { name: 'KDS request', largest: REQUEST_BOUNDS.bytes, shapes: requestShapes() },
+    { name: 'KDS handshake', largest: REQUEST_BOUNDS.bytes, shapes: handshakeShapes() },
+    takesText('KDS key of a resource', RESOURCE, textShapes(draw), parseWireKey),
   ];
 }
 
@@ -132,14 +137,14 @@ function message(kind: Kind, dialect: Dialect, resources: readonly Partial<WireR
   return () => takeIn(bytes, dialect);
 }
 
-function responseShapes(draw: Prng): Shape[] {
+function responseShapes(dialect: Dialect, draw: Prng): Shape[] {
   const head = { kind: 'MeshService', nonce: 'n', controlPlane: 'west', resources: [], removed: [] };
   const position = { incarnation: 'i', revision: 1, view: '', more: false, resumed: true, gone: [] };
   const bytesShape = (name: string, make: (size: number) => Uint8Array): Shape => ({
     name,
     prepare: (size) => {
       const bytes = Buffer.from(make(size));
-      return () => takeIn(bytes, CAUSEWAY_DIALECT);
+      return () => takeIn(bytes, dialect);
     },
   });
   const gone = (size: number) =>
@@ -267,7 +272,7 @@ function handshakeShapes(): Shape[] {
     name,
     prepare: (size) => {
       const bytes = HandshakeRequest.encode(HandshakeRequest.fromPartial(make(size))).finish();
-      return () => HandshakeRequest.decode(bytes);
+      return () => checkHandshake(HandshakeRequest.decode(bytes), coreKinds.kinds.length);
     },
   });
   return [
