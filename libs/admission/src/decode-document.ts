@@ -68,7 +68,8 @@ function readKind(registry: Registry, envelope: Envelope, target: Target, found:
   if (given && target.kind && given !== target.kind) {
     found.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.name}"`);
   } else if (!given) {
-    found.refuse(envelope.at.type, unknownKind(registry, envelope.type));
+    const missing = envelope.type === undefined || envelope.type === null;
+    found.refuse(envelope.at.type, unknownKind(registry, envelope.type), missing ? 'required' : 'not-one-of');
   }
   const kind = target.kind ?? given;
   if (!kind) throw new Invalid(found.violations);

@@ -95,7 +95,7 @@ export const MeshExternalService = defineKind({
               .field('endpoints')
               .index(i)
               .field('address')
-              .violation(`must be an IP address or a host name; got "${endpoint.address}"`),
+              .violation(`must be an IP address or a host name; got \"${endpoint.address}\"`, 'wrong-form'),
           ],
     ),
     ...checkTls(spec.tls, at.field('tls')),
@@ -127,8 +127,8 @@ function checkVerification(verification: Static<typeof Verification>, at: FieldP
     ...(serverName === undefined || isDomainName(serverName)
       ? []
       : [at.field('serverName').violation(`must be a host name; got "${serverName}"`)]),
-    ...(clientCert && !clientKey ? [at.field('clientKey').violation('is required with clientCert')] : []),
-    ...(clientKey && !clientCert ? [at.field('clientCert').violation('is required with clientKey')] : []),
+    ...(clientCert && !clientKey ? [at.field('clientKey').violation('is required with clientCert', 'required')] : []),
+    ...(clientKey && !clientCert ? [at.field('clientCert').violation('is required with clientKey', 'required')] : []),
     ...oneSource(caCert, at.field('caCert')),
     ...oneSource(clientCert, at.field('clientCert')),
     ...oneSource(clientKey, at.field('clientKey')),

@@ -39,7 +39,7 @@ export const MeshMultiZoneService = defineKind({
     const none = Object.keys(selectorLabels(selector)).length === 0;
     return [
       ...oneWordForLabels(selector, place),
-      ...(none ? [place.field('matchLabels').violation('must not be empty')] : []),
+      ...(none ? [place.field('matchLabels').violation('must not be empty', 'required')] : []),
       ...distinctPorts(spec.ports, at.field('ports')),
     ];
   },

@@ -86,7 +86,8 @@ function zonesFitMode(
   at: FieldPath,
 ): Violation[] {
   if (!rule) return [];
-  if (rule.mode === 'Subset' && rule.zones === undefined) return [at.violation('is required with mode Subset')];
+  if (rule.mode === 'Subset' && rule.zones === undefined)
+    return [at.violation('is required with mode Subset', 'required')];
   if (rule.mode !== 'Subset' && rule.zones !== undefined) {
     return [at.violation(`must be left out with mode ${rule.mode}`)];
   }
