@@ -1,4 +1,4 @@
-import { FieldPath, nearest, type Violation } from '@causeway/resources';
+import { FieldPath, nearest, type Violation, type ViolationRule } from '@causeway/resources';
 import { clipped } from './clipped';
 import { HttpFailure } from './http-failure';
 
@@ -45,13 +45,14 @@ export class Query {
     for (const name of Object.keys(raw)) {
       if (names.includes(name) || families.some((family) => name.startsWith(family))) continue;
       const guess = name.length > LONGEST_GUESSED ? undefined : nearest(name, names);
-      this.refuse(name, `is not a known query parameter${guess === undefined ? '' : `; did you mean "${guess}"?`}`);
+      const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+      this.refuse(name, `is not a known query parameter${hint}`, 'unknown-field');
     }
   }
 
   /** Adds a violation of the parameter `name`. */
-  refuse(name: string, reason: string): void {
-    this.violations.push(FieldPath.at(clipped(name)).violation(reason));
+  refuse(name: string, reason: string, rule: ViolationRule = 'invalid'): void {
+    this.violations.push(FieldPath.at(clipped(name)).violation(reason, rule));
   }
 
   /** The text of a parameter, undefined when absent; given twice it is refused. */
@@ -60,7 +61,7 @@ export class Query {
     if (value === undefined) return undefined;
     const most = this.longest.get(name) ?? Infinity;
     if (typeof value !== 'string') this.refuse(name, 'is given more than once');
-    else if (value.length > most) this.refuse(name, `may have ${most} characters; got ${value.length}`);
+    else if (value.length > most) this.refuse(name, `may have ${most} characters; got ${value.length}`, 'too-long');
     else return value;
     return undefined;
   }
