@@ -1,7 +1,23 @@
-import { identityKey, jsonEqual, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  jsonEqual,
+  shortened,
+  type Identity,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { PutChange, ResourceIndex } from '@causeway/store';
-import { trespass, withOwnConditions, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import {
+  arrivalFault,
+  trespass,
+  withOwnConditions,
+  type Arrival,
+  type Parcel,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
 import type { ResponseBounds } from '../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../wire/copy';
 import type { Dialect } from '../wire/dialect';
@@ -75,12 +91,19 @@ function judged(wire: WireResource, kind: Kind | undefined, context: ParcelConte
 
 function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
-  if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
+  if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
-  const reason = trespass(kind, made.copy.id, context.receiver) ?? context.refusal?.(made.copy.id);
+  const { id } = made.copy;
+  const reason = trespass(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
   return { wireKey, id: made.copy.id, content: putOf(made.copy, context) };
+}
+
+/** What the store's row will hold is what is judged, so nothing is judged twice. */
+function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
+  const { uid, generation, creationOrder, origin } = facts;
+  return arrivalFault(kind, { id, uid, labels, spec, status, generation, creationOrder, revision: origin.revision });
 }
 
 function senderOf(receiver: Receiver): Sender {

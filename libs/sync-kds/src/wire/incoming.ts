@@ -1,9 +1,13 @@
 import { KumaResource, type DiscoveryResource, type ResourceMeta } from '@causeway/proto-gen';
+import { shortened } from '@causeway/resources';
 import { boundBytes, boundFields, fieldsOf, MOST_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
 import { readPayload, readStatus } from './payload';
 import { KUMA_RESOURCE_URL } from './resource-bytes';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
+
+/** Longest reason: what is wrong with a payload may be as long as the payload. */
+const LONGEST_REASON = 500;
 
 /** A resource out of a response, or why it could not be read. `version` is the sender's. */
 export type Received =
@@ -24,7 +28,7 @@ export function readResource(kind: string, outer: DiscoveryResource, dialect: Di
     const spec = readPayload(kind, inner.spec, dialect);
     return { ok: true, version, resource: { ...wire, spec, ...(status === undefined ? {} : { status }) } };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = shortened(error instanceof Error ? error.message : String(error), LONGEST_REASON);
     return { ok: false, version, fault: { kind, name: key.name, mesh: key.mesh, reason } };
   }
 }
