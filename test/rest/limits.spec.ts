@@ -42,8 +42,8 @@ describe('the limits of a request', () => {
 
   it('a large body within the limit is taken', async () => {
     await start();
-    const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`label-${i}`, 'x'.repeat(40)]));
-    const answer = await put(JSON.stringify({ type: 'MeshService', name: 'redis', labels, spec: {} }));
+    const ports = Array.from({ length: 1_000 }, (_, i) => ({ port: i + 1, name: `${'x'.repeat(55)}-${i}` }));
+    const answer = await put(JSON.stringify({ type: 'MeshService', name: 'redis', spec: { ports } }));
     expect(answer.statusCode).toBe(201);
   });
 

@@ -1,7 +1,7 @@
 import { awaitDefaults, layFoundations, propagationSeconds, serve, VERSION } from '@causeway/control-plane';
 import { createGlobalSync } from '@causeway/sync-kds';
 import { certificateSource } from './certificates';
-import { globalConfig } from './config';
+import { globalConfig, intakeSettings } from './config';
 import { globalFigures } from './figures';
 import { lead } from './lead';
 import { secureZones } from './zone-security';
@@ -21,6 +21,7 @@ async function main(): Promise<void> {
     auth: security.auth,
     exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
     hold: settings.CAUSEWAY_ABSENCE_HOLD,
+    intake: intakeSettings(settings),
     upkeep: foundations.state.store,
     connections: {
       all: settings.CAUSEWAY_KDS_MAX_CONNECTIONS,

@@ -135,10 +135,8 @@ export class Admission {
     const judgement = judgeDraft(decoded, this.parts.controlPlane);
     const { kind, mesh } = decoded.draft;
     const lost = !address && kind.scope === 'mesh' && !(await this.hasMesh(mesh));
-    const violations = lost
-      ? [...judgement.violations, FieldPath.at('mesh').violation(`there is no mesh "${mesh}"`)]
-      : judgement.violations;
-    refuseAll(violations);
+    if (lost) judgement.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
+    refuseAll(judgement.violations);
     return judgement;
   }
 
@@ -191,7 +189,8 @@ export class Admission {
   ): WriteOutcome {
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);
-    refuseAll(checkImmutable(kind.immutable, asked, stored));
+    const frozen = checkImmutable(kind.immutable, asked, stored);
+    if (frozen.length > 0) throw new Invalid(frozen);
     const spec = withServerOwned(asked, kind.serverOwned, stored);
     const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
     if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {

@@ -47,6 +47,7 @@ export const Zone = defineKind({
   scope: 'global',
   sync: Sync.zoneList,
   writer: 'operator',
+  bounds: { bytes: 64 * 1024 },
   spec: Spec,
   // The label `kuma.io/zone` of what it makes holds the name.
   checkName: (name, at) =>

@@ -13,6 +13,7 @@ export { Outbox } from './outbox';
 export { type KindFigures, type Message } from './outbox-kind';
 export { Inbox } from './inbox';
 export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind';
+export { arrivalFault, type ArrivingResource } from './arrival-rules';
 export { Rejections, type Rejection } from './rejection';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
 export {

@@ -77,8 +77,15 @@ function facts(insight: JsonObject, now: number): string[] {
         `${textAt(session, 'session')} ${textAt(session, 'direction')}, since ${new Date(Number(session['openedAt'])).toISOString()} ${textAt(session, 'zoneInstanceId')}`.trimEnd(),
       ),
     ),
+    ...line('Ended', endedText(objectAt(insight, 'endedStream'), now)),
     ...line('Last error', textAt(insight, 'lastError')),
   ];
+}
+
+/** Why the global has ended a stream of the zone. */
+function endedText(ended: JsonObject, now: number): string {
+  const [direction, detail] = [textAt(ended, 'direction'), textAt(ended, 'detail')];
+  return detail === '' ? '' : `stream ${direction}, ${ago(ended['at'], now)}: ${detail}`;
 }
 
 const KIND_HEAD = ['KIND', 'WAY', 'OFFERED', 'ACKED', 'APPLIED', 'WAITING', 'LAG', 'HELD', 'REJECTED'];

@@ -14,9 +14,9 @@ type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[n
 export function countProxies(ports: readonly Port[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
-    const inbounds = dataplane.spec.networking.inbound ?? [];
+    const served = servedBy(dataplane);
     total += 1;
-    if (ports.every((port) => inbounds.some((inbound) => isReady(inbound) && serves(inbound, port)))) healthy += 1;
+    if (ports.every(({ port, targetPort = port }) => served.has(targetPort))) healthy += 1;
   }
   return { total, healthy };
 }
@@ -26,9 +26,15 @@ function isReady(inbound: Inbound): boolean {
   return (inbound.state ?? 'Ready') === 'Ready';
 }
 
-/** A target port is an inbound's port or name; without one it is the service's own port. */
-function serves(inbound: Inbound, { port, targetPort = port }: Port): boolean {
-  return typeof targetPort === 'number' ? inbound.port === targetPort : inbound.name === targetPort;
+/** Ports and names of the ready inbounds: a target port is one of them; without one it is the service's own port. */
+function servedBy({ spec }: DataplaneResource): ReadonlySet<number | string> {
+  const served = new Set<number | string>();
+  for (const inbound of spec.networking.inbound ?? []) {
+    if (!isReady(inbound)) continue;
+    served.add(inbound.port);
+    if (inbound.name !== undefined) served.add(inbound.name);
+  }
+  return served;
 }
 
 /** Whether a service counted so can be reached. */

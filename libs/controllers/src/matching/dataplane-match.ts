@@ -1,4 +1,12 @@
-import { effectiveLabels, labelsMatch, type Labels, type Resource, type SpecOf } from '@causeway/resources';
+import {
+  effectiveLabel,
+  effectiveLabels,
+  labelsMatch,
+  labelValue,
+  type Labels,
+  type Resource,
+  type SpecOf,
+} from '@causeway/resources';
 import type { Dataplane, MeshService } from '@causeway/kinds';
 import type { Term } from './attribute-index';
 
@@ -26,8 +34,16 @@ export function selectorOf(service: ServiceResource): DataplaneSelector | undefi
   const scope = scopeOf(service);
   if (ref)
     return { terms: [{ attribute: NAME, value: `${scope}${ref.name}` }], matches: (d) => d.id.name === ref.name };
-  if (labels) return byLabels(scope, labels.matchLabels ?? {});
-  return tags && Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
+  if (labels) return isCrowded(labels.matchLabels) ? undefined : byLabels(scope, labels.matchLabels ?? {});
+  if (!tags || isCrowded(tags)) return undefined;
+  return Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
+}
+
+/** Terms of one selector: each costs an index over all Dataplanes. What was stored with more matches nothing. */
+const MOST_TERMS = 256;
+
+function isCrowded(wanted: Labels | undefined): boolean {
+  return wanted !== undefined && Object.keys(wanted).length > MOST_TERMS;
 }
 
 /** The values of an attribute that a Dataplane has; none of one without inbound, which no selector matches. */
@@ -47,10 +63,11 @@ function foundValues(
   if (attribute === ANY) return [''];
   if (attribute === NAME) return [dataplane.id.name];
   if (attribute.startsWith(LABEL)) {
-    const value = effectiveLabels(dataplane)[attribute.slice(LABEL.length)];
+    const value = effectiveLabel(dataplane, attribute.slice(LABEL.length));
     return value === undefined ? [] : [value];
   }
-  return inbounds.flatMap(({ tags }) => tags?.[attribute.slice(TAG.length)] ?? []);
+  const tag = attribute.slice(TAG.length);
+  return inbounds.flatMap(({ tags }) => (tags && labelValue(tags, tag)) ?? []);
 }
 
 function byLabels(scope: string, wanted: Labels): DataplaneSelector {

@@ -64,8 +64,9 @@ export function problemOf(error: unknown, instance: string): ProblemAnswer {
   if (error instanceof Unparsable)
     return { problem: make(400, `The body cannot be read: ${reasonOf(error)}.`), headers: {} };
   if (error instanceof Invalid) {
-    const count = error.violations.length;
-    const detail = `${count} field${count === 1 ? ' breaks a rule' : 's break rules'}; nothing was written`;
+    const { total, violations } = error;
+    const shown = total > violations.length ? `; the first ${violations.length} are listed` : '';
+    const detail = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}; nothing was written${shown}`;
     return { problem: make(422, detail, error.violations), headers: {} };
   }
   if (error instanceof PreconditionFailed) return { problem: make(412, error.message), headers: {} };

@@ -4,13 +4,17 @@ import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
 import type { PointSigner } from '../resume-points';
 import { OfferStream, type Standing } from '../stream/offer-stream';
-import type { PeerStream } from '../stream/peer-stream';
+import { LimitedLogger } from '../stream/limited-logger';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
 import { dialectOf, Extension } from '../wire/dialect';
 import type { GlobalParts } from './parts';
 import type { Listener } from './audience';
-import type { Entrance } from './zone-door';
-import type { ZoneStream } from './zone-stream';
+import type { StreamParts, ZoneStream } from './zone-stream';
+
+/** What GlobalToZoneSync of one session is made of. */
+export interface DownParts extends StreamParts {
+  readonly signer: PointSigner;
+}
 
 /** GlobalToZoneSync of one session: tells a zone what it may know. */
 export class DownStream implements ZoneStream {
@@ -22,8 +26,7 @@ export class DownStream implements ZoneStream {
 
   constructor(
     private readonly parts: GlobalParts,
-    entrance: Entrance,
-    { stream, signer }: { readonly stream: PeerStream; readonly signer: PointSigner },
+    { entrance, stream, signer }: DownParts,
   ) {
     const { audience, options } = parts;
     const { zone, extensions, causeway } = entrance;
@@ -46,7 +49,9 @@ export class DownStream implements ZoneStream {
               return !parts.gate.isOpen && kind !== undefined && crossesZones(kind.sync);
             },
           }),
-      logger: options.logger.child({ zone, stream: 'down' }),
+      registry: options.registry,
+      now: () => options.clock.now(),
+      logger: LimitedLogger.of(options.logger.child({ zone, stream: 'down' }), options.clock),
     });
     this.listener = { peer, dialect, stream: this.offering };
     audience.join(this.listener);
@@ -69,6 +74,14 @@ export class DownStream implements ZoneStream {
 
   reports(): readonly KindReport[] {
     return this.offering.reports();
+  }
+
+  unanswered(): number {
+    return this.offering.unanswered;
+  }
+
+  blockedSince(): number | undefined {
+    return this.offering.blockedSince;
   }
 
   ended(): void {

@@ -21,10 +21,11 @@ import { ConnectionGuard, DEFAULT_CONNECTIONS } from './connection-guard';
 import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
-import { LiveSessions } from './live-sessions';
+import { LiveSessions, type SessionMember } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
 import type { GlobalParts } from './parts';
+import { StreamEnds } from './stream-ends';
 import { PlainLives } from './plain-lives';
 import { Quarantines } from './quarantines';
 import { RefusalLog } from './refusal-log';
@@ -33,7 +34,14 @@ import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
 import { ZoneDoor } from './zone-door';
+import { ZoneIntake, type IntakeFigures } from './zone-intake';
 import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
+
+/** What zones cost a replica now. */
+export interface ZoneCosts extends IntakeFigures {
+  /** Bytes that were sent to zones and not answered. */
+  readonly unansweredBytes: number;
+}
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync extends ZoneDecisions {
@@ -45,6 +53,8 @@ export interface GlobalSync extends ZoneDecisions {
   accept(arrived: ArrivedStream): void;
   /** How far each zone with a stream on this replica is, by zone and kind. */
   figures(): ReadonlyMap<string, readonly KindReport[]>;
+  /** What zones cost this replica. */
+  costs(): ZoneCosts;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
@@ -66,9 +76,11 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
+  const ends = new StreamEnds();
+  const intake = new ZoneIntake(clock, options.intake);
   const doubts = new DoubtfulClaims(options);
   const quarantines = new Quarantines(index, registry);
-  const insights = new ZoneInsights(options, live, { refused, doubts });
+  const insights = new ZoneInsights(options, live, { refused, doubts, ends });
   const limits = new AttemptLimits(clock, options.attempts);
   const doorParts = { refused, doubts, gate, quarantines, limits };
   const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
@@ -76,7 +88,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const unsubscribe = followIndex(index, { live, quarantines, gate, audience });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
   const refusals = new RefusalLog(clock, options.logger);
-  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals };
+  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals, intake, ends };
   const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
   const port = zonePort(options, { refusals, streams, door });
   upkeep.start();
@@ -84,7 +96,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     bind: (host, number, credentials) => port.bind(host, number, credentials),
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
-    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    ...figuresOf(live, intake),
     insightOf: (resource) => insights.of(resource),
     ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
@@ -95,6 +107,17 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       live.closeAll('the global stops');
       await port.close();
     },
+  };
+}
+
+function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'figures' | 'costs'> {
+  const members = (): readonly SessionMember[] => live.names().flatMap((zone) => live.of(zone));
+  return {
+    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    costs: () => ({
+      ...intake.figures(),
+      unansweredBytes: members().reduce((sum, member) => sum + member.unanswered(), 0),
+    }),
   };
 }
 

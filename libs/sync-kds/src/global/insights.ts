@@ -7,6 +7,7 @@ import type { DoubtfulClaims } from './doubtful-claims';
 import type { LiveSessions, SessionMember } from './live-sessions';
 import { DEFAULT_HOLD, type GlobalSyncOptions } from './options';
 import type { RefusedStores } from './refused-stores';
+import type { StreamEnds } from './stream-ends';
 
 /** Where insights of zones stand beside the log, by zone. */
 export const INSIGHTS = 'zone-insight';
@@ -43,7 +44,11 @@ export class ZoneInsights {
   constructor(
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
-    private readonly asides: { readonly refused: RefusedStores; readonly doubts: DoubtfulClaims },
+    private readonly asides: {
+      readonly refused: RefusedStores;
+      readonly doubts: DoubtfulClaims;
+      readonly ends: StreamEnds;
+    },
   ) {}
 
   /** The insight of a Zone; undefined for other kinds and for zones that never had a session. */
@@ -148,6 +153,7 @@ export class ZoneInsights {
         zoneInstanceId: member.zoneInstance(),
       })),
       ...newLifeDocument(members.flatMap((member) => member.pendingLife() ?? [])[0], hold),
+      ...this.asides.ends.document(zone),
       kinds: reports.map((report) => reportDocument(report, now)),
       subscriptions: members
         .filter((member) => member.direction === 'down')

@@ -5,6 +5,8 @@ import { caughtUp } from '../caught-up';
 import { GLOBAL_PEER, PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
 import { judgePoints, PointSigner } from '../resume-points';
+import { IntakeBudget } from '../stream/intake-budget';
+import { IntakeScheduler } from '../stream/intake-scheduler';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { openDown, type DownLink } from './down-link';
@@ -58,7 +60,10 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const floor = await options.store.floor();
     await caughtUp(options.index, head, signal);
     signal.throwIfAborted();
-    return open({ options, calls, greeting, book, points, signer, floor, extensions: greeting?.features ?? [] }, stop);
+    const scheduler = new IntakeScheduler({ clock: options.clock });
+    const shared = { options, calls, greeting, book, points, signer, floor, scheduler };
+    const budget = new IntakeBudget(options.intake);
+    return open({ ...shared, budget, extensions: greeting?.features ?? [] }, stop);
   } catch (error) {
     stop();
     throw error;

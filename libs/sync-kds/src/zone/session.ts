@@ -4,6 +4,10 @@ import type { Peer } from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
 import type { PointSigner } from '../resume-points';
 import { encodeZoneHeaders } from '../wire/headers';
+import { InboundQueue, type MessageConsumer } from '../stream/inbound-queue';
+import type { IntakeBudget } from '../stream/intake-budget';
+import type { IntakeScheduler } from '../stream/intake-scheduler';
+import type { ListenedStream } from '../stream/peer-stream';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
 
@@ -21,6 +25,9 @@ export interface ZoneSession {
   readonly signer: PointSigner;
   /** Since when this store knows every deletion. */
   readonly floor: number;
+  /** Bounds what waits of both streams. */
+  readonly budget: IntakeBudget;
+  readonly scheduler: IntakeScheduler;
 }
 
 /** The peer as the rules of sync see it: our own zone, and whether the global is Causeway. */
@@ -39,4 +46,9 @@ export function headersOf({ options, greeting, extensions }: ZoneSession): Metad
     ...(session === undefined ? {} : { session }),
     ...(value === undefined ? {} : { token: value }),
   });
+}
+
+/** Takes what the global sends on a stream, under the bounds that both streams share. */
+export function receive({ budget, scheduler }: ZoneSession, stream: ListenedStream, consumer: MessageConsumer): void {
+  new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest }).deliver(consumer);
 }
