@@ -74,11 +74,11 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     const said = (name: string): string[] => (checks[name] ?? []).map(({ what, advice }) => `${what} => ${advice}`);
     expect(said('rules')).toEqual([
-      'spec.quarantine.resources[1]: must be an object; got 7 => change it',
+      'spec.quarantine.resources[1]: must be an object; got 7 (wrong-type) => change it',
       expect.stringMatching(
         /^spec\.ports.* => change it in zone east, or: causeway zones quarantine east MeshService\/odd$/,
       ),
-      expect.stringMatching(/^name: must be an RFC 1123 subdomain/),
+      expect.stringMatching(/^name: must be 1 to 253 of/),
     ]);
     expect(said('conditions')).toEqual([
       expect.stringMatching(/^MeshMissing NoSuchMesh: gone => make the Mesh/),
