@@ -26,6 +26,7 @@ const TROUBLED: JsonObject = {
     report('MeshService', { held: 5, rejected: 4, rejections }),
   ],
   newLife: { incarnation: 'life-2', since: NOW - 60_000, until: NOW + 240_000 },
+  endedStream: { direction: 'up', reason: 'exhausted', detail: 'a response is too large', at: NOW - 60_000 },
   refused: { storeId: 'store-2', instance: 'west-9', refusedAt: NOW - 3_000 },
 };
 
