@@ -108,6 +108,7 @@ describe('causeway zones, on a global', () => {
         'Peer causeway 0.1.0',
         'Global global-1',
         `Session 3 down, since ${new Date(NOW).toISOString()} east-a`,
+        expect.stringMatching(/^Ended stream up, .+ ago: a response is too large$/),
         'KIND WAY OFFERED ACKED APPLIED WAITING LAG HELD REJECTED',
         'Mesh down 9 4 7 12 35s 0 0',
         'MeshService up - - 7 0 0s 5 1',

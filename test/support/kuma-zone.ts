@@ -49,12 +49,6 @@ export class KumaZone {
     }
   }
 
-  /** Opens GlobalToZoneSync, asks for these kinds, and never reads. */
-  askUnread(global: { readonly port: number }, kinds: readonly string[]): void {
-    const stream = this.open(global, 'globalToZoneSync');
-    for (const kind of kinds) stream.write(encodeRequest({ type: 'subscribe', kind, zone: this.zone, held: {} }));
-  }
-
   /** Opens ZoneToGlobalSync and answers every kind that it is asked for with this state, else with an empty one. */
   tell(global: { readonly port: number }, state: Readonly<Record<string, readonly WireResource[]>>): void {
     const stream = this.open(global, 'zoneToGlobalSync');

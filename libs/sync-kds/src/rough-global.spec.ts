@@ -1,9 +1,11 @@
+import { connect } from 'node:http2';
 import { Server, ServerCredentials, status, type ServerDuplexStream } from '@grpc/grpc-js';
 import { FakeClock } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
 import { KumaGlobal } from '../../../test/support/kuma-global';
-import { kumaResponse, KumaZone } from '../../../test/support/kuma-zone';
+import { kumaResponse } from '../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
+import { encodeRequest } from './wire/request';
 import { kdsSyncService } from './wire/services';
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
@@ -95,6 +97,22 @@ it('a global that invents kinds loses its session, and the zone goes on', async 
   kuma.close();
 });
 
+/** Opens GlobalToZoneSync as the plain zone `slow`, below gRPC, and never reads; the returned function closes it. */
+function openUnread(port: number, kinds: readonly string[]): () => void {
+  const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
+  const path = kdsSyncService.globalToZoneSync.path;
+  const headers = { 'content-type': 'application/grpc', te: 'trailers', 'client-id': 'slow' };
+  const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
+  stream.on('error', () => undefined).pause();
+  for (const kind of kinds) {
+    const bytes = encodeRequest({ type: 'subscribe', kind, zone: 'slow', held: {} });
+    const frame = Buffer.alloc(5);
+    frame.writeUInt32BE(bytes.length, 1);
+    stream.write(Buffer.concat([frame, bytes]));
+  }
+  return () => session.destroy();
+}
+
 it('a Kuma zone that reads nothing is ended after a minute, when its buffers are full', async () => {
   const clock = new FakeClock(1_000_000);
   const global = new TestGlobal({ clock });
@@ -105,14 +123,13 @@ it('a Kuma zone that reads nothing is ended after a minute, when its buffers are
     return { type: 'put', id: at, expect: 'any', labels: { note: 'x'.repeat(200) }, spec: {} };
   };
   await global.write(Array.from({ length: 1_000 }, (_, i) => id(`m${i}`)));
-  const zone = new KumaZone('slow');
-  zone.askUnread(global, ['Mesh', ...Array.from({ length: 40 }, (_, i) => `Unknown${i}`)]);
+  const unread = openUnread(global.port, ['Mesh', ...Array.from({ length: 40 }, (_, i) => `Unknown${i}`)]);
   await until(() => (global.sync?.costs().unansweredBytes ?? 0) > 200_000);
   for (let turns = 0; turns < 500; turns++) await new Promise((resolve) => setImmediate(resolve));
   clock.advance(59_000);
   expect(global.sync?.figures().has('slow')).toBe(true);
   clock.advance(10_000);
   await global.left('slow');
-  zone.leave();
+  unread();
   await global.close();
 });
