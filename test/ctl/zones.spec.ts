@@ -30,6 +30,7 @@ const TROUBLED: JsonObject = {
     report('MeshService', { held: 5, rejected: 4, rejections }),
   ],
   newLife: { incarnation: 'life-2', since: NOW - 60_000, until: NOW + 240_000 },
+  endedStream: { direction: 'up', reason: 'exhausted', detail: 'a response is too large', at: NOW - 60_000 },
   refused: { storeId: 'store-2', instance: 'west-9', refusedAt: NOW - 3_000 },
 };
 
@@ -115,6 +116,7 @@ describe('causeway zones, on a global', () => {
         'Peer causeway 0.1.0',
         'Global global-1',
         `Session 3 down, since ${new Date(NOW).toISOString()} east-a`,
+        expect.stringMatching(/^Ended stream up, .+ ago: a response is too large$/),
         'KIND WAY OFFERED ACKED APPLIED WAITING LAG HELD REJECTED',
         'Mesh down 9 4 7 12 35s 0 0',
         'MeshService up - - 7 0 0s 5 1',
