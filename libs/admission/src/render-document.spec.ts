@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import type { ControlPlane, Resource } from '@causeway/resources';
+import { Violations, type ControlPlane, type Resource } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store';
 import { decodeDocument } from './decode-document';
 import { judgeDraft } from './judge-draft';
