@@ -107,17 +107,11 @@ export class PeerBook {
     return { area: this.area, key: POINT + kind, value: { ...point, ...(cut === '' ? {} : { cut }) } };
   }
 
-  /** What must be written so that no point of a life is remembered; `forgetPoints` once it is. */
-  withoutPoints(incarnation: string): readonly Note[] {
-    return this.kindsAt(incarnation).map((kind) => ({ area: this.area, key: POINT + kind, value: null }));
-  }
-
-  forgetPoints(incarnation: string): void {
-    for (const kind of this.kindsAt(incarnation)) this.points.delete(kind);
-  }
-
-  private kindsAt(incarnation: string): readonly string[] {
-    return [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
+  /** Forgets all points of a life; the notes are written with what was found to be wrong with them. */
+  forgetPoints(incarnation: string): Note[] {
+    const kinds = [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
+    for (const kind of kinds) this.points.delete(kind);
+    return kinds.map((kind) => ({ area: this.area, key: POINT + kind, value: null }));
   }
 
   /** Remembers what is known of the peer's lives; undefined when that is nothing new. */

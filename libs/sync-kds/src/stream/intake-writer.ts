@@ -148,7 +148,8 @@ export class IntakeWriter {
   /** What of the absent may go now. */
   private judged(kind: string, { absent, completed }: Intake<CopyPut>, point: Point | undefined): readonly Identity[] {
     if (!completed || !(point ?? this.options.plainLife)) return absent;
-    const life = point ? this.lifeOf(kind, point, true) : this.options.plainLife?.();
+    if (point && this.isBehind(kind, point, absent)) this.setBack = point.incarnation;
+    const life = point ? this.lifeOf(point) : this.options.plainLife?.();
     const until = life === undefined ? Infinity : this.heldUntil(life);
     if (until === undefined) return absent;
     this.held.set(kind, new Map(absent.map((id) => [identityKey(id), id])));
@@ -168,16 +169,26 @@ export class IntakeWriter {
   }
 
   /**
-   * The life that a state counts as of. A whole state before what was applied comes from a store that was set back and
-   * does not know it; what comes with it and after it on this stream, and while that is not settled, is as doubtful.
+   * The life that a state counts as of. While what a store that was set back lacks is held, all that comes from it is as
+   * doubtful as that.
    */
-  private lifeOf(kind: string, { incarnation, revision }: Point, whole: boolean): string {
-    const { book } = this.options;
-    const reached = book.all().get(kind);
-    const before = whole && revision > 0 && reached?.incarnation === incarnation && revision < reached.revision;
-    if (before) this.setBack = incarnation;
-    const pending = book.life.pending?.incarnation === setBackLife(incarnation);
+  private lifeOf({ incarnation }: Point): string {
+    const pending = this.options.book.life.pending?.incarnation === setBackLife(incarnation);
     return this.setBack === incarnation || pending ? setBackLife(incarnation) : incarnation;
+  }
+
+  /**
+   * Whether a whole state lies before what was applied of this life: its store was set back and does not know it. What
+   * is absent and was made after it was not deleted by it.
+   */
+  private isBehind(kind: string, { incarnation, revision }: Point, absent: readonly Identity[]): boolean {
+    if (revision === 0) return false;
+    const reached = this.options.book.all().get(kind);
+    if (reached?.incarnation === incarnation && revision < reached.revision) return true;
+    return absent.some((id) => {
+      const origin = this.options.index.get(id)?.origin;
+      return origin?.incarnation === incarnation && revision < origin.revision;
+    });
   }
 
   private heldUntil(life: string): number | undefined {
@@ -223,14 +234,10 @@ export class IntakeWriter {
     const known = life === undefined ? confirmLife(book.life) : { accepted: life };
     const gone = [...this.held.values()].flatMap((ids) => [...ids.values()]);
     const note = book.noteOf(known);
-    // What stood before the set-back can be resumed from no more.
-    const { setBack } = this;
-    const forgotten = setBack === undefined ? [] : book.withoutPoints(setBack);
     this.release?.cancel();
     try {
-      await this.store.write(gone.map(deletion), note ? [note, ...forgotten] : forgotten);
+      await this.store.write(gone.map(deletion), note ? [note] : []);
       book.learn(known);
-      if (setBack !== undefined) book.forgetPoints(setBack);
       this.setBack = undefined;
       this.held.clear();
       this.look?.cancel();
@@ -245,8 +252,9 @@ export class IntakeWriter {
     if (!point) return [];
     const { book, clock, hold } = this.options;
     const now = clock.now();
-    const verdict = judgeLife(book.life, this.lifeOf(kind, point, completed), now, hold);
-    const notes: Note[] = [];
+    const verdict = judgeLife(book.life, this.lifeOf(point), now, hold);
+    // What stood before a set-back can be resumed from no more: the numbers of the store are given anew.
+    const notes = this.setBack === undefined ? [] : book.forgetPoints(this.setBack);
     const life = completed ? book.learn(verdict.known) : undefined;
     if (life) notes.push(life);
     // While something is held the next session must see the whole state again.
