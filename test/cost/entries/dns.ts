@@ -69,7 +69,27 @@ function packetShapes(draw: Prng): Shape[] {
         return () => readQuestion(packet);
       },
     },
+    {
+      name: 'records whose names point into a chain of pointers',
+      prepare: (size) => {
+        const packet = chainedPacket(Math.max(size, 64));
+        return () => readQuestion(packet);
+      },
+    },
   ];
+}
+
+/** One record whose data are a chain of pointers, each to the one before, then records whose names are its end. */
+export function chainedPacket(size: number): Buffer {
+  const [packet, data] = [Buffer.alloc(size), QUESTION.length + 11];
+  QUESTION.copy(packet);
+  const links = Math.floor((Math.min(size, 32_768) / 2 - data) / 2);
+  packet.writeUInt16BE(2 * links, data - 2);
+  for (let n = 0; n < links; n++) packet.writeUInt16BE(0xc000 | (n === 0 ? 12 : data + 2 * (n - 1)), data + 2 * n);
+  const records = Math.floor((size - data - 2 * links) / 12);
+  for (let n = 0; n < records; n++) packet.writeUInt16BE(0xc000 | (data + 2 * (links - 1)), data + 2 * links + 12 * n);
+  packet.writeUInt16BE(1 + records, 8);
+  return packet.subarray(0, data + 2 * links + 12 * records);
 }
 
 function packetShape(name: string, mark: (packet: Buffer, record: number) => unknown, record: Buffer): Shape {
