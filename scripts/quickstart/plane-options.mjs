@@ -35,7 +35,7 @@ export function startOptions(settings, plane, { postgres, lock }) {
   return { plane, root, env, logDir: join(dataDir, 'logs') };
 }
 
-// A control plane refuses variables that it does not know, so that no typing error goes unseen.
+// A control plane warns of variables that are not its own, so that no typing error goes unseen.
 const FOR_GLOBAL = /^CAUSEWAY_KDS_/;
 const FOR_ZONES = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL)_/;
 

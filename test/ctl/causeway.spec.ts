@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 
@@ -36,7 +40,9 @@ describe('causeway, as its user runs it', () => {
     const applied = await causeway(['apply', '-f', path]);
     expect(applied.out).toBe('MeshService redis created\nMeshService memcached created\n');
     expect(applied.code).toBe(0);
-    expect((await causeway(['apply', '-f', '-'], service('redis'))).out).toBe('MeshService redis updated\n');
+    expect((await causeway(['apply', '-f', '-'], service('redis'))).out).toBe('MeshService redis unchanged\n');
+    const changed = await causeway(['apply', '-f', '-'], service('redis').replace('db', 'cache'));
+    expect(changed.out).toBe('MeshService redis updated\n');
 
     const shown = await causeway(['get', 'msvc']);
     expect(shown.out).toMatch(/NAME .*\n.*memcached.*\n.*redis.* 6379\/tcp/);
@@ -66,8 +72,12 @@ describe('causeway, as its user runs it', () => {
 
   it('prunes what carries the selector and is not in the files, and nothing without one', async () => {
     await causeway(['apply', '-f', '-'], `${service('kept')}---\n${service('old')}`);
-    const refused = await causeway(['apply', '--prune', '-f', '-'], service('kept'));
-    expect(refused).toMatchObject({ code: 2 });
+    const refused = await causeway(
+      ['apply', '--prune', '-f', '-'],
+      `${service('kept', 'ports: []')}---\n${service('new')}`,
+    );
+    expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--prune needs --selector') });
+    expect(fixture.index.get(serviceId('new'))).toBeUndefined();
     const { out } = await causeway(['apply', '--prune', '-l', 'team=db', '-f', '-'], service('kept'));
     expect(out).toContain('MeshService old deleted');
     expect(out).not.toContain('MeshService kept deleted');
@@ -75,10 +85,61 @@ describe('causeway, as its user runs it', () => {
     expect(fixture.index.get(serviceId('kept'))).toBeDefined();
   }, 30_000);
 
+  it('deletes every name that is there, says of each other what is wrong, and exits with 1', async () => {
+    await causeway(['apply', '-f', '-'], `${service('one')}---\n${service('two')}`);
+    const { code, out, err } = await causeway(['delete', 'msvc', 'nope', 'one', 'nope2', 'two']);
+    expect(out).toBe('MeshService one deleted\nMeshService two deleted\n');
+    expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['MeshService nope', 'MeshService nope2', '']);
+    expect(code).toBe(1);
+  }, 30_000);
+
+  it('takes the address of a server without a scheme, and one below a path', async () => {
+    await causeway(['apply', '-f', '-'], service('redis'));
+    const bare = server.slice('http://'.length);
+    expect((await causeway(['-s', bare, 'get', 'msvc', 'redis'])).code).toBe(0);
+    const asked: (string | undefined)[] = [];
+    // Answers as a server behind it does, which knows nothing of the path: its next page is below the root.
+    const proxy = createServer(({ url = '', headers }, response) => {
+      asked.push(url);
+      const next = url.includes('offset') ? null : `http://${headers.host}/meshes/default/meshservices?offset=1000`;
+      response.end(JSON.stringify({ total: 0, items: [], next }));
+    });
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+    const { port } = proxy.address() as AddressInfo;
+    for (const slash of ['', '/']) await causeway(['-s', `http://127.0.0.1:${port}/east/cp${slash}`, 'get', 'msvc']);
+    proxy.close();
+    const pages = ['size=1000', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
+    expect(asked).toEqual([...pages, ...pages]);
+  }, 30_000);
+
+  it('ends quietly when nobody reads on', async () => {
+    const many = Array.from({ length: 2_000 }, (_, i) => ({ id: serviceId(`many-${i}-${'x'.repeat(40)}`) }));
+    await fixture.seed({ id: serviceId('lone'), labels: { team: 'lone' } }, ...many);
+    const ran = async (args: string): Promise<object> => {
+      const command = `node dist/apps/ctl/src/main.js -s ${server} ${args} | head -1`;
+      const child = spawn('sh', ['-c', command], { cwd: resolve(__dirname, '..', '..') });
+      const exited = new Promise<number | null>((done) => child.once('close', done));
+      const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+      return { code, err, lines: out.split('\n').length - 1 };
+    };
+    for (const args of ['get msvc', 'get msvc -o yaml', 'get msvc -w', 'get msvc -w -l team=lone']) {
+      expect(await ran(args)).toEqual({ code: 0, err: '', lines: 1 });
+    }
+  }, 60_000);
+
   it.each([
     ['an unknown kind', ['get', 'meshservces'], 2, /did you mean meshservices/],
     ['a missing file', ['apply', '-f', 'no-such-file.yaml'], 2, /no such file/],
     ['no command line at all', ['frobnicate'], 2, /unknown command/],
+    ['help of an unknown command', ['help', 'gett'], 2, /unknown command 'gett'\n\(Did you mean get\?\)/],
+    ['help of an unknown command below another', ['tokens', 'help', 'nosuch'], 2, /unknown command 'nosuch'/],
+    [
+      'an address that is none',
+      ['-s', 'ftp://127.0.0.1', 'get', 'msvc'],
+      2,
+      /^"ftp:\/\/127.0.0.1" is no address .*\n$/,
+    ],
+    ['a port that is none', ['-s', 'localhost:x', 'get', 'msvc'], 2, /^"localhost:x" is no address .*\n$/],
     [
       'a server that is away',
       ['--server', 'http://127.0.0.1:9', 'get', 'msvc'],

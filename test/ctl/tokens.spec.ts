@@ -9,10 +9,15 @@ describe('causeway tokens', () => {
   const revoked: string[] = [];
   const zoneAccess: ZoneAccess = {
     issue: async ({ zone, validFor, scope = ['cp'] }) => {
-      if (validFor === 'soon') throw new Invalid([{ field: 'validFor', reason: 'must be a duration such as 720h', rule: 'invalid' }]);
+      if (validFor === 'soon')
+        throw new Invalid([{ field: 'validFor', reason: 'must be a duration such as 720h', rule: 'invalid' }]);
       return { token, id: 'id-1', zone, scope, expiresAt: '2030-01-01T00:00:00.000Z' };
     },
-    revoke: async (id) => void revoked.push(id),
+    revoke: async (id) => {
+      if (id === 'bad')
+        throw new Invalid([{ field: 'id', reason: 'must be the id (jti) of a zone token', rule: 'invalid' }]);
+      revoked.push(id);
+    },
     rotate: async () => 2,
     authority: () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   };
@@ -52,6 +57,11 @@ describe('causeway tokens', () => {
     expect((await tokens('revoke', token)).out).toBe('zone token id-1 revoked\n');
     expect(await tokens('revoke', 'a.b.c')).toMatchObject({ code: 2, out: '' });
     expect(revoked).toEqual(['id-7', 'id-1']);
+    expect(await tokens('revoke', 'bad')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('id: must be'),
+    });
   });
 
   it('rotate says with which key tokens are signed now', async () => {

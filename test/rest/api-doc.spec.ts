@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSyncDecisions, openZoneAccess } from './open-zone-access';
-import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { namingFixture } from './naming-fixture';
+import { ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
 
 const TEXT = readFileSync(join(__dirname, '..', '..', 'docs', 'reference', 'api.md'), 'utf8');
 
@@ -34,8 +35,8 @@ describe('docs/reference/api.md', () => {
     const insights = { explainHostname: () => ({}), dnsLookup: () => ({}) };
     const limits = { watchTime: 20 };
     const shared = { insights, limits, syncDecisions: openSyncDecisions };
-    fixtures.set(5681, await restFixture({ cp: { role: 'global' }, zoneAccess: openZoneAccess, ...shared }));
-    fixtures.set(6681, await restFixture({ cp: ZONE_EAST, ...shared }));
+    fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
+    fixtures.set(6681, await namingFixture(ZONE_EAST, shared));
     await fixtures.get(5681)?.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' } });
     for (const [port, { server }] of fixtures)
       bases.set(port, `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`);

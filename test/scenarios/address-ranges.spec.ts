@@ -8,7 +8,7 @@ const SECOND = '10.8.0.0/29';
 
 const rangeOf = (range: string, rest = '300s'): PlaneEnvironment => ({
   CAUSEWAY_VIP_RANGE_MESHSERVICE: range,
-  CAUSEWAY_VIP_REST: rest,
+  CAUSEWAY_VIP_COOLDOWN: rest,
 });
 
 describe('the address ranges of a zone, from start to start', () => {

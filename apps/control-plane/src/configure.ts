@@ -1,26 +1,57 @@
 import { readFileSync } from 'node:fs';
-import { errorText, readSettings, type Settings, type SettingValues } from '@causeway/runtime';
+import { errorText, readSettings, type OtherNames, type Settings, type SettingValues } from '@causeway/runtime';
 import { isJsonObject } from '@causeway/resources';
 import { parse } from 'yaml';
+import { helpText } from './help-text';
+import { VERSION } from './program-facts';
 
 /** A program's settings as it runs with them, and as they may be shown. */
 export interface Configured<S extends Settings> {
   readonly values: SettingValues<S>;
   readonly shown: Readonly<Record<string, unknown>>;
+  /** Variables with the product's prefix that are no settings of this program. */
+  readonly ignored: readonly string[];
+}
+
+/** What a program is started with. */
+export interface ProgramStart {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The command line without Node and the program. */
+  readonly args: readonly string[];
+}
+
+/** What a program says of its settings. */
+export interface ProgramSettings<S extends Settings> extends OtherNames {
+  /** What the program is, in a sentence. */
+  readonly description: string;
+  readonly settings: S;
+  /** A line about each setting, for `--help`. */
+  readonly help: Readonly<Record<string, string>>;
 }
 
 /**
  * Settings of the environment and of the YAML file that `CAUSEWAY_CONFIG` names. When anything is wrong it says all of
- * it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured.
+ * it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
+ * `--version` are answered first, whatever the settings are, and end it with code 0.
  */
-export function configure<S extends Settings>(
-  settings: S,
-  env: Readonly<Record<string, string | undefined>>,
-): Configured<S> {
+export function configure<S extends Settings>(program: ProgramSettings<S>, { env, args }: ProgramStart): Configured<S> {
+  answerArguments(program, args);
   const file = env['CAUSEWAY_CONFIG'] ? readFile(env['CAUSEWAY_CONFIG']) : {};
-  const read = readSettings(settings, { env, file });
+  const read = readSettings(program.settings, { env, file }, program);
   if (read.ok) return read;
   return fail(read.problems);
+}
+
+function answerArguments<S extends Settings>(program: ProgramSettings<S>, [arg]: readonly string[]): void {
+  if (arg === undefined) return;
+  if (arg === '--help' || arg === '-h') return end(helpText(program));
+  if (arg === '--version' || arg === '-V') return end(VERSION);
+  fail([`unknown argument ${arg}: settings are environment variables, --help lists them`]);
+}
+
+function end(text: string): never {
+  process.stdout.write(`${text}\n`);
+  process.exit(0);
 }
 
 function readFile(path: string): Readonly<Record<string, unknown>> {

@@ -41,6 +41,8 @@ export interface FoundationOptions {
   readonly settings: SettingValues<typeof sharedSettings>;
   /** The settings as they may be shown. */
   readonly shown: Readonly<Record<string, unknown>>;
+  /** Variables that are no settings of this program. */
+  readonly ignored: readonly string[];
 }
 
 /** Starts the parts that a global and a zone share; returns when the index holds the store's state. */
@@ -49,6 +51,7 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
   const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
   const life = programLife(() => logger);
   logger.info('starting', { version: VERSION, settings: options.shown });
+  if (options.ignored.length > 0) logger.warn('no setting of this program: ignored', { variables: options.ignored });
   const state = await orFail(
     createPostgresBackend({
       url: settings.DATABASE_URL,

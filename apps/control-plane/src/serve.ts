@@ -1,5 +1,12 @@
 import { HostnameExplainer } from '@causeway/controllers';
-import { createRestServer, type Insights, type RestLimits, type RestServer, type SyncDecisions, type ZoneAccess } from '@causeway/rest';
+import {
+  createRestServer,
+  type Insights,
+  type RestLimits,
+  type RestServer,
+  type SyncDecisions,
+  type ZoneAccess,
+} from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
 import { createMetrics, serveDiagnostics, type Diagnostics, type Distribution, type Figure } from '@causeway/telemetry';
 import { orFail } from './configure';
@@ -21,6 +28,8 @@ export interface ServeOptions {
   readonly distributions: readonly Distribution[];
   /** Why the program does not serve yet, or undefined. */
   readonly notReady: () => string | undefined;
+  /** What is stored and cannot be used, while the program serves without it. */
+  readonly warnings?: () => readonly string[];
 }
 
 /** The open doors of a control plane. */
@@ -45,9 +54,13 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
   const { settings } = options;
   const host = settings.CAUSEWAY_BIND_ADDRESS;
   const opened: { rest?: RestServer } = {};
-  const figures = [...foundationFigures(foundations), ...watchFigures(() => opened.rest?.watches()), ...options.figures];
+  const figures = [
+    ...foundationFigures(foundations),
+    ...watchFigures(() => opened.rest?.watches()),
+    ...options.figures,
+  ];
   const metrics = createMetrics(figures, options.distributions);
-  const sources = { metrics, notReady: options.notReady };
+  const sources = { metrics, notReady: options.notReady, ...(options.warnings ? { warnings: options.warnings } : {}) };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
   const token = settings.CAUSEWAY_OPERATOR_TOKEN;
   const explainer = new HostnameExplainer(foundations.index, foundations.cp);

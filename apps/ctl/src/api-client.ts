@@ -19,6 +19,8 @@ export class ApiError extends Error {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
+  /** What became of a write: created, updated or unchanged; undefined of others. */
+  readonly outcome: string | undefined;
 }
 
 export interface ApiRequest {
@@ -28,10 +30,21 @@ export interface ApiRequest {
   readonly body?: unknown;
 }
 
+/**
+ * The base address in what a user typed: `http://` where no scheme is given, its path kept. Undefined for what is no
+ * such address.
+ */
+export function parseServer(text: string): URL | undefined {
+  const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const usable = url && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '';
+  return usable ? url : undefined;
+}
+
 /** Speaks to the REST interface of one control plane. Every refusal is an `ApiError`. */
 export class ApiClient {
   constructor(
-    readonly server: string,
+    private readonly server: URL,
     private readonly token: string | undefined,
   ) {}
 
@@ -40,7 +53,7 @@ export class ApiClient {
     const text = await response.text();
     const body: unknown = text === '' ? {} : parseJson(text);
     if (!response.ok) throw refusal(response.status, body, text);
-    return { status: response.status, body };
+    return { status: response.status, body, outcome: response.headers.get('causeway-outcome') ?? undefined };
   }
 
   /** The text of an answer that is no JSON. */
@@ -65,8 +78,14 @@ export class ApiClient {
     }
   }
 
+  /** A path below the server's own; of the address of a following page, only what stands behind the host counts. */
+  private urlOf(path: string): URL {
+    const { pathname, search } = new URL(path, this.server.origin);
+    return new URL(this.server.pathname.replace(/\/$/, '') + pathname + search, this.server.origin);
+  }
+
   private async open(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
-    const url = new URL(request.path, this.server);
+    const url = this.urlOf(request.path);
     for (const [key, value] of Object.entries(request.query ?? {}))
       if (value !== undefined) url.searchParams.set(key, value);
     const headers = new Headers({ accept: 'application/json' });
@@ -81,7 +100,7 @@ export class ApiClient {
     return fetch(url, init).catch((error: unknown) => {
       if (signal?.aborted) throw error;
       throw new ApiError(
-        `cannot reach ${this.server}: is the control plane running? (--server or CAUSEWAY_SERVER names another)`,
+        `cannot reach ${this.server.href.replace(/\/$/, '')}: is the control plane running? (--server or CAUSEWAY_SERVER names another)`,
         0,
       );
     });

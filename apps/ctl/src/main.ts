@@ -2,14 +2,16 @@
 import { text } from 'node:stream/consumers';
 import { CommanderError, type Command } from 'commander';
 import { coreKinds } from '@causeway/kinds';
-import { ApiClient, ApiError } from './api-client';
+import { ApiClient, ApiError, parseServer } from './api-client';
 import { readCliConfig } from './config';
 import { UsageError, type CommandContext } from './context';
 import { DocumentError } from './documents';
 import { createProgram } from './program';
+import { endWithReader } from './reader-gone';
 
 /** Runs the command line; the exit code is 0 done, 1 refused or failed, 2 misused. */
 async function main(argv: readonly string[]): Promise<void> {
+  endWithReader();
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   const config = readCliConfig();
@@ -32,7 +34,10 @@ async function main(argv: readonly string[]): Promise<void> {
 
 function clientFor(program: Command, config: ReturnType<typeof readCliConfig>): ApiClient {
   const { server, token } = program.opts<{ server?: string; token?: string }>();
-  return new ApiClient(server ?? config.server, token ?? config.token);
+  const given = server ?? config.server;
+  const url = parseServer(given);
+  if (!url) throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681`);
+  return new ApiClient(url, token ?? config.token);
 }
 
 function report(context: CommandContext, error: unknown): number {

@@ -19,6 +19,7 @@ import { quarantine, type QuarantineOptions } from './commands/quarantine';
 import { adoptZone, confirmGlobal, confirmZone, resetEpoch } from './commands/sync-decisions';
 import { vips, type VipsOptions } from './commands/vips';
 import { zones, type ZonesOptions } from './commands/zones';
+import { addHelp } from './help';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
@@ -46,6 +47,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   addZones(program, context, finish);
   addTokens(program, context, finish);
   addDoctor(program, context, finish);
+  addHelp(program);
   return program;
 }
 

@@ -1,4 +1,4 @@
-import { configure, sharedSettings, type Configured } from '@causeway/control-plane';
+import { configure, sharedHelp, sharedSettings, type Configured, type ProgramStart } from '@causeway/control-plane';
 import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
 import type { IntakeSettings } from '@causeway/sync-kds';
 
@@ -41,8 +41,37 @@ export function intakeSettings(settings: GlobalSettings): IntakeSettings {
     },
   };
 }
+/** A line about each of them, for `--help`. */
+export const globalHelp: Readonly<Record<string, string>> = {
+  ...sharedHelp,
+  CAUSEWAY_KDS_PORT: 'port that zones connect to; 0 takes a free one',
+  CAUSEWAY_KDS_BIND_ADDRESS: 'where it listens: 0.0.0.0, or 127.0.0.1 where zones are not authenticated',
+  CAUSEWAY_KDS_TLS: 'off is plain text, tokens too',
+  CAUSEWAY_KDS_TLS_CERT_FILE: 'a certificate of yours in PEM, in place of one made by the global',
+  CAUSEWAY_KDS_TLS_KEY_FILE: 'its key',
+  CAUSEWAY_KDS_TLS_NAMES: 'further names and addresses of the certificate, separated by commas',
+  CAUSEWAY_KDS_MAX_CONNECTIONS: 'most connections of zones',
+  CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: 'most of one address',
+  CAUSEWAY_KDS_INTAKE_BYTES: 'most bytes of messages that wait to be taken in, of all zones together',
+  CAUSEWAY_KDS_STREAM_BYTES: 'most of one stream beyond one message',
+  CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: 'changes a second that a zone may go on sending; ten times as many at once',
+  CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: 'bytes a second that a zone may go on sending; five times as many at once',
+  CAUSEWAY_KDS_AUTH: 'none lets every zone in without a token',
+  CAUSEWAY_ABSENCE_HOLD: 'how long what a new life of a zone lacks is kept',
+  CAUSEWAY_EXPORT_DEFAULT: 'All or None: whether services go to other zones unless they say otherwise',
+  CAUSEWAY_LOST_ZONE_POLICY: 'keep, depreferred or withdraw: what becomes of the services of a lost zone',
+  CAUSEWAY_LOST_ZONE_AFTER: 'how long a zone is away before it is lost',
+};
+
+/** Names that zones and the quickstart read. */
+const ELSEWHERE = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
-export function globalConfig(): Configured<typeof globalSettings> {
-  return configure(globalSettings, process.env);
+export function globalConfig(start: ProgramStart = ownStart()): Configured<typeof globalSettings> {
+  const description = 'The global control plane of Causeway: zones join it and learn from it what the others offer.';
+  return configure({ description, settings: globalSettings, help: globalHelp, elsewhere: ELSEWHERE }, start);
+}
+
+function ownStart(): ProgramStart {
+  return { env: process.env, args: process.argv.slice(2) };
 }

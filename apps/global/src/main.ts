@@ -8,9 +8,9 @@ import { secureZones } from './zone-security';
 
 /** Runs a global control plane until it is told to end. */
 async function main(): Promise<void> {
-  const { values: settings, shown } = globalConfig();
+  const { values: settings, shown, ignored } = globalConfig();
   const certificates = certificateSource(settings);
-  const foundations = await layFoundations({ cp: { role: 'global' }, settings, shown });
+  const foundations = await layFoundations({ cp: { role: 'global' }, settings, shown, ignored });
   const { logger, life, election } = foundations;
   const security = await secureZones(foundations, { settings, certificates });
   const propagation = propagationSeconds();
@@ -43,6 +43,7 @@ async function main(): Promise<void> {
     figures: globalFigures(sync, foundations.clock),
     distributions: [propagation],
     notReady: awaitDefaults(foundations),
+    warnings: () => security.warnings(),
   });
   logger.info('serving zones', { kds, tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH });
   await election.run((term) => lead(foundations, settings, term), life.signal);

@@ -1,4 +1,4 @@
-import { configure, sharedSettings, type Configured } from '@causeway/control-plane';
+import { configure, sharedHelp, sharedSettings, type Configured, type ProgramStart } from '@causeway/control-plane';
 import {
   count,
   duration,
@@ -25,7 +25,7 @@ export const zoneSettings = {
   CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: text('242.0.0.0/8'),
   CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: text('243.0.0.0/8'),
   CAUSEWAY_VIP_RANGE_FORCE: flag(false),
-  CAUSEWAY_VIP_REST: duration('60s'),
+  CAUSEWAY_VIP_COOLDOWN: duration('60s'),
   CAUSEWAY_SERVICE_GRACE: duration('1h'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_DNS_PORT: port(5653),
@@ -44,9 +44,53 @@ export const zoneSettings = {
   CAUSEWAY_DNS_TCP_IDLE: duration('10s'),
 } as const;
 
+/** A line about each of them, for `--help`. */
+export const zoneHelp: Readonly<Record<string, string>> = {
+  ...sharedHelp,
+  CAUSEWAY_ZONE_NAME: 'name of the zone; fixed at its first start',
+  CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://host:port or grpc://host:port of the global; none = a zone by itself',
+  CAUSEWAY_GLOBAL_CA_FILE: 'certificate in PEM that the global is verified by',
+  CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: 'true takes whoever answers for the global',
+  CAUSEWAY_ZONE_TOKEN: 'token by which the zone joins',
+  CAUSEWAY_ZONE_TOKEN_FILE: 'a file with it, read anew at each connection',
+  CAUSEWAY_VIP_RANGE_MESHSERVICE: 'virtual IPs of MeshServices',
+  CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: 'virtual IPs of MeshExternalServices',
+  CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: 'virtual IPs of MeshMultiZoneServices',
+  CAUSEWAY_VIP_RANGE_FORCE: 'true takes a range that looks wrong',
+  CAUSEWAY_VIP_COOLDOWN: 'how long a freed address goes to no other service; at least twice CAUSEWAY_DNS_TTL',
+  CAUSEWAY_SERVICE_GRACE: 'how long a service without instances keeps its address and names',
+  CAUSEWAY_ABSENCE_HOLD: 'how long what a new life of the global lacks is kept',
+  CAUSEWAY_DNS_PORT: 'port of DNS, UDP and TCP; 0 takes a free one',
+  CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas',
+  CAUSEWAY_DNS_TTL: 'how long answers may be kept',
+  CAUSEWAY_DNS_SUFFIXES: 'suffixes that are ours, separated by commas',
+  CAUSEWAY_DNS_MESH_ORDER: 'meshes asked first where several have one hostname',
+  CAUSEWAY_DNS_FORWARD: 'off refuses what is not ours',
+  CAUSEWAY_DNS_FORWARD_PUBLIC: 'true forwards for public addresses too',
+  CAUSEWAY_DNS_UPSTREAMS: 'servers to forward to, separated by commas; none = those of /etc/resolv.conf',
+  CAUSEWAY_DNS_FORWARD_PENDING: 'most questions under way to upstreams',
+  CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER: 'most of one address',
+  CAUSEWAY_DNS_RATE: 'most questions of one address in a second; 0 = no limit',
+  CAUSEWAY_DNS_TCP_CONNECTIONS: 'most TCP connections',
+  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER: 'most of one address',
+  CAUSEWAY_DNS_TCP_IDLE: 'how long a TCP connection may be without a question',
+};
+
+/** Names that the global and the quickstart read. */
+const ELSEWHERE = /^CAUSEWAY_(KDS|EXPORT|LOST_ZONE|EAST|WEST|TEST|POSTGRES|DATA)_|^CAUSEWAY_GLOBAL_[A-Z]+_PORT$/;
+
+/** Former names. */
+const RENAMED = { CAUSEWAY_VIP_REST: 'CAUSEWAY_VIP_COOLDOWN' };
+
 /** Reads them; ends the program with one line a problem when they are not in order. */
-export function zoneConfig(): Configured<typeof zoneSettings> {
-  return configure(zoneSettings, process.env);
+export function zoneConfig(start: ProgramStart = ownStart()): Configured<typeof zoneSettings> {
+  const description = 'The control plane of a Causeway zone: it gives the services of its zone addresses and names.';
+  const names = { renamed: RENAMED, elsewhere: ELSEWHERE };
+  return configure({ description, settings: zoneSettings, help: zoneHelp, ...names }, start);
+}
+
+function ownStart(): ProgramStart {
+  return { env: process.env, args: process.argv.slice(2) };
 }
 
 /** The values of a zone's settings. */

@@ -40,7 +40,7 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
 function dnsProblems(settings: ZoneSettings): string[] {
   const reasons = {
     CAUSEWAY_DNS_BIND_ADDRESS: checkAddresses(settings.CAUSEWAY_DNS_BIND_ADDRESS),
-    CAUSEWAY_DNS_TTL: checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_REST),
+    CAUSEWAY_DNS_TTL: checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_COOLDOWN),
     CAUSEWAY_DNS_SUFFIXES: checkSuffixes(settings.CAUSEWAY_DNS_SUFFIXES),
     CAUSEWAY_DNS_UPSTREAMS: checkUpstreams(settings.CAUSEWAY_DNS_UPSTREAMS),
   };

@@ -50,7 +50,7 @@ export class ZoneLeader {
       cp,
       ranges: configuredRanges(settings),
       forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
-      rest: settings.CAUSEWAY_VIP_REST,
+      rest: settings.CAUSEWAY_VIP_COOLDOWN,
       grace: settings.CAUSEWAY_SERVICE_GRACE,
       onUnusableName: (dataplane, service) =>
         logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),

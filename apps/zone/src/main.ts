@@ -18,11 +18,11 @@ import { ZoneLeader } from './lead';
 
 /** Runs a zone's control plane until it is told to end. */
 async function main(): Promise<void> {
-  const { values: settings, shown } = zoneConfig();
+  const { values: settings, shown, ignored } = zoneConfig();
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const [global, ranges, dnsConfig] = [readGlobalAddress(settings), checkRanges(settings), dnsSettings(settings)];
   const cp: ControlPlane = { role: 'zone', zone, federated: global !== undefined };
-  const foundations = await layFoundations({ cp, settings, shown });
+  const foundations = await layFoundations({ cp, settings, shown, ignored });
   const { logger, election, life } = foundations;
   warnOfRanges(ranges, logger);
   if (global) warnOfTrust(global, logger);

@@ -1,4 +1,5 @@
 import {
+  type Identity,
   Conflict,
   FieldPath,
   Invalid,
@@ -91,7 +92,7 @@ export class Admission {
   }
 
   private async checkAddress(address: WriteAddress, options: WriteOptions): Promise<void> {
-    this.checkRights(address.kind, options);
+    this.checkRights(address.kind, options, identityNamed(address, this.parts.controlPlane));
     const { kind, mesh = 'default' } = address;
     if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
     if (address.zone !== undefined && address.zone !== ownZone(this.parts.controlPlane)) {
@@ -100,8 +101,8 @@ export class Admission {
     }
   }
 
-  private checkRights(kind: WriteAddress['kind'], options: WriteOptions): void {
-    checkWritable(kind, this.parts.controlPlane);
+  private checkRights(kind: WriteAddress['kind'], options: WriteOptions, id?: Identity): void {
+    checkWritable(kind, this.parts.controlPlane, id);
     checkOperator(kind, options.context, this.parts.operatorToken);
   }
 

@@ -20,12 +20,15 @@ export function isWritable(kind: Kind, cp: ControlPlane): boolean {
   return cp.role === 'zone' && !cp.federated && kind.sync.standalone;
 }
 
-/** Throws Forbidden, saying where the kind is written, when users may not write it on `cp`. */
-export function checkWritable(kind: Kind, cp: ControlPlane): void {
+/**
+ * Throws Forbidden, saying where the kind is written, when users may not write it on `cp`; of a zone's copy, `id`, also
+ * how it is kept away.
+ */
+export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void {
   if (isWritable(kind, cp)) return;
   throw new Forbidden(
     kind.sync.writtenOn.includes('zone')
-      ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to`
+      ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to${otherwise(cp, id)}`
       : `${kind.name} is written on the global control plane; send it there`,
   );
 }
@@ -48,6 +51,10 @@ export function checkMadeHere(resource: { readonly id: Identity; readonly labels
   if (isMadeHere(resource, cp)) return;
   const { id } = resource;
   const home = id.zone === '' ? 'on the global control plane' : `in zone ${id.zone}`;
-  const away = cp.role === 'global' && id.zone !== '' ? `, or keep it away: ${quarantineCommand(id)}` : '';
-  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there${away}`);
+  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there${otherwise(cp, id)}`);
+}
+
+/** What the global can do about a copy that it may not change. */
+function otherwise(cp: ControlPlane, id: Identity | undefined): string {
+  return cp.role === 'global' && id && id.zone !== '' ? `, or keep it away: ${quarantineCommand(id)}` : '';
 }

@@ -3,7 +3,7 @@ import { jsonBytes } from './json-size';
 import { DEFAULT_BOUNDS, type KindBounds, type KindDefinition, type TypedKind } from './kind';
 import { checkName } from './names';
 import { compileSchema } from './schema-check';
-import type { FieldPath, Violation } from './violation';
+import { FieldPath, type Violation } from './violation';
 import { Violations } from './violations';
 
 type Defaulted =
@@ -17,6 +17,8 @@ type Defaulted =
   | 'checkName'
   | 'validate'
   | 'warn';
+
+const SPEC = FieldPath.at('spec');
 
 /** What a kind file writes: fields with a usual value may be left out. */
 export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
@@ -69,7 +71,8 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     },
     withDefaults: (spec) => schema.withDefaults(spec),
     warnings: (name, spec) => (schema.fits(spec) ? (input.warn?.({ name, spec }) ?? []) : []),
-    is: (resource): resource is never => resource.id.kind === input.name,
+    is: (resource): resource is never =>
+      resource.id.kind === input.name && schema.shapeFault(resource.spec, SPEC) === undefined,
   } satisfies TypedKind<Static<S>>);
 }
 

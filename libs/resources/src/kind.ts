@@ -86,7 +86,10 @@ export interface Kind {
 
 /** A kind that still knows its spec's type. */
 export interface TypedKind<Spec> extends Kind {
-  /** Narrows a resource of the store to this kind's spec; the store holds only what `check` or the wire let in. */
+  /**
+   * Narrows a resource of the store to this kind's spec. What has another JSON type than the schema is none, however it
+   * came into the store; a required field may be missing, and null stand for absence, as the wire lets in.
+   */
   readonly is: (resource: Resource<unknown, unknown>) => resource is Resource<Spec>;
 }
 

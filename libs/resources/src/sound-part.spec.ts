@@ -90,3 +90,37 @@ describe('what of a value can be judged further', () => {
     expect([overlap(one, other), overlap(other, one)]).toEqual([want, want]);
   });
 });
+
+describe('what judging a value that does not fit costs', () => {
+  /** A value that counts how often its fields are read. */
+  const counted = (length: number): { readonly value: unknown; readonly reads: () => number } => {
+    let reads = 0;
+    const item = (): object =>
+      new Proxy({}, { getOwnPropertyDescriptor: () => (reads++, undefined), ownKeys: () => (reads++, []) });
+    return { value: { title: 'web', ports: Array.from({ length }, item) }, reads: () => reads };
+  };
+  const readsOf = (length: number): number => {
+    const { value, reads } = counted(length);
+    schema.soundPart(value, FieldPath.at('spec'));
+    return reads();
+  };
+
+  it('grows as the value does', () => {
+    expect(readsOf(4_000)).toBeLessThanOrEqual(2 * readsOf(2_000) + 20);
+  });
+
+  it('gives each of very many missing numbers one of its own', () => {
+    const ports = Array.from({ length: 60_000 }, () => ({}));
+    const { value } = schema.soundPart({ title: 'web', ports }, FieldPath.at('spec'));
+    const numbers = new Set(Object(value).ports.map(({ number }: { number: number }) => number));
+    expect(numbers.size).toBe(60_000);
+  });
+
+  it('asks of each violation once whether its field was replaced', () => {
+    const fields = new ReplacedFields();
+    for (let i = 0; i < 60_000; i++) fields.add(FieldPath.at('spec').field('ports').index(i).field('port'));
+    const asked = Array.from({ length: 60_000 }, (_, i) => fields.concern(`spec.ports[${i}].name`));
+    expect(asked).not.toContain(true);
+    expect(fields.concern('spec.ports[59999].port')).toBe(true);
+  });
+});

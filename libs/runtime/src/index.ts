@@ -36,6 +36,12 @@ export {
   type Parsed,
   type Setting,
 } from './settings/setting';
-export { fileKey, readSettings, type SettingSources, type SettingsRead } from './settings/read-settings';
+export {
+  fileKey,
+  readSettings,
+  type OtherNames,
+  type SettingSources,
+  type SettingsRead,
+} from './settings/read-settings';
 export { type Settings, type SettingValues } from './settings/settings-types';
 export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';

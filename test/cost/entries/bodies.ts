@@ -29,6 +29,9 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
       takesInput({ name: `${kind.name} in JSON`, largest: body }, shapes, left('json', kind), run),
     ),
     { name: 'any kind in YAML', largest: yaml, shapes: kinds.flatMap(([kind, shapes]) => inYaml(kind, shapes)) },
+    takesInput({ name: 'JSON (above 64 KiB in a thread)', largest: body }, all, Buffer.from, (bytes) =>
+      jsonShapeFault(parseBody('json', bytes)),
+    ),
     takesInput(
       { name: 'YAML (above 8 KiB in a thread)', largest: yaml },
       [...yamlShapes(draw), ...all],

@@ -1,14 +1,17 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { ApiError } from '../api-client';
+import { ApiError, type ApiAnswer } from '../api-client';
 import { pathOf, UsageError, type CommandContext } from '../context';
 import { readDocuments, type SourceDocument } from '../documents';
 import { objectAt, textAt } from '../render';
 import type { Applied, ApplyOptions } from './applied';
+import { printWarnings } from './delete';
 import { printDryRunNames } from './dry-run-names';
 import { prune } from './prune';
 
 /** `causeway apply`: every document is tried; the exit code tells whether all went in. */
 export async function apply(context: CommandContext, options: ApplyOptions): Promise<number> {
+  if (options.prune && options.selector === undefined)
+    throw new UsageError('--prune needs --selector: the labels that your files carry; nothing was written');
   const documents = await readDocuments(options.filename, context.stdin);
   if (documents.length === 0) throw new UsageError('nothing to apply: the files hold no documents');
   const applied: Applied[] = [];
@@ -71,14 +74,13 @@ function report(
   context: CommandContext,
   done: {
     readonly target: Applied;
-    readonly answer: { readonly status: number; readonly body: unknown };
+    readonly answer: ApiAnswer;
     readonly dryRun: boolean;
   },
 ): void {
-  const verb = done.answer.status === 201 ? 'created' : 'updated';
+  const verb = done.answer.outcome ?? (done.answer.status === 201 ? 'created' : 'updated');
   context.print(`${done.target.kind.name} ${done.target.name} ${verb}${done.dryRun ? ' (dry run)' : ''}`);
-  const warnings = isJsonObject(done.answer.body) ? done.answer.body['warnings'] : undefined;
-  if (Array.isArray(warnings)) for (const warning of warnings) context.complain(`  warning: ${String(warning)}`);
+  printWarnings(context, done.answer.body);
   if (done.dryRun && done.target.kind.name === 'HostnameGenerator') printDryRunNames(context, done.answer.body);
 }
 

@@ -1,3 +1,5 @@
+import { isJsonObject } from '@causeway/resources';
+import { ApiError } from '../api-client';
 import { kindOf, pathOf, type CommandContext } from '../context';
 
 export interface DeleteOptions {
@@ -6,7 +8,7 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
-/** `causeway delete NOUN NAME...`: stops at the first refusal. */
+/** `causeway delete NOUN NAME...`: every name is tried; the exit code tells whether all are gone. */
 export async function remove(
   context: CommandContext,
   noun: string,
@@ -14,10 +16,25 @@ export async function remove(
   options: DeleteOptions,
 ): Promise<number> {
   const kind = kindOf(context.registry, noun);
+  const query = { namespace: options.namespace, ...(options.dryRun ? { dryRun: 'true' } : {}) };
+  let failures = 0;
   for (const name of names) {
-    const query = { namespace: options.namespace, ...(options.dryRun ? { dryRun: 'true' } : {}) };
-    await context.api().send({ method: 'DELETE', path: pathOf(kind, options.mesh, name), query });
-    context.print(`${kind.name} ${name} deleted${options.dryRun ? ' (dry run)' : ''}`);
+    try {
+      const { body } = await context.api().send({ method: 'DELETE', path: pathOf(kind, options.mesh, name), query });
+      context.print(`${kind.name} ${name} deleted${options.dryRun ? ' (dry run)' : ''}`);
+      printWarnings(context, body);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 0) throw error;
+      failures++;
+      const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
+      context.complain(`${kind.name} ${name}: ${[error.message, ...reasons].join('; ')}`);
+    }
   }
-  return 0;
+  return failures === 0 ? 0 : 1;
+}
+
+/** What is legal and perhaps not meant, as the server says it of a write. */
+export function printWarnings(context: CommandContext, body: unknown): void {
+  const warnings = isJsonObject(body) ? body['warnings'] : undefined;
+  if (Array.isArray(warnings)) for (const warning of warnings) context.complain(`  warning: ${String(warning)}`);
 }

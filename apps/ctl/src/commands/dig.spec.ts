@@ -27,7 +27,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
   const lines: string[] = [];
   let code = -1;
   const context = {
-    api: () => new ApiClient(server, undefined),
+    api: () => new ApiClient(new URL(server), undefined),
     registry: coreKinds,
     print: (line: string) => void lines.push(line),
     complain: (line: string) => void lines.push(line),

@@ -1,21 +1,20 @@
 import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import { ApiError } from '../api-client';
-import { pathOf, UsageError, type CommandContext } from '../context';
+import { pathOf, type CommandContext } from '../context';
 import { textAt } from '../render';
 import type { Applied, ApplyOptions } from './applied';
+import { printWarnings } from './delete';
 import { listAll } from './list-all';
 
 /**
  * Deletes what carries the selector's labels, is of a kind that was applied, was made on this control plane, and is
- * not among the files. Without a selector it refuses: the files would then have to be all there is.
+ * not among the files.
  */
 export async function prune(
   context: CommandContext,
   applied: readonly Applied[],
   options: ApplyOptions,
 ): Promise<number> {
-  if (options.selector === undefined)
-    throw new UsageError('--prune needs --selector: the labels that your files carry');
   const kept = new Set(applied.map((a) => [a.kind.name, a.kind.scope === 'mesh' ? a.mesh : '', a.name].join('/')));
   const places = new Map(applied.map((a) => [`${a.kind.name}/${a.mesh}`, a]));
   let failures = 0;
@@ -40,8 +39,10 @@ async function removeOne(
   const namespace = textAt(doomed.item, 'namespace') || undefined;
   try {
     const query = { namespace, ...(doomed.dryRun ? { dryRun: 'true' } : {}) };
-    await context.api().send({ method: 'DELETE', path: pathOf(doomed.kind, doomed.mesh, name), query });
+    const request = { method: 'DELETE', path: pathOf(doomed.kind, doomed.mesh, name), query } as const;
+    const { body } = await context.api().send(request);
     context.print(`${doomed.kind.name} ${name} deleted${doomed.dryRun ? ' (dry run)' : ''}`);
+    printWarnings(context, body);
     return 0;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -54,6 +54,18 @@ export function decisionsDue(insight: JsonObject, zone: string | undefined, now:
   return due;
 }
 
+/** Since when a zone is away and why; undefined for one that is not. */
+export function absenceOf(
+  insight: JsonObject,
+  now: number,
+): { readonly age: string; readonly line: string } | undefined {
+  const offline = objectAt(insight, 'offline');
+  if (textAt(offline, 'since') === '') return undefined;
+  const since = new Date(Number(offline['since'])).toISOString();
+  const lasting = age(since, now);
+  return { age: lasting, line: `away since ${since} (${lasting}): ${textAt(offline, 'reason')}` };
+}
+
 /** An insight for people, in lines. */
 export function insightLines(insight: JsonObject, now: number): string[] {
   const kinds = listAt(insight, 'kinds');
@@ -69,6 +81,7 @@ function facts(insight: JsonObject, now: number): string[] {
   const [peer, version, globalVersion] = ['peer', 'version', 'globalVersion'].map((key) => textAt(insight, key));
   return [
     ...line('Health', `${textAt(insight, 'health')}, as of ${ago(insight['renewedAt'], now)}`),
+    ...line('Away', absenceOf(insight, now)?.line.slice('away '.length) ?? ''),
     ...line('Peer', [peer, version].filter((part) => part !== '').join(' ')),
     ...line('Global', [textAt(insight, 'globalInstanceId'), globalVersion].filter((part) => part !== '').join(' ')),
     ...listAt(insight, 'sessions').flatMap((session) =>
@@ -78,7 +91,7 @@ function facts(insight: JsonObject, now: number): string[] {
       ),
     ),
     ...line('Ended', endedText(objectAt(insight, 'endedStream'), now)),
-    ...line('Last error', textAt(insight, 'lastError')),
+    ...(absenceOf(insight, now) ? [] : line('Last error', textAt(insight, 'lastError'))),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { CommandContext } from '../context';
 import { objectAt, structured, table, textAt, type Output } from '../render';
 import { listAt } from './get';
 import { listAll } from './list-all';
-import { decisionsDue, seconds, sumsOf } from './zone-insight';
+import { absenceOf, decisionsDue, seconds, sumsOf } from './zone-insight';
 
 export interface ZonesOptions {
   readonly output: Output;
@@ -24,12 +24,14 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
     context.print(
       table(
         HEAD,
-        items.map((item) => row(item, asked)),
+        items.map((item) => row(item, asked, context.now())),
       ),
     );
   for (const item of items) {
     const insight = objectAt(item, 'zoneInsight');
     const zone = asked === undefined ? textAt(item, 'name') : undefined;
+    const away = absenceOf(insight, context.now());
+    if (away) context.complain(`zone ${textAt(item, 'name')}: ${away.line}`);
     for (const line of decisionsDue(insight, zone, context.now())) context.complain(line);
   }
   if (asked !== undefined) context.complain(`this is zone ${asked}: how far the others are, the global knows`);
@@ -42,12 +44,14 @@ export async function zoneAsked(context: CommandContext): Promise<string | undef
   return isJsonObject(body) && body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
 }
 
-function row(item: JsonObject, asked: string | undefined): string[] {
+function row(item: JsonObject, asked: string | undefined, now: number): string[] {
   const insight = objectAt(item, 'zoneInsight');
   const sessions = listAt(insight, 'sessions');
   const { lag, waiting, rejected, held } = sumsOf(insight);
   const known = textAt(insight, 'health') !== '';
   const unknown = asked === undefined ? 'never joined' : 'unknown here';
+  const away = absenceOf(insight, now);
+  const behind = waiting === 0 ? seconds(lag) : `${seconds(lag)} (${waiting})`;
   return [
     textAt(item, 'name'),
     textAt(item, 'zone', 'enabled') || 'true',
@@ -56,7 +60,8 @@ function row(item: JsonObject, asked: string | undefined): string[] {
     textAt(insight, 'version') || textAt(insight, 'globalVersion'),
     distinct(sessions.map((session) => textAt(session, 'session'))),
     distinct(sessions.map((session) => textAt(session, 'zoneInstanceId'))),
-    ...(known ? [waiting === 0 ? seconds(lag) : `${seconds(lag)} (${waiting})`, String(rejected), String(held)] : []),
+    // Of a zone that is away nobody knows how far behind it is, only that it is.
+    ...(known ? (away ? [`away ${away.age}`, '-', '-'] : [behind, String(rejected), String(held)]) : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { DataplaneResource, ServiceResource } from '../matching/dataplane-match';
+import { inboundsOf, type DataplaneResource, type Inbound, type ServiceResource } from '../matching/dataplane-match';
 
 /** What of a service's Dataplanes stands in its status. */
 export type ProxyCount = {
@@ -8,7 +8,6 @@ export type ProxyCount = {
 };
 
 type Port = NonNullable<ServiceResource['spec']['ports']>[number];
-type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 
 /** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
 export function countProxies(ports: readonly Port[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
@@ -27,9 +26,9 @@ function isReady(inbound: Inbound): boolean {
 }
 
 /** Ports and names of the ready inbounds: a target port is one of them; without one it is the service's own port. */
-function servedBy({ spec }: DataplaneResource): ReadonlySet<number | string> {
+function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
   const served = new Set<number | string>();
-  for (const inbound of spec.networking.inbound ?? []) {
+  for (const inbound of inboundsOf(dataplane)) {
     if (!isReady(inbound)) continue;
     served.add(inbound.port);
     if (inbound.name !== undefined) served.add(inbound.name);

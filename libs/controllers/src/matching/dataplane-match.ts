@@ -1,6 +1,7 @@
 import {
   effectiveLabel,
   effectiveLabels,
+  isJsonObject,
   labelsMatch,
   labelValue,
   type Labels,
@@ -12,6 +13,8 @@ import type { Term } from './attribute-index';
 
 /** A Dataplane as its kind describes it. */
 export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+/** Where a Dataplane takes connections in. */
+export type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 /** A MeshService as its kind describes it. */
 export type ServiceResource = Resource<SpecOf<typeof MeshService>>;
 
@@ -46,9 +49,15 @@ function isCrowded(wanted: Labels | undefined): boolean {
   return wanted !== undefined && Object.keys(wanted).length > MOST_TERMS;
 }
 
+/** The inbounds that there are: a Dataplane that came with none of its required fields is one without inbound. */
+export function inboundsOf({ spec }: DataplaneResource): readonly Inbound[] {
+  const inbounds = spec.networking?.inbound ?? [];
+  return inbounds.every(isJsonObject) ? inbounds : inbounds.filter((inbound) => isJsonObject(inbound));
+}
+
 /** The values of an attribute that a Dataplane has; none of one without inbound, which no selector matches. */
 export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
-  const inbounds = dataplane.spec.networking.inbound ?? [];
+  const inbounds = inboundsOf(dataplane);
   if (inbounds.length === 0) return [];
   const found = foundValues(dataplane, attribute, inbounds);
   const scope = scopeOf(dataplane);
@@ -81,7 +90,7 @@ function byLabels(scope: string, wanted: Labels): DataplaneSelector {
 function byTags(scope: string, wanted: Labels): DataplaneSelector {
   return {
     terms: Object.entries(wanted).map(([key, value]) => ({ attribute: TAG + key, value: `${scope}${value}` })),
-    matches: ({ spec }) => (spec.networking.inbound ?? []).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
+    matches: (dataplane) => inboundsOf(dataplane).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
   };
 }
 

@@ -1,8 +1,6 @@
 import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resources';
 import type { MeshService } from '@causeway/kinds';
-import type { DataplaneResource } from '../matching/dataplane-match';
-
-type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
+import { inboundsOf, type DataplaneResource, type Inbound } from '../matching/dataplane-match';
 
 /** The part of a MeshService's spec that Dataplanes decide. */
 export type ServiceShape = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
@@ -26,7 +24,7 @@ export interface DataplaneServices {
  * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */
 export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
-  const inbounds = dataplane.spec.networking.inbound ?? [];
+  const inbounds = inboundsOf(dataplane);
   const tagged = inbounds.some(isTagged);
   const named = inboundsByService(inbounds, tagged ? undefined : dataplane.labels[Label.workload]);
   const names = [...named.keys()];

@@ -30,7 +30,7 @@ const HEAP_MIB = 256;
 interface Job {
   readonly order: ParseOrder;
   readonly resolve: (answer: ParseAnswer) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 interface Running {
@@ -70,7 +70,7 @@ export class BodyThreads {
         resolve: (answer) => (settled(), resolve(answer)),
         reject: (error) => (settled(), reject(error)),
       };
-      const giveUp = (): void => this.giveUp(job, signal.reason);
+      const giveUp = (): void => this.giveUp(job, toError(signal.reason));
       signal.addEventListener('abort', giveUp, { once: true });
       this.waiting.push(job);
       this.assign();
@@ -136,7 +136,7 @@ export class BodyThreads {
   }
 
   /** Ends a thread and rejects what it is at; a thread that never came up takes what waits with it. */
-  private async end(one: Running, reason: unknown = new Unavailable('the body was not read')): Promise<void> {
+  private async end(one: Running, reason: Error = new Unavailable('the body was not read')): Promise<void> {
     if (!this.running.delete(one)) return;
     one.timer?.cancel();
     one.job?.reject(reason);
@@ -145,7 +145,7 @@ export class BodyThreads {
     await one.thread.terminate();
   }
 
-  private giveUp(job: Job, reason: unknown): void {
+  private giveUp(job: Job, reason: Error): void {
     const place = this.waiting.indexOf(job);
     if (place >= 0) this.waiting.splice(place, 1);
     const busy = [...this.running].find((one) => one.job === job);
@@ -159,9 +159,13 @@ function tooLong({ bytes }: ParseOrder, time: number): HttpFailure {
   return new HttpFailure(400, detail);
 }
 
-function failed(order: ParseOrder | undefined, error: unknown): unknown {
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}
+
+function failed(order: ParseOrder | undefined, error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== 'ERR_WORKER_OUT_OF_MEMORY' || !order) return error;
+  if (code !== 'ERR_WORKER_OUT_OF_MEMORY' || !order) return toError(error);
   return new HttpFailure(
     400,
     `The body of ${order.bytes.length} bytes takes too much memory to read; send less of it.`,

@@ -3,13 +3,17 @@ import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common'
 import type { Logger } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
 import { send, type Answer } from './answer';
+import { clipped } from './clipped';
 import { problemOf } from './problem';
+
+/** Longest text of an answer: names of a path may stand in it. */
+const LONGEST = 1_000;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** The answer to a request that failed; a failure nobody expected is logged with its stack. */
-export function problemAnswer(error: unknown, logger: Logger): Answer {
-  const { problem, headers } = problemOf(error, `urn:uuid:${randomUUID()}`);
+export function problemAnswer(error: unknown, logger: Logger, method?: string): Answer {
+  const { problem, headers } = problemOf(error, `urn:uuid:${randomUUID()}`, method);
   if (problem.status === 500) {
     logger.error('a request failed unexpectedly', {
       instance: problem.instance,
@@ -19,7 +23,7 @@ export function problemAnswer(error: unknown, logger: Logger): Answer {
   return {
     status: problem.status,
     headers: { 'content-type': PROBLEM_TYPE, ...headers },
-    body: JSON.stringify(problem),
+    body: JSON.stringify(problem, (_, value: unknown) => (typeof value === 'string' ? clipped(value, LONGEST) : value)),
   };
 }
 
@@ -30,6 +34,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (!reply.sent && !reply.raw.headersSent) send(reply, problemAnswer(error, this.logger));
+    if (reply.sent || reply.raw.headersSent) return;
+    send(reply, problemAnswer(error, this.logger, reply.request.method));
   }
 }

@@ -37,6 +37,9 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
+/** Methods that write resources; a POST asks, or does something else. */
+const WRITING: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
+
 const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
   NotFound: 404,
   Conflict: 409,
@@ -47,9 +50,9 @@ const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
 
 /**
  * The one mapping from what was thrown to what is answered (design.md §6). `instance` names this occurrence, so that
- * a log line can be found. What nobody expected is a 500 that tells nothing of the inside.
+ * a log line can be found; `method` is the request's: only of a write it is said that nothing was written. What nobody expected is a 500 that tells nothing of the inside.
  */
-export function problemOf(error: unknown, instance: string): ProblemAnswer {
+export function problemOf(error: unknown, instance: string, method = ''): ProblemAnswer {
   const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({
     type: '/std-errors',
     title: TITLES[status] ?? 'Error',
@@ -65,9 +68,11 @@ export function problemOf(error: unknown, instance: string): ProblemAnswer {
     return { problem: make(400, `The body cannot be read: ${reasonOf(error)}.`), headers: {} };
   if (error instanceof Invalid) {
     const { total, violations } = error;
+    const broken = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}`;
     const shown = total > violations.length ? `; the first ${violations.length} are listed` : '';
-    const detail = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}; nothing was written${shown}`;
-    return { problem: make(422, detail, error.violations), headers: {} };
+    const writes = WRITING.includes(method);
+    const problem = make(422, `${broken}${writes ? '; nothing was written' : ''}${shown}`, violations);
+    return { problem: writes ? problem : { ...problem, title: 'Invalid request' }, headers: {} };
   }
   if (error instanceof PreconditionFailed) return { problem: make(412, error.message), headers: {} };
   if (error instanceof DomainError) return { problem: make(STATUS_OF[error.type], error.message), headers: {} };

@@ -10,6 +10,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
+import { arrivalFault } from '@causeway/sync';
 
 /** Something that is not as it should be, and what an operator does about it. */
 export interface Finding {
@@ -68,14 +69,18 @@ function* rules({ registry, index }: DoctorSubject): Iterable<Finding | undefine
 }
 
 function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
-  const { id } = resource;
-  const violations = kind.check(resource.spec, FieldPath.at('spec'));
-  violations.addAll(kind.checkName(id.name, FieldPath.at('name')));
-  const [first] = violations.first;
-  if (!first) return undefined;
+  const { id, origin } = resource;
+  // What is beyond a bound is not judged by the rules as well.
+  const fault = arrivalFault(kind, { ...resource, revision: origin.revision });
+  const judged = fault === undefined ? kind.check(resource.spec, FieldPath.at('spec')) : undefined;
+  const broken = [...kind.checkName(id.name, FieldPath.at('name')), ...(judged?.first ?? [])];
+  const [first] = broken;
+  const reason = fault ?? (first && `${first.field}: ${first.reason}`);
+  if (reason === undefined) return undefined;
+  const others = fault === undefined ? broken.length + (judged ? judged.total - judged.first.length : 0) - 1 : 0;
   // What is wrong with a secret may say what it holds.
-  const what = kind.confidential ? `${first.field} breaks a rule` : `${first.field}: ${first.reason}`;
-  const more = violations.total > 1 ? ` (and ${violations.total - 1} more)` : '';
+  const what = kind.confidential ? 'it breaks a rule of its kind' : reason;
+  const more = others > 0 ? ` (and ${others} more)` : '';
   const there = id.zone === '' ? 'change it' : `change it in zone ${id.zone}, or: ${quarantineCommand(id)}`;
   return found(resource, what + more, there);
 }

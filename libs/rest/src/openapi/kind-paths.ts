@@ -2,7 +2,16 @@ import type { Kind } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
 import { getParameters, listParameters } from '../read/read-parameters';
 import { writeParameters } from '../write/write-parameters';
-import { ETAG_HEADER, IF_MATCH, LAST_EVENT_ID, MESH, NAME, queryParameters, REVISION_HEADER } from './parameters';
+import {
+  ETAG_HEADER,
+  IF_MATCH,
+  LAST_EVENT_ID,
+  MESH,
+  NAME,
+  queryParameters,
+  OUTCOME_HEADER,
+  REVISION_HEADER,
+} from './parameters';
 import { failures } from './problems';
 import { exampleDocument, inputSchema, listedSchema } from './resource-schemas';
 import { answer, page, schema, type Part } from './schema-parts';
@@ -76,8 +85,8 @@ function putOperation(kind: Kind): Part {
       content: Object.fromEntries([BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media])),
     },
     responses: {
-      200: written('It was there; it is now as sent.'),
-      201: written('It was made.'),
+      200: written('It was there; it is now as sent.', OUTCOME_HEADER),
+      201: written('It was made.', OUTCOME_HEADER),
       ...failures(...WRITE_FAILURES),
     },
   };
@@ -93,7 +102,7 @@ function patchOperation(kind: Kind): Part {
         [BODY_TYPES.json[1], BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media]),
       ),
     },
-    responses: { 200: written('It was changed.'), ...failures(...WRITE_FAILURES) },
+    responses: { 200: written('It was changed.', OUTCOME_HEADER), ...failures(...WRITE_FAILURES) },
   };
 }
 
@@ -115,8 +124,8 @@ function writing(kind: Kind, verb: string, summary: string): Part {
   };
 }
 
-function written(description: string): Part {
-  return answer(description, schema('Written'), REVISION_HEADER);
+function written(description: string, headers: Part = {}): Part {
+  return answer(description, schema('Written'), { ...REVISION_HEADER, ...headers });
 }
 
 function contentOf(part: Part): object {

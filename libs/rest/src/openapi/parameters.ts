@@ -34,4 +34,11 @@ export const LAST_EVENT_ID = headerParameter(
 export const REVISION_HEADER: Part = {
   'Causeway-Revision': { description: 'The revision of the store that this answer shows or made.', schema: text },
 };
+/** Of a put or patch. */
+export const OUTCOME_HEADER: Part = {
+  'Causeway-Outcome': {
+    description: 'What became of it; an equal resource is left as it is.',
+    schema: { enum: ['created', 'updated', 'unchanged'] },
+  },
+};
 export const ETAG_HEADER: Part = { ETag: { description: 'This state of the resource, for If-Match.', schema: text } };

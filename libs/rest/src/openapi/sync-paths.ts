@@ -34,6 +34,9 @@ export const SYNC_SCHEMAS: Part = {
   ZoneInsight: object(
     {
       health: { enum: ['Online', 'Lagging', 'Rejecting', 'Offline'] },
+      offline: object({ since: epoch, reason: text }, ['since', 'reason'], {
+        description: 'While it is away: since when, and how its session ended.',
+      }),
       peer: { enum: ['causeway', 'kuma'] },
       version: { ...text, description: "Of the zone's control plane." },
       globalInstanceId: { ...text, description: 'The replica of the global that has or had the session.' },

@@ -4,6 +4,7 @@ import type { ResourceIndex } from '@causeway/store';
 import type { Gate } from '../http/gate';
 import type { RequestLives } from '../http/request-life';
 import { jsonText, type Answer } from '../http/answer';
+import { clipped } from '../http/clipped';
 import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
 import type { Query } from '../http/query';
 import { requireMesh } from './require-mesh';
@@ -42,7 +43,8 @@ export class ResourceReads {
     if (query.text('since') !== undefined) query.refuse('since', 'is for a watch; add watch=true');
     await this.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
-    const found = this.parts.lister.page({ kind: kind.name, mesh, selection }, page);
+    const of = { kind: kind.name, mesh, selection };
+    const found = await this.parts.lister.page(of, page, () => this.parts.lives.signalOf(call));
     const text = (resource: Resource): string => this.parts.texts.inList(resource, form);
     return listAnswer(call, { page, found, text, revision: this.parts.freshness.revision() });
   }
@@ -91,6 +93,7 @@ export function nameQuery(call: Call, kind: Kind, mesh: string | undefined, quer
 export function readForm(query: Query): 'universal' | 'k8s' {
   const format = query.text('format') ?? 'universal';
   if (format === 'k8s' || format === 'kubernetes') return 'k8s';
-  if (format !== 'universal') query.refuse('format', `must be one of universal, k8s, kubernetes; got "${format}"`);
+  if (format !== 'universal')
+    query.refuse('format', `must be one of universal, k8s, kubernetes; got "${clipped(format)}"`);
   return 'universal';
 }

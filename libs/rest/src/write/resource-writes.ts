@@ -82,6 +82,7 @@ export class ResourceWrites {
       { ...(warnings.length === 0 ? {} : { warnings }), ...told },
       {
         'causeway-revision': String(revision),
+        'causeway-outcome': outcome.outcome,
         ...(etag === undefined ? {} : { etag }),
       },
     );

@@ -41,6 +41,53 @@ describe('readSettings', () => {
     });
   });
 
+  it('ignores and tells what nobody wrote for this program, and what no setting is nearly called', () => {
+    const env = {
+      DATABASE_URL: 'postgres://x',
+      CAUSEWAY_SERVER: 'http://127.0.0.1:5681',
+      CAUSEWAY_EAST_REST_PORT: '6681',
+      CAUSEWAY_DATA_DIR: '/data',
+      // Of Services called causeway, causeway-rest and causeway-kds.
+      CAUSEWAY_PORT: 'tcp://10.0.0.1:5681',
+      CAUSEWAY_PORT_5681_TCP_ADDR: '10.0.0.1',
+      CAUSEWAY_SERVICE_HOST: '10.0.0.1',
+      CAUSEWAY_SERVICE_PORT_REST: '5681',
+      CAUSEWAY_REST_PORT: 'tcp://10.0.0.2:80',
+      CAUSEWAY_KDS_SERVICE_HOST: '10.0.0.3',
+      CAUSEWAY_EMPTY: '',
+    };
+    const { DATABASE_URL: _, CAUSEWAY_EMPTY: __, ...told } = env;
+    const read = readSettings(settings, { env });
+    expect(read).toMatchObject({ ok: true, values: { CAUSEWAY_REST_PORT: 5681 } });
+    expect(read.ok && [...read.ignored].sort()).toEqual(Object.keys(told).sort());
+  });
+
+  it.each([
+    ['CAUSEWAY_RESTPORT', 'CAUSEWAY_REST_PORT'],
+    ['CAUSEWAY_PORT_REST', 'CAUSEWAY_REST_PORT'],
+    ['CAUSEWAY_LEDER_LEASE', 'CAUSEWAY_LEADER_LEASE'],
+    ['CAUSEWAY_GLOBAL_ADDR', 'CAUSEWAY_GLOBAL_ADDRESS'],
+    ['CAUSEWAY_KDS_OUTH', 'CAUSEWAY_KDS_AUTH'],
+    ['CAUSEWAY_SKIPS', 'CAUSEWAY_SKIP'],
+  ])('refuses %s, which was meant as %s', (name, meant) => {
+    const env = { DATABASE_URL: 'postgres://x', [name]: '1' };
+    const problems = [`${name} is not a known environment variable; did you mean ${meant}?`];
+    expect(readSettings(settings, { env })).toEqual({ ok: false, problems });
+    expect(readSettings(settings, { env }, { elsewhere: new RegExp(name) })).toMatchObject({ ignored: [name] });
+  });
+
+  it('names the successor of a setting that is called otherwise now', () => {
+    const renamed = { CAUSEWAY_NUMBER: 'CAUSEWAY_COUNT' };
+    const sources = { env: { DATABASE_URL: 'postgres://x', CAUSEWAY_NUMBER: '4' }, file: { number: 5 } };
+    expect(readSettings(settings, sources, { renamed })).toEqual({
+      ok: false,
+      problems: [
+        'CAUSEWAY_NUMBER is called CAUSEWAY_COUNT now',
+        'number of the configuration file is called count now',
+      ],
+    });
+  });
+
   it('never shows a secret that does not parse', () => {
     const read = readSettings({ CAUSEWAY_TOKEN: secret(oneOf(['a'])) }, { env: { CAUSEWAY_TOKEN: 'hunter2' } });
     expect(JSON.stringify(read)).not.toContain('hunter2');

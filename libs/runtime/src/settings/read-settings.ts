@@ -1,5 +1,6 @@
 import { nearest } from '@causeway/resources';
 import { decodeValues } from './decode';
+import { intendedName, isKubernetesVariable } from './stray-variables';
 import type { Settings, SettingValues } from './settings-types';
 
 /** Where values come from; the environment wins over the file. */
@@ -9,22 +10,46 @@ export interface SettingSources {
   readonly file?: Readonly<Record<string, unknown>>;
 }
 
+/** What is known of names that are not among the settings. */
+export interface OtherNames {
+  /** Former names of settings and what they are called now. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  /** Names that other programs of the product read: never a slip of the pen. */
+  readonly elsewhere?: RegExp;
+}
+
 export type SettingsRead<S extends Settings> =
-  | { readonly ok: true; readonly values: SettingValues<S>; readonly shown: Readonly<Record<string, unknown>> }
+  | {
+      readonly ok: true;
+      readonly values: SettingValues<S>;
+      readonly shown: Readonly<Record<string, unknown>>;
+      /** Variables with the product's prefix that are no settings here; they change nothing. */
+      readonly ignored: readonly string[];
+    }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const PREFIX = 'CAUSEWAY_';
 
 /**
- * Reads and checks all settings at once. Problems are one line each: a missing or malformed value, or an unknown key
- * with the likely meaning. Variables without the product's prefix that no setting names are none of its business.
+ * Reads and checks all settings at once. Problems are one line each: a missing or malformed value, an unknown key of the
+ * file, a variable that is likely meant as a setting. Every other unknown variable with the product's prefix is ignored
+ * and told, since the environment has variables that nobody wrote for this program: those of other programs of the
+ * product, and those that Kubernetes injects for a Service. Variables without the prefix are none of its business.
  */
-export function readSettings<S extends Settings>(settings: S, sources: SettingSources): SettingsRead<S> {
-  const problems = unknownKeys(settings, sources);
+export function readSettings<S extends Settings>(
+  settings: S,
+  sources: SettingSources,
+  others: OtherNames = {},
+): SettingsRead<S> {
+  const env = Object.fromEntries(
+    Object.entries(sources.env).filter(([name, value]) => value && !isKubernetesVariable(name, value)),
+  );
+  const stray = strayVariables(settings, env, others);
+  const problems = [...stray.problems, ...unknownFileKeys(settings, sources.file ?? {}, others)];
   const values: Record<string, unknown> = {};
   const shown: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const given = sources.env[name] || fileText(sources.file?.[fileKey(name)]) || setting.fallback;
+    const given = (env[name] ?? fileText(sources.file?.[fileKey(name)])) || setting.fallback;
     if (given === undefined) {
       if (!setting.optional) problems.push(`${name} is missing`);
       continue;
@@ -34,7 +59,11 @@ export function readSettings<S extends Settings>(settings: S, sources: SettingSo
       problems.push(`${name}: ${parsed.reason}; got ${setting.secret ? 'a value that is not shown' : `"${given}"`}`);
     else [values[name], shown[name]] = [parsed.value, setting.secret ? '*****' : given];
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: decodeValues<S>(values), shown };
+  if (problems.length > 0) return { ok: false, problems };
+  const injected = Object.keys(sources.env).filter(
+    (name) => name.startsWith(PREFIX) && sources.env[name] && !(name in env),
+  );
+  return { ok: true, values: decodeValues<S>(values), shown, ignored: [...stray.ignored, ...injected] };
 }
 
 /** The key of a setting in the YAML file: `CAUSEWAY_REST_PORT` is `restPort`. */
@@ -43,22 +72,39 @@ export function fileKey(name: string): string {
   return bare.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function unknownKeys(settings: Settings, sources: SettingSources): string[] {
+function strayVariables(
+  settings: Settings,
+  env: SettingSources['env'],
+  { renamed = {}, elsewhere }: OtherNames,
+): { readonly problems: readonly string[]; readonly ignored: readonly string[] } {
   const known = Object.keys(settings);
-  const stray = Object.keys(sources.env).filter(
-    (key) => key.startsWith(PREFIX) && sources.env[key] && !known.includes(key),
-  );
-  const knownInFile = known.map(fileKey);
-  const strayInFile = Object.keys(sources.file ?? {}).filter((key) => !knownInFile.includes(key));
-  return [
-    ...stray.map((key) => unknownKey(key, known, 'environment variable')),
-    ...strayInFile.map((key) => unknownKey(key, knownInFile, 'key of the configuration file')),
-  ];
+  const problems: string[] = [];
+  const ignored: string[] = [];
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(PREFIX) || known.includes(name)) continue;
+    const meant = elsewhere?.test(name) ? undefined : intendedName(name, known);
+    const successor = renamed[name];
+    if (successor !== undefined) problems.push(`${name} is called ${successor} now`);
+    else if (meant === undefined) ignored.push(name);
+    else problems.push(`${name} is not a known environment variable; did you mean ${meant}?`);
+  }
+  return { problems, ignored };
 }
 
-function unknownKey(key: string, known: readonly string[], what: string): string {
-  const guess = nearest(key, known);
-  return `${key} is not a known ${what}${guess === undefined ? '' : `; did you mean ${guess}?`}`;
+function unknownFileKeys(
+  settings: Settings,
+  file: Readonly<Record<string, unknown>>,
+  { renamed = {} }: OtherNames,
+): string[] {
+  const known = Object.keys(settings).map(fileKey);
+  const successors = new Map(Object.entries(renamed).map(([from, to]) => [fileKey(from), fileKey(to)]));
+  return Object.keys(file)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const [successor, guess] = [successors.get(key), nearest(key, known)];
+      if (successor !== undefined) return `${key} of the configuration file is called ${successor} now`;
+      return `${key} is not a known key of the configuration file${guess === undefined ? '' : `; did you mean ${guess}?`}`;
+    });
 }
 
 function fileText(value: unknown): string | undefined {

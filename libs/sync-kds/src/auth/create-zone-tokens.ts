@@ -9,6 +9,8 @@ export interface ZoneTokenDesk {
   readonly auth: AuthPort;
   /** Makes tokens and takes them back. */
   readonly tokens: ZoneTokens;
+  /** Which secrets hold no signing key although their names say so. */
+  faults(): readonly string[];
   close(): void;
 }
 
@@ -18,6 +20,7 @@ export function createZoneTokens(parts: ZoneTokenParts): ZoneTokenDesk {
   return {
     auth: new TokenAuth(trust, parts.clock),
     tokens: new ZoneTokens(parts, trust),
+    faults: () => trust.faults,
     close: () => trust.close(),
   };
 }

@@ -112,6 +112,37 @@ describe('a global that asks for zone tokens', () => {
     expect([copy.id.zone, copy.labels['kuma.io/zone']]).toEqual(['east', 'east']);
   });
 
+  it('admits zones by the keys that there are while other secrets of such names hold none, and says which', async () => {
+    const { plane, desk } = global;
+    const token = await global.token('east');
+    const garbage = [2, 7, 999_999_999_999_999].map((serial) => signingKeyName(serial));
+    await plane.write([
+      ...garbage.map((name) => putSecret(coreKinds, name, 'no key', 'absent')),
+      putSecret(coreKinds, REVOCATIONS, '\u0000,,, \n', 'absent'),
+    ]);
+    await plane.holds(globalSecretId(signingKeyName(7)));
+    expect(desk.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
+    const started = createZoneTokens({
+      ...{ store: plane.store, index: plane.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
+    });
+    await started.tokens.ensureKey();
+    expect(started.faults()).toHaveLength(3);
+    started.close();
+    expect(await global.answer('handshake', 'east', token)).toEqual(['OK', '']);
+    // The highest serial is used up by what is no key: the lowest that is free is next.
+    expect(await desk.tokens.rotate()).toBe(3);
+    expect(await global.answer('handshake', 'west', await global.token('west'))).toEqual(['OK', '']);
+  });
+
+  it('makes a key that can be used where all that is stored is none', async () => {
+    const empty = new TokenGlobal();
+    await empty.plane.write([putSecret(coreKinds, signingKeyName(999_999_999_999_999), 'no key', 'absent')]);
+    await empty.plane.holds(globalSecretId(signingKeyName(999_999_999_999_999)));
+    await empty.desk.tokens.ensureKey();
+    expect((await empty.desk.tokens.issue({ zone: 'east', validFor: '1h' })).token).not.toBe('');
+    await empty.close();
+  });
+
   describe.each(['handshake', 'down', 'up'] as const)('on %s', (call) => {
     it.each<[string, () => Promise<string | undefined>, string, RegExp]>([
       ['its token', () => global.token('east'), 'OK', /^$/],
@@ -253,11 +284,19 @@ describe('a global that asks for zone tokens', () => {
   });
 
   it('keeps every revocation when several come at once', async () => {
-    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => `6f1b2c0e-0000-4000-8000-00000000000${letter}`);
     await Promise.all(ids.map((id) => global.desk.tokens.revoke(id)));
-    await global.desk.tokens.revoke('a');
+    await global.desk.tokens.revoke(ids[0] ?? '');
     const list = secretText(await global.plane.holds(globalSecretId(REVOCATIONS)));
     expect(list.split(',').sort()).toEqual(ids);
+  });
+
+  it('revokes nothing but what can be the id of a token', async () => {
+    for (const id of ['bad', '', 'a,b', 'e30.e30.c2ln']) {
+      const violation = { field: 'id', reason: `must be the id (jti) of a zone token, a UUID; got "${id}"` };
+      await expect(global.desk.tokens.revoke(id)).rejects.toMatchObject({ violations: [violation] });
+    }
+    expect(global.plane.names('GlobalSecret')).not.toContain(REVOCATIONS);
   });
 
   it.each([

@@ -67,15 +67,19 @@ function zoneFaults(field: string, zone: string): readonly Violation[] {
 
 function textFaults(field: string, text: string, longest: number): readonly Violation[] {
   if (text.length > longest) return [tooLong(field, text.length, longest)];
-  return PRINTABLE.test(text) ? [] : [FieldPath.at(field).violation('must consist of printable ASCII characters')];
+  return PRINTABLE.test(text)
+    ? []
+    : [FieldPath.at(field).violation('must consist of printable ASCII characters', 'wrong-form')];
 }
 
 function countFaults(field: string, count: number, most: number): readonly Violation[] {
-  return count <= most ? [] : [FieldPath.at(field).violation(`must not have more than ${most} items, has ${count}`)];
+  return count <= most
+    ? []
+    : [FieldPath.at(field).violation(`must not have more than ${most} items, has ${count}`, 'too-many')];
 }
 
 function tooLong(field: string, length: number, longest: number): Violation {
-  return FieldPath.at(field).violation(`must not be longer than ${longest} characters, has ${length}`);
+  return FieldPath.at(field).violation(`must not be longer than ${longest} characters, has ${length}`, 'too-long');
 }
 
 /** The first few are enough to see what is wrong. */

@@ -125,7 +125,8 @@ export class ZoneInsights {
     const { store, sessions, clock } = this.options;
     const [note, standing] = await Promise.all([store.note(INSIGHTS, zone), sessions.session(zone)]);
     if (!note) return undefined;
-    return isLive(note, clock.now()) && speaksOf(note, standing) ? note : { ...note, health: 'Offline' };
+    if (isLive(note, clock.now()) && speaksOf(note, standing)) return note;
+    return isOnline(note) ? { ...note, health: 'Offline', offline: abandoned(note) } : note;
   }
 
   private judge(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
@@ -140,9 +141,11 @@ export class ZoneInsights {
     const { health, reports } = this.judge(zone);
     const [first] = members;
     const now = clock.now();
+    const end = health === 'Offline' ? this.live.endOf(zone) : undefined;
     for (const { session } of members) this.sessions.set(zone, Math.max(session, this.sessions.get(zone) ?? 0));
     return {
       health,
+      ...(end ? { offline: { ...end } } : {}),
       globalInstanceId: instance,
       renewedAt: now,
       ...this.lastPeer(zone, first),
@@ -160,6 +163,12 @@ export class ZoneInsights {
         .map((member) => subscription(member, instance)),
     };
   }
+}
+
+/** Of a session that was open when it was last told of, and whose replica is gone. */
+function abandoned({ renewedAt, globalInstanceId }: JsonObject): JsonObject {
+  const replica = typeof globalInstanceId === 'string' ? globalInstanceId : 'the replica';
+  return { since: Number(renewedAt ?? 0), reason: `${replica} of the global no longer has its session` };
 }
 
 /** As Kuma says it, for its tools (rest.md §1.4). */

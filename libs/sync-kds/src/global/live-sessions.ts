@@ -24,11 +24,16 @@ export interface SessionMember {
   close(detail: string): void;
 }
 
+/** When and why the session of a zone that is away ended; ms since 1970. */
+export type SessionEnd = { readonly since: number; readonly reason: string };
+
 /** The streams of each zone on this replica: a newer session closes the older one's (design.md §5 Reconnect). */
 export class LiveSessions {
   private readonly zones = new Map<string, Set<SessionMember>>();
   /** The last session of each zone and direction that was entered or replaced. */
   private readonly entered = new Map<string, number>();
+  /** How the last session of each zone ended; none while it has its first stream. */
+  private readonly ends = new Map<string, SessionEnd>();
 
   /** `changed` is told when a zone's streams came or went. */
   constructor(private readonly changed: (zone: string) => void) {}
@@ -36,6 +41,11 @@ export class LiveSessions {
   /** Zones that have a stream here. */
   names(): readonly string[] {
     return [...this.zones.keys()];
+  }
+
+  /** How the session ended of a zone that had one here and is away. */
+  endOf(zone: string): SessionEnd | undefined {
+    return this.ends.get(zone);
   }
 
   /** The open streams of a zone. */
@@ -52,15 +62,19 @@ export class LiveSessions {
     if (member.session <= (this.entered.get(key) ?? 0)) return false;
     this.closeOlder(zone, member.session, member.direction);
     this.entered.set(key, member.session);
+    this.ends.delete(zone);
     const members = this.zones.get(zone) ?? new Set();
     this.zones.set(zone, members.add(member));
     this.changed(zone);
     return true;
   }
 
-  leave(zone: string, member: SessionMember): void {
+  /** The first stream to leave ends the session, unless a newer one has taken its place. */
+  leave(zone: string, member: SessionMember, end: SessionEnd): void {
     const members = this.zones.get(zone);
     if (!members?.delete(member)) return;
+    const replaced = [...members].some(({ session }) => session > member.session);
+    if (!replaced && !this.ends.has(zone)) this.ends.set(zone, end);
     if (members.size === 0) this.zones.delete(zone);
     this.changed(zone);
   }

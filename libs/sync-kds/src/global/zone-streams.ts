@@ -151,7 +151,7 @@ export class ZoneStreams {
     const unwatch = admissions.watch(callerOf(headers), (error) => stream.end(endReasonOf(error), shortText(error)));
     return (reason) => {
       unwatch();
-      live.leave(zone, member);
+      live.leave(zone, member, { since: options.clock.now(), reason });
       options.logger.info('a stream of a zone ended', { zone, session, direction, reason });
     };
   }

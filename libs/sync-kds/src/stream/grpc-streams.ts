@@ -66,7 +66,7 @@ export class ServerStream implements ListenedStream {
       if (!this.over) listener.message(bytes);
     });
     this.call.on('drain', () => listener.drain());
-    this.call.on('cancelled', () => ended('cancelled'));
+    this.call.on('cancelled', () => ended('its connection ended'));
     this.call.on('error', (error) => ended(error.message));
     this.call.on('end', () => {
       this.end('unavailable', 'the zone ended the stream');

@@ -3,9 +3,9 @@ import { hashedName } from '@causeway/naming';
 import { ResourceIndex } from '@causeway/store';
 import type { Parcel } from '@causeway/sync';
 import { withRelayedKinds } from '../global/relayed-kinds';
+import { UNBOUNDED } from '../wire/bounds';
 import { CAUSEWAY_DIALECT, KUMA_DIALECT, type Dialect } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { PLAIN_BOUNDS } from '../wire/bounds';
 import { encodeResponse, openResponse } from '../wire/response';
 import type { WireResource } from '../wire/wire-resource';
 import { parcelOf, type CopyPut } from './parcel';
@@ -29,16 +29,18 @@ function received(resources: readonly WireResource[], dialect: Dialect = CAUSEWA
   });
   const kind = resources[0]?.kind ?? '';
   const bytes = encodeResponse({ kind, nonce: '1', controlPlane: 'east', resources: encoded, removed: [] });
-  const bounds = { ...PLAIN_BOUNDS, resource: Infinity };
-  const steps = parcelOf(openResponse(bytes, bounds), {
+  const steps = parcelOf(openResponse(bytes, UNBOUNDED), {
     receiver: { role: 'global', from: 'east' },
     registry: withRelayedKinds(coreKinds),
     index: new ResourceIndex(),
     dialect,
-    bounds,
+    bounds: UNBOUNDED,
     now: () => 0,
   });
-  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value.parcel;
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value.parcel;
+  }
 }
 
 describe('a message with one resource that sync refuses', () => {
@@ -54,7 +56,7 @@ describe('a message with one resource that sync refuses', () => {
     ['a name of two lines', { labels: { ...labels, 'kuma.io/display-name': 'a\nb' } }, 'name: must be 1 to 253'],
     ['text for its ports', { spec: { ports: 'x' } }, 'spec.ports: must be a list'],
     ['60,000 ports', { spec: { ports: Array.from({ length: 60_000 }, () => 1) } }, 'must have at most 1024 items'],
-    ['20,000 labels', { labels: { ...labels, ...many } }, 'labels: must be at most 128'],
+    ['20,000 labels', { labels: { ...labels, ...many } }, 'the envelope has more than 4096 parts'],
     ['a label of 5 MB', { labels: { ...labels, a: 'x'.repeat(5_000_000) } }, 'not be larger than 262144 bytes'],
   ])('takes the others, and says why not %s', (_, change, reason) => {
     const { arrivals, rejected } = received([service('good'), service('bad', change), service('fine')]);

@@ -6,7 +6,7 @@ import type { ZoneSyncStatus } from './zone-sync';
 
 /** What a zone itself knows of its session, in the form in which the global tells it; `now` is ms since 1970. */
 export function sessionInsight(status: ZoneSyncStatus, now: number, hold = DEFAULT_HOLD): JsonObject {
-  const { connected, session, peer, global, openedAt = 0, kinds, lastError } = status;
+  const { connected, session, peer, global, openedAt = 0, kinds, lastError, awaySince } = status;
   const directions = ['down', 'up'] as const;
   return {
     health: healthOf(kinds, connected ? directions.length : 0, now),
@@ -17,5 +17,6 @@ export function sessionInsight(status: ZoneSyncStatus, now: number, hold = DEFAU
     ...newLifeDocument(status.newLife, hold),
     kinds: kinds.map((report) => reportDocument(report, now)),
     ...(connected || lastError === undefined ? {} : { lastError }),
+    ...(awaySince === undefined ? {} : { offline: { since: awaySince, reason: lastError ?? 'no session yet' } }),
   };
 }

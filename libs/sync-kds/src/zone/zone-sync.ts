@@ -11,8 +11,10 @@ export interface ZoneSyncStatus {
   /** Undefined before the first session. */
   readonly session?: number;
   readonly peer?: 'causeway' | 'kuma';
-  /** Why the last session ended. */
+  /** Why the last session ended, or none began. */
   readonly lastError?: string;
+  /** Since when there is no session, ms since 1970; absent while there is one. */
+  readonly awaySince?: number;
   /** Kinds whose whole state has been taken in from the global in this session. */
   readonly complete: readonly string[];
   /** How far each kind is in this session, both ways. */
@@ -42,6 +44,7 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: Connection | undefined;
   let lastError: string | undefined;
+  let awaySince = clock.now();
 
   let hint = 0;
 
@@ -49,6 +52,7 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
     connection = await connect(options);
     backoff.reset();
     lastError = await connection.ended;
+    awaySince = clock.now();
   };
 
   return {
@@ -72,7 +76,7 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
     heedOperator: async () => connection?.heedOperator(),
     status: () => ({
       connected: connection !== undefined,
-      ...(connection ? statusOf(connection) : {}),
+      ...(connection ? statusOf(connection) : { awaySince }),
       ...(lastError === undefined ? {} : { lastError }),
       complete: connection?.complete() ?? [],
       kinds: connection?.reports() ?? [],
