@@ -6,22 +6,30 @@ import { zoneAttacks } from './attacks/zone-attacks';
 import { Tally } from './tally';
 import { textOf, type Arena, type Attack, type Target } from './target';
 
-/** What the attacking process is told. */
+/** Attacks that share a process: those of another one have their own. */
+export type AttackGroup = 'zones' | 'rest' | 'dns';
+
+/** What an attacking process is told. */
 export interface Orders {
   readonly target: Target;
+  readonly group: AttackGroup;
   /** How long it attacks, ms. */
   readonly lasts: number;
   /** Names of attacks to leave to themselves; empty means all. */
   readonly only: readonly string[];
 }
 
-const ALL: readonly Attack[] = [...zoneAttacks(), ...restAttacks(), ...dnsAttacks()];
+const GROUPS: Readonly<Record<AttackGroup, readonly Attack[]>> = {
+  zones: zoneAttacks(),
+  rest: restAttacks(),
+  dns: dnsAttacks(),
+};
 
-/** All attacks at once until the time is over; tells the tally to the parent. */
-async function main({ target, lasts, only }: Orders): Promise<void> {
+/** All attacks of the group at once until the time is over; tells the tally to the parent. */
+async function main({ target, group, lasts, only }: Orders): Promise<void> {
   const tally = new Tally();
   const stop = new AbortController();
-  const chosen = ALL.filter(({ name }) => only.length === 0 || only.includes(name));
+  const chosen = GROUPS[group].filter(({ name }) => only.length === 0 || only.includes(name));
   for (const { name } of chosen) tally.expect(name);
   const arena = { target, tally, stop: stop.signal };
   setMaxListeners(0, stop.signal);

@@ -6,13 +6,14 @@ import { memory } from '../../bench/support/process-figures';
 import { ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { EVIL_ZONES } from './attacks/zone-attacks';
-import type { Orders } from './attacker';
+import type { AttackGroup, Orders } from './attacker';
 import { NormalLoad } from './load';
 import type { Counts } from './tally';
 import type { Target } from './target';
 import type { PlaneFigures, Seen } from './verdict';
 
 const ROOT = join(__dirname, '..', '..');
+const GROUPS: readonly AttackGroup[] = ['zones', 'rest', 'dns'];
 const ZONES = ['east', 'west'] as const;
 
 /** How long the parts of a run last, s. */
@@ -58,7 +59,9 @@ async function observed(mesh: ProcessMesh, load: NormalLoad, options: RunOptions
   await pause(options.before * 1_000);
   const terms = await Promise.all(planes.map(termsOf));
   const attackFrom = performance.now();
-  const attacks = await attacked({ target, lasts: options.attack * 1_000, only: options.only });
+  const orders = { target, lasts: options.attack * 1_000, only: options.only };
+  const counts = await Promise.all(GROUPS.map((group) => attacked({ ...orders, group })));
+  const attacks = merged(counts);
   const attackUntil = performance.now();
   await pause(options.after * 1_000);
   await load.end();
@@ -111,6 +114,13 @@ function attacked(orders: Orders): Promise<Counts> {
     });
     child.once('exit', (code, signal) => reject(new Error(`the attacker ended with ${code ?? signal}`)));
   });
+}
+
+/** Only breaches are counted by more than one process. */
+function merged(counts: readonly Counts[]): Counts {
+  const breaches = Object.assign({}, ...counts.map((each) => each['BREACH'] ?? {}));
+  const all: Counts = Object.assign({}, ...counts);
+  return Object.keys(breaches).length > 0 ? { ...all, BREACH: breaches } : all;
 }
 
 function notePeak({ name, pid }: ProcessPlane, peaks: Map<string, number>): void {

@@ -82,9 +82,7 @@ export function judge(seen: Seen, times: boolean): Verdict {
     ...planes
       .filter(({ termsBefore, termsAfter }) => Number.isNaN(termsAfter - termsBefore))
       .map(({ name }) => `${name} does not tell its epoch`),
-    ...Object.keys(attacks)
-      .filter((attack) => Object.keys(attacks[attack] ?? {}).length === 0)
-      .map((attack) => `${attack} never struck`),
+    ...idle(attacks, times),
     ...(leasesLost > 0 ? [`${leasesLost} leases were lost`] : []),
     ...lost,
     ...Object.keys(attacks['BREACH'] ?? {}),
@@ -101,6 +99,15 @@ export function judge(seen: Seen, times: boolean): Verdict {
   };
 }
 
+/** Attacks of which no blow was answered or refused: in a short run on a busy machine some come too late, but not most. */
+function idle(attacks: Counts, all: boolean): readonly string[] {
+  const names = Object.keys(attacks);
+  const never = names.filter(
+    (attack) => !Object.keys(attacks[attack] ?? {}).some((outcome) => !/DEADLINE_EXCEEDED/.test(outcome)),
+  );
+  return all || never.length > names.length / 2 ? never.map((attack) => `${attack} never struck`) : [];
+}
+
 /** A write that nobody saw took until now. */
 function propagation(writes: readonly Write[], now: number): Propagation {
   const answered = writes.filter((write) => write.refused === undefined);
@@ -112,7 +119,7 @@ function propagation(writes: readonly Write[], now: number): Propagation {
 }
 
 /** Until the last write that was due after the attacks and was slow or refused. */
-function settled(writes: readonly Write[], { attackUntil, ended }: Phases, slow: number): number | undefined {
+function settled(writes: readonly Write[], { attackUntil }: Phases, slow: number): number | undefined {
   const after = writes.filter(({ due }) => due >= attackUntil);
   const late = after.filter(({ due, seen, refused }) => refused !== undefined || (seen ?? Infinity) - due > slow);
   const last = late.at(-1);

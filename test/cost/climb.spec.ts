@@ -1,5 +1,7 @@
 import { climb, sizesUpTo } from './climb';
+import { courseOf } from './course';
 import { entryPoints } from './entries/entry-points';
+import { EXAMPLES } from './examples';
 import { takesText, type EntryPoint } from './entry-point';
 
 const letters = [{ name: 'letters', make: (size: number) => 'a'.repeat(size) }];
@@ -59,6 +61,12 @@ describe('the cost fuzzer', () => {
     const names = (seed: number): string[] => entryPoints(seed).flatMap(({ shapes }) => shapes.map(({ name }) => name));
     expect(names(7)).toEqual(names(7));
     expect(names(7)).not.toEqual(names(8));
+  });
+
+  it('tries what was found once before all else, whatever the seed', () => {
+    const course = courseOf(entryPoints(9), 9).map(({ entry, shape }) => `${entry.name}: ${shape.name}`);
+    const examples = EXAMPLES.map(([entry, shape]) => `${entry}: ${shape}`);
+    expect([...course.slice(0, examples.length)].sort()).toEqual([...examples].sort());
   });
 
   it('makes inputs of about the size that is asked for', () => {

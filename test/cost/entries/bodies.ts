@@ -1,45 +1,74 @@
+import { deserialize, serialize } from 'node:v8';
 import { decodeDocument } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { Kind } from '@causeway/resources';
 import { judgeDraft } from '../../../libs/admission/src/judge-draft';
 import { mergePatch } from '../../../libs/admission/src/merge-patch';
 import { toDocument } from '../../../libs/admission/src/render-document';
-import { decodeBody } from '../../../libs/rest/src/http/body-decode';
+import { parseBody, READ_AT_ONCE, type BodyFormat } from '../../../libs/rest/src/http/body-decode';
+import { jsonShapeFault } from '../../../libs/rest/src/http/json-shape';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/dependencies';
 import type { Prng } from '../../simulation/engine/prng';
-import { takesInput, takesText, type EntryPoint } from '../entry-point';
+import { takesInput, takesText, type EntryPoint, type Shape, type TextShape } from '../entry-point';
 import { bodyShapes } from '../shapes/bodies';
 import { yamlShapes } from '../shapes/yaml';
 
 const ZONE = { role: 'zone', zone: 'east', federated: true } as const;
 const GLOBAL = { role: 'global' } as const;
 
-/** Bodies of REST as admission takes them: decoded, read as a document, judged against the kind. */
+/**
+ * Bodies of REST as admission takes them: decoded, read as a document, judged against the kind. Large ones are read in a
+ * thread: what that costs is an entry of its own, and of the kinds' entries only what is left for the main thread.
+ */
 export function bodyEntries(draw: Prng): EntryPoint[] {
   const kinds = coreKinds.kinds.map((kind) => [kind, bodyShapes(kind, draw.fork(kind.name))] as const);
-  const [dense] = kinds.flatMap(([kind, shapes]) => (kind.name === 'Dataplane' ? [shapes] : []));
+  const all = kinds.flatMap(([, shapes]) => shapes);
+  const { body, yaml } = DEFAULT_LIMITS;
   return [
     ...kinds.map(([kind, shapes]) =>
-      takesInput({ name: `${kind.name} in JSON`, largest: DEFAULT_LIMITS.body }, shapes, Buffer.from, (bytes) =>
-        judge(kind, decodeBody('application/json', bytes)),
-      ),
+      takesInput({ name: `${kind.name} in JSON`, largest: body }, shapes, left('json', kind), run),
     ),
-    ...kinds.map(([kind, shapes]) =>
-      takesInput(
-        { name: `${kind.name} in YAML`, largest: DEFAULT_LIMITS.yaml },
-        shapes.filter((_, i) => i % 9 === draw.between(0, 8)),
-        Buffer.from,
-        (bytes) => judge(kind, decodeBody('application/yaml', bytes)),
-      ),
+    { name: 'any kind in YAML', largest: yaml, shapes: kinds.flatMap(([kind, shapes]) => inYaml(kind, shapes)) },
+    takesInput({ name: 'JSON (above 64 KiB in a thread)', largest: body }, all, Buffer.from, (bytes) =>
+      jsonShapeFault(parseBody('json', bytes)),
     ),
-    takesInput({ name: 'any YAML', largest: DEFAULT_LIMITS.yaml }, yamlShapes(draw), Buffer.from, (bytes) =>
-      decodeBody('application/yaml', bytes),
+    takesInput(
+      { name: 'YAML (above 8 KiB in a thread)', largest: yaml },
+      [...yamlShapes(draw), ...all],
+      Buffer.from,
+      (bytes) => parseBody('yaml', bytes),
     ),
-    takesText('merge patch', DEFAULT_LIMITS.body, dense ?? [], (text) => {
+    takesText('merge patch', READ_AT_ONCE.json, all, (text) => {
       const patch = JSON.parse(text);
       return mergePatch(mergePatch({}, patch), patch);
     }),
   ];
+}
+
+/** What of a body is left for the main thread. */
+function left(format: BodyFormat, kind: Kind): (text: string) => () => unknown {
+  return (text) => {
+    const bytes = Buffer.from(text);
+    if (bytes.length <= READ_AT_ONCE[format]) return () => judge(kind, parseBody(format, bytes));
+    try {
+      const value = parseBody(format, bytes);
+      if (format === 'json')
+        return jsonShapeFault(value) ? () => undefined : () => judge(kind, parseBody(format, bytes));
+      const message = serialize(value);
+      return () => judge(kind, deserialize(message));
+    } catch {
+      return () => undefined;
+    }
+  };
+}
+
+function inYaml(kind: Kind, shapes: readonly TextShape[]): readonly Shape[] {
+  const take = left('yaml', kind);
+  return shapes.map(({ name, make }) => ({ name: `${kind.name}: ${name}`, prepare: (size) => take(make(size)) }));
+}
+
+function run(work: () => unknown): unknown {
+  return work();
 }
 
 function judge(kind: Kind, body: unknown): unknown {

@@ -6,6 +6,7 @@ import { Access } from '../../../libs/rest/src/http/access';
 import { queryOf } from '../../../libs/rest/src/http/call';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/dependencies';
+import { requestLineFault } from '../../../libs/rest/src/http/request-line';
 import { pathOf, unknownPath } from '../../../libs/rest/src/http/paths';
 import { problemAnswer } from '../../../libs/rest/src/http/problem.filter';
 import { decodeCursor } from '../../../libs/rest/src/read/cursor';
@@ -72,8 +73,11 @@ export function restEntries(draw: Prng): EntryPoint[] {
       parseEventId,
     ),
     takesText('If-Match', HEAD, plain, (text) => checkPrecondition(text, { uid: 'u', generation: 1 })),
-    takesText('path', HEAD, textShapes(draw, [['/meshes/default/meshservices/', '']]), (text) =>
-      unknownPath(pathOf(text), coreKinds),
+    takesText(
+      'path',
+      HEAD,
+      textShapes(draw, [['/meshes/default/meshservices/', '']]),
+      (text) => requestLineFault(text) ?? unknownPath(pathOf(text), coreKinds),
     ),
     takesText('name in a path', HEAD, plain, (name) =>
       identityNamed({ kind: service, mesh: 'default', name }, { role: 'zone', zone: 'east', federated: true }),
@@ -137,6 +141,7 @@ const queries = [
 ];
 
 function readQuery(kind: Kind, text: string): unknown {
+  if (requestLineFault(`/?${text}`)) return undefined;
   const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) }, socket: LOOPBACK };
   const query = queryOf(call, listParameters(kind));
   const read = [readSelection(query), readPage(query)];
