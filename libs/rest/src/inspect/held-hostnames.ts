@@ -23,20 +23,27 @@ export interface HeldHostname {
 /** Kinds whose status holds hostnames. */
 export const NAMED_KINDS: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
 
-/** Hostnames of a mesh and who claims them, by hostname, then service. */
+/** Hostnames of a mesh and who claims them, by hostname, then service. Rejects when the signal aborts. */
 export function heldHostnames(
   index: ResourceIndex,
   mesh: string,
   { containing, ...part }: HostnamePart,
+  signal: AbortSignal,
 ): Promise<SortedPage<HeldHostname>> {
   const byName = (a: HeldHostname, b: HeldHostname): number =>
     compareText(a.hostname, b.hostname) || compareText(orderOf(a), orderOf(b));
-  return sortedPage(namesWith(index, mesh, containing), byName, part);
+  return sortedPage(namesWith(index, mesh, containing, signal), byName, part);
 }
 
-function* namesWith(index: ResourceIndex, mesh: string, text: string): Generator<HeldHostname | undefined> {
+function* namesWith(
+  index: ResourceIndex,
+  mesh: string,
+  text: string,
+  signal: AbortSignal,
+): Generator<HeldHostname | undefined> {
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {
+      signal.throwIfAborted();
       if (service.id.mesh === mesh) yield* addressesOf(service).filter(({ hostname }) => hostname.includes(text));
       yield;
     }

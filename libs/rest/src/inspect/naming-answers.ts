@@ -47,9 +47,10 @@ export class NamingAnswers {
     const mesh = pathParameter(call, 'mesh');
     requireMesh(this.parts.index, mesh);
     const part = { containing, ...page };
+    const signal = this.parts.lives.signalOf(call);
     const rows = await this.parts.costly.run(
-      async () => this.insights.hostnames?.(mesh, part) ?? heldHostnames(this.parts.index, mesh, part),
-      this.parts.lives.signalOf(call),
+      async () => this.insights.hostnames?.(mesh, part) ?? heldHostnames(this.parts.index, mesh, part, signal),
+      signal,
     );
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
