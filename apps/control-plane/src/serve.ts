@@ -1,5 +1,12 @@
 import { HostnameExplainer } from '@causeway/controllers';
-import { createRestServer, type Insights, type RestLimits, type RestServer, type SyncDecisions, type ZoneAccess } from '@causeway/rest';
+import {
+  createRestServer,
+  type Insights,
+  type RestLimits,
+  type RestServer,
+  type SyncDecisions,
+  type ZoneAccess,
+} from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
 import { createMetrics, serveDiagnostics, type Diagnostics, type Distribution, type Figure } from '@causeway/telemetry';
 import { orFail } from './configure';
@@ -45,7 +52,11 @@ export async function serve(foundations: Foundations, options: ServeOptions): Pr
   const { settings } = options;
   const host = settings.CAUSEWAY_BIND_ADDRESS;
   const opened: { rest?: RestServer } = {};
-  const figures = [...foundationFigures(foundations), ...watchFigures(() => opened.rest?.watches()), ...options.figures];
+  const figures = [
+    ...foundationFigures(foundations),
+    ...watchFigures(() => opened.rest?.watches()),
+    ...options.figures,
+  ];
   const metrics = createMetrics(figures, options.distributions);
   const sources = { metrics, notReady: options.notReady };
   const diagnostics = await orFail(serveDiagnostics(sources, { host, port: settings.CAUSEWAY_DIAGNOSTICS_PORT }));
