@@ -7,7 +7,7 @@
  */
 export { FieldPath, shortened, type Violation, type ViolationRule } from './violation';
 export { Violations } from './violations';
-export { checkStorable, DEEPEST_JSON, isText, jsonBytes } from './json-size';
+export { checkStorable, DEEPEST_JSON, isSurelyStorable, isText, jsonBytes } from './json-size';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export { isJsonArray, isJsonObject, jsonEqual, ownField, type JsonObject, type JsonValue } from './json';
 export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';

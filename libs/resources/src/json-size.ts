@@ -36,6 +36,27 @@ function textBytes(text: string): number {
   return /["\\\u0000-\u001f]/.test(text) ? Buffer.byteLength(JSON.stringify(text)) : Buffer.byteLength(text) + 2;
 }
 
+/** Escapes of NUL and of halves of surrogate pairs as JSON writes them, and the one key that no document may have. */
+const SUSPECT = /\\u0000|\\ud[89a-f]|__proto__/;
+
+/**
+ * True where `value` is surely smaller than `bytes` and passes `checkStorable`: a fast look that almost every resource
+ * passes. False means that `jsonBytes` and `checkStorable` must look closely. Linear in the value.
+ */
+export function isSurelyStorable(value: unknown, bytes: number): boolean {
+  if (isDeeper(value, DEEPEST_JSON)) return false;
+  const text = JSON.stringify(value);
+  // A character of UTF-16 is at most three bytes of UTF-8.
+  return text.length * 3 <= bytes && !SUSPECT.test(text);
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (most < 0) return true;
+  for (const inner of Object.values(value)) if (isDeeper(inner, most - 1)) return true;
+  return false;
+}
+
 /**
  * Notes what of `value` no store can hold: nesting beyond `DEEPEST_JSON`, numbers that JSON cannot say, NUL and halves of
  * surrogate pairs (Postgres refuses both in jsonb), keys called `__proto__`. Linear in the value.

@@ -1,6 +1,7 @@
 import {
   checkStorable,
   FieldPath,
+  isSurelyStorable,
   jsonBytes,
   shortened,
   Violations,
@@ -41,9 +42,9 @@ export function arrivalFault(kind: Kind, arriving: ArrivingResource): string | u
   const fault =
     identityFault(kind, arriving) ??
     countFault(arriving) ??
-    sizeFault(kind, arriving) ??
+    labelCountFault(kind, arriving) ??
+    (isSmall(kind, arriving) ? undefined : (sizeFault(kind, arriving) ?? textFault(arriving))) ??
     labelFault(arriving) ??
-    textFault(arriving) ??
     kind.shapeFault(arriving.spec, FieldPath.at('spec'));
   return fault && `${fault.field}: ${fault.reason} (${fault.rule})`;
 }
@@ -77,10 +78,18 @@ function countFault({ generation, creationOrder, revision }: ArrivingResource): 
   return undefined;
 }
 
-function sizeFault({ bounds }: Kind, { labels, spec, status }: ArrivingResource): Violation | undefined {
+function labelCountFault({ bounds }: Kind, { labels }: ArrivingResource): Violation | undefined {
   const count = Object.keys(labels).length;
-  if (count > bounds.labels)
-    return FieldPath.at('labels').violation(`must be at most ${bounds.labels}, are ${count}`, 'too-many');
+  if (count <= bounds.labels) return undefined;
+  return FieldPath.at('labels').violation(`must be at most ${bounds.labels}, are ${count}`, 'too-many');
+}
+
+/** Almost every resource is small and plain text: one fast look then says all. */
+function isSmall({ bounds }: Kind, { labels, spec, status }: ArrivingResource): boolean {
+  return isSurelyStorable([labels, spec, status], bounds.bytes);
+}
+
+function sizeFault({ bounds }: Kind, { labels, spec, status }: ArrivingResource): Violation | undefined {
   const bytes = jsonBytes(labels, bounds.bytes) + jsonBytes(spec, bounds.bytes);
   if (bytes > bounds.bytes) return tooLarge('spec', 'with its labels ', bounds.bytes);
   return jsonBytes(status, bounds.bytes) > bounds.bytes ? tooLarge('status', '', bounds.bytes) : undefined;
