@@ -1,6 +1,7 @@
 import { resolveName } from '@causeway/admission';
 import { selectedDataplanes } from '@causeway/controllers';
-import { compareText, isJsonObject, type Kind } from '@causeway/resources';
+import { compareText, isJsonObject, type Kind, type Resource } from '@causeway/resources';
+import { sortedPage } from '@causeway/runtime';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
 import { addressParameters, FRESHNESS } from '../read/read-parameters';
@@ -61,18 +62,20 @@ export class Inspections {
     await this.reads.ready(query);
     requireMesh(this.parts.index, mesh ?? '');
     const service = resolveName(this.parts.index, this.parts.cp, name);
-    const found = selectedDataplanes(service, this.parts.index.ofKind('Dataplane'));
     // All are of one mesh, zone and namespace.
-    found.sort((a, b) => compareText(a.id.name, b.id.name));
-    const rows = found.map(({ id, labels }) => ({
+    const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
+    const found = await this.parts.costly.run(
+      async () => sortedPage(selectedDataplanes(service, this.parts.index.ofKind('Dataplane')), byName, page),
+      this.parts.lives.signalOf(call),
+    );
+    const items = found.items.map(({ id, labels }) => ({
       type: id.kind,
       mesh: id.mesh,
       namespace: id.namespace,
       name: id.name,
       labels,
     }));
-    const items = rows.slice(page.offset, page.offset + page.size);
-    return json(pageOf(call, { total: rows.length, items }, page));
+    return json(pageOf(call, { total: found.total, items }, page));
   }
 
   private kind(name: string): Kind {
