@@ -62,7 +62,10 @@ export function createZoneKeeper(options: ZoneKeeperOptions): ZoneKeeper {
       await deleteQuarantined(options, quarantines);
       if (!orphansLikely) return;
       orphansLikely = false;
-      for (const zone of await orphanZones(options)) await deleteRemains(options, zone);
+      for (const zone of await orphanZones(options)) {
+        await deleteRemains(options, zone);
+        sightings.forget(zone);
+      }
     } catch (error) {
       orphansLikely = true;
       if (!(error instanceof Fenced)) logger.warn('zones could not be kept in order', { error: errorText(error) });
