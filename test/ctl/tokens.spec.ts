@@ -9,7 +9,8 @@ describe('causeway tokens', () => {
   const revoked: string[] = [];
   const zoneAccess: ZoneAccess = {
     issue: async ({ zone, validFor, scope = ['cp'] }) => {
-      if (validFor === 'soon') throw new Invalid([{ field: 'validFor', reason: 'must be a duration such as 720h', rule: 'invalid' }]);
+      if (validFor === 'soon')
+        throw new Invalid([{ field: 'validFor', reason: 'must be a duration such as 720h', rule: 'invalid' }]);
       return { token, id: 'id-1', zone, scope, expiresAt: '2030-01-01T00:00:00.000Z' };
     },
     revoke: async (id) => void revoked.push(id),
