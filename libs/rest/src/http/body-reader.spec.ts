@@ -72,8 +72,10 @@ describe('BodyReader', () => {
     ['values', `[${'{},'.repeat(100_000)}{}]`],
     ['nesting', '['.repeat(60_000) + ']'.repeat(60_000)],
     ['keys', `{${Array.from({ length: 10_000 }, (_, i) => `"key${i}":1`).join(',')}}`],
-  ])('refuses JSON of too many %s', async (_, body) => {
-    const [status, detail] = await problem(shared.read(callOf(body)));
+    ['keys in YAML', Array.from({ length: 7_000 }, (_, i) => `key${i}: 1`).join('\n')],
+  ])('refuses a body of too many %s', async (name, body) => {
+    const type = name.endsWith('YAML') ? 'application/yaml' : 'application/json';
+    const [status, detail] = await problem(shared.read(callOf(body, type)));
     expect([status, detail]).toEqual([400, expect.stringMatching(/more than \d+ keys/)]);
   });
 

@@ -1,8 +1,8 @@
-/** Bounds of the shape of a large JSON body: far more than any document has that a kind takes. */
+/** Bounds of the shape of a large body: far more than any document has that a kind takes. */
 export const JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
 
 /**
- * Why a JSON value has too much in it to be read on the main thread, undefined where it has not. Empty objects and
+ * Why a value has too much in it to be read on the main thread, undefined where it has not. Empty objects and
  * single digits by the hundred thousand take longer than anything else of their size, objects of very many keys too.
  * It does not recurse.
  */

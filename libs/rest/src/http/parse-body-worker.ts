@@ -16,11 +16,9 @@ parentPort?.postMessage({ type: 'ready' } satisfies ParseAnswer);
 function answerTo(format: 'json' | 'yaml', bytes: Uint8Array): ParseAnswer {
   try {
     const value = parseBody(format, bytes);
-    if (format === 'yaml') return { type: 'value', value };
     const fault = jsonShapeFault(value);
-    return fault === undefined
-      ? { type: 'fine' }
-      : { type: 'failure', status: 400, detail: `The body cannot be read: ${fault}.` };
+    if (fault !== undefined) return { type: 'failure', status: 400, detail: `The body cannot be read: ${fault}.` };
+    return format === 'yaml' ? { type: 'value', value } : { type: 'fine' };
   } catch (error) {
     const { status, detail } = problemOf(error, '').problem;
     const stack = status === 500 && error instanceof Error ? error.stack : undefined;
