@@ -62,7 +62,10 @@ export function createZoneKeeper(options: ZoneKeeperOptions): ZoneKeeper {
       await deleteQuarantined(options, quarantines);
       if (!orphansLikely) return;
       orphansLikely = false;
-      for (const zone of await orphanZones(options)) await deleteRemains(options, zone);
+      for (const zone of await orphanZones(options)) {
+        await deleteRemains(options, zone);
+        sightings.forget(zone);
+      }
     } catch (error) {
       orphansLikely = true;
       if (!(error instanceof Fenced)) logger.warn('zones could not be kept in order', { error: errorText(error) });
@@ -136,10 +139,13 @@ async function orphanZones(options: ZoneKeeperOptions): Promise<readonly string[
   const joined = (await sessions.sessions()).map(({ zone }) => zone);
   const unknown = [...new Set([...copied, ...joined])].filter((zone) => !known.has(zone));
   // A zone that joins for the first time has a session before its Zone, and the index may lag.
-  const made = await Promise.all(
-    unknown.map((name) => store.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name })),
-  );
-  return unknown.filter((_, i) => !made[i]);
+  const made = await Promise.all(unknown.map((name) => isMade(store, name)));
+  return unknown.filter((_, i) => made[i] !== true);
+}
+
+/** Whether there is a Zone of this name, by the primary. */
+async function isMade(store: ResourceStore, name: string): Promise<boolean> {
+  return (await store.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name })) !== undefined;
 }
 
 function* ofZones({ index, registry }: ZoneKeeperOptions): Iterable<Resource> {
@@ -154,6 +160,8 @@ async function deleteRemains(options: ZoneKeeperOptions, zone: string): Promise<
   // that speak of the copies; else the points are forgotten and it begins with a whole state.
   const opening = await sessions.open({ zone, storeId: '', incarnation: '', epoch: 0, instance: 'deleted' });
   if (opening.type !== 'opened') return;
+  // A zone that joined meanwhile has its Zone before its first stream; what that has written is no remains.
+  if (await isMade(store, zone)) return;
   const session = { zone, session: opening.session };
   const forgotten = await notesOf(store, zone);
   const remains = [...ofZones(options)].filter(({ id }) => id.zone === zone);

@@ -56,6 +56,12 @@ export class ZoneSightings {
     return { policy: rule.policy, since: known.since };
   }
 
+  /** The zone was deleted: one that comes under its name was never seen. */
+  forget(zone: string): void {
+    this.seen.delete(zone);
+    this.told.delete(zone);
+  }
+
   private see(zone: string, value: JsonObject): void {
     const { globalInstanceId, renewedAt, health } = value;
     const insight = JSON.stringify([globalInstanceId, renewedAt, health]);
