@@ -12,8 +12,9 @@ export type ClaimLine = {
   /** The generator's name and where it was made: empty for the global, absent where that is not known. */
   readonly generator: { readonly name: string; readonly zone?: string };
   readonly status: 'Available' | 'NotAvailable';
-  /** Of a loser: the step of the order by which the winner stands before it, and the reason it shows. */
+  /** Of a loser: the step of the order by which the winner stands before it. */
   readonly rule?: PrecedenceRule;
+  /** The reason it shows. */
   readonly reason?: string;
   /** Of a loser: what would have to change for it to get the name. */
   readonly change?: string;
@@ -28,10 +29,15 @@ function claimLine(claim: ClaimView, i: number, claims: readonly ClaimView[]): C
   const [winner = claim] = claims;
   const { name, zone } = claim.generator.id;
   const line = { rank: i + 1, service: { ...claim.service.id }, generator: { name, zone } };
-  if (winner.service === claim.service) return { ...line, status: 'Available' };
+  if (winner.service === claim.service) return { ...line, ...standingOf(claim) };
   const rule = decidingRule(winner, claim);
   const change = neededChange(claim, claims.slice(0, i));
   return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
+}
+
+/** What is shown of a claim that has the name. */
+function standingOf({ unreachable }: ClaimView): Pick<ClaimLine, 'status' | 'reason'> {
+  return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }
 
 function neededChange(claim: ClaimView, stronger: readonly ClaimView[]): string {
