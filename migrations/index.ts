@@ -8,6 +8,7 @@ import { LeaderAndLife0000000000003 } from './0003-leader-and-life';
 import { WriteInOrder0000000000004 } from './0004-write-in-order';
 import { WriteTogether0000000000005 } from './0005-write-together';
 import { TellParts0000000000006 } from './0006-tell-parts';
+import { PointsAndEpochs0000000000007 } from './0007-points-and-epochs';
 
 /** All steps, in the order in which they run. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   WriteInOrder0000000000004,
   WriteTogether0000000000005,
   TellParts0000000000006,
+  PointsAndEpochs0000000000007,
 ];

@@ -19,6 +19,11 @@ CREATE TABLE notes (
   value jsonb NOT NULL
 );
 
+CREATE TABLE point_key (
+  one boolean NOT NULL DEFAULT true,
+  key text NOT NULL
+);
+
 CREATE TABLE resources (
   kind text COLLATE "C" NOT NULL,
   mesh text COLLATE "C" NOT NULL,
@@ -41,6 +46,11 @@ CREATE TABLE resources (
   freed jsonb NOT NULL,
   grace_started_at bigint,
   deleted_at bigint
+);
+
+CREATE TABLE session_floor (
+  one boolean NOT NULL DEFAULT true,
+  number bigint NOT NULL
 );
 
 CREATE TABLE store_head (
@@ -73,9 +83,17 @@ ALTER TABLE leader ADD CONSTRAINT leader_pkey PRIMARY KEY (one);
 
 ALTER TABLE notes ADD CONSTRAINT notes_pkey PRIMARY KEY (area, key);
 
+ALTER TABLE point_key ADD CONSTRAINT point_key_one_check CHECK (one);
+
+ALTER TABLE point_key ADD CONSTRAINT point_key_pkey PRIMARY KEY (one);
+
 ALTER TABLE resources ADD CONSTRAINT resources_dead_hold_no_vip CHECK (((deleted_at IS NULL) OR (vip IS NULL)));
 
 ALTER TABLE resources ADD CONSTRAINT resources_identity PRIMARY KEY (name, zone, namespace, kind, mesh);
+
+ALTER TABLE session_floor ADD CONSTRAINT session_floor_one_check CHECK (one);
+
+ALTER TABLE session_floor ADD CONSTRAINT session_floor_pkey PRIMARY KEY (one);
 
 ALTER TABLE store_head ADD CONSTRAINT store_head_one_check CHECK (one);
 
@@ -88,6 +106,19 @@ CREATE UNIQUE INDEX resources_revision ON resources USING btree (revision);
 CREATE INDEX resources_tombstones ON resources USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 CREATE UNIQUE INDEX resources_vip ON resources USING btree (vip) WHERE ((vip IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE OR REPLACE FUNCTION causeway_forget_session(asked_zone text, last bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM 1 FROM session_floor FOR UPDATE;
+  DELETE FROM zone_sessions WHERE zone = asked_zone AND greatest(up, down) = last;
+  IF NOT FOUND THEN RETURN false; END IF;
+  UPDATE session_floor SET number = greatest(number, last);
+  RETURN true;
+END $function$
+;
 
 CREATE OR REPLACE FUNCTION causeway_freed(freed jsonb, given_up inet, taken inet, now_ms bigint)
  RETURNS jsonb
@@ -143,8 +174,11 @@ CREATE OR REPLACE FUNCTION causeway_open_session(asked_zone text, asked_store te
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+  forgotten bigint;
 BEGIN
-  INSERT INTO zone_sessions VALUES (asked_zone, '', '', 0, '', 0, 0, 0) ON CONFLICT DO NOTHING;
+  SELECT number INTO STRICT forgotten FROM session_floor FOR SHARE;
+  INSERT INTO zone_sessions VALUES (asked_zone, '', '', -1, '', forgotten, forgotten, 0) ON CONFLICT DO NOTHING;
   SELECT * INTO STRICT standing FROM zone_sessions WHERE zone = asked_zone FOR UPDATE;
   IF standing.store_id <> '' AND asked_store <> '' AND standing.store_id <> asked_store THEN
     outcome := 'other-store';
@@ -152,6 +186,10 @@ BEGIN
   END IF;
   IF standing.incarnation = asked_incarnation AND asked_epoch < standing.epoch THEN
     outcome := 'older';
+    RETURN;
+  END IF;
+  IF standing.incarnation = asked_incarnation AND standing.epoch >= 0 AND asked_epoch > standing.epoch + 1000000 THEN
+    outcome := 'doubtful';
     RETURN;
   END IF;
   outcome := 'opened';

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
+import { drawFuzzSeed } from './lib/fuzz-seed.mjs';
 import { install, isInstalled } from './lib/install.mjs';
 import { requireNode } from './lib/node-version.mjs';
 import { root } from './lib/root.mjs';
@@ -24,6 +25,7 @@ const NO_SCHEMATHESIS =
 
 await runMain(async () => {
   requireNode();
+  drawFuzzSeed();
   if (!isInstalled(root)) {
     console.log('installing packages');
     await install(root);

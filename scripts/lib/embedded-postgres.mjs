@@ -3,18 +3,16 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from './failure.mjs';
+import { plainEnvironment } from './postgres-account.mjs';
 import { postgresBinaries } from './postgres-binaries.mjs';
 import {
   awaitEarlierPostgres,
-  brokenFolder,
-  initialiseCluster,
-  lastLine,
-  plainEnvironment,
-  POSTGRES_PASSWORD,
-  POSTGRES_USER,
+  startFailure as clusterFailure,
+  provideCluster,
   serverPid,
 } from './postgres-cluster.mjs';
 import { postgresHome } from './postgres-home.mjs';
+import { POSTGRES_USER } from './postgres-password.mjs';
 
 // The shell holds the reading end of our pipe: when this process dies for whatever reason, kill -9 included, `cat` ends and
 // Postgres is told to stop. When Postgres ends by itself the shell ends with its status, and nobody is told anything any
@@ -36,10 +34,10 @@ export async function startPostgres({ folder, port, durable = true, onWait }) {
   const { home, dataDir, account, copyRoot } = postgresHome(folder);
   const bin = postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
-  initialiseCluster({ bin, dataDir, account });
+  const password = provideCluster({ bin, dataDir, account });
   const args = [join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)];
   const { child, log } = await launchOnceFree({ args, account, dataDir, port });
-  return { home, ...handle(child, { dataDir, port, log }) };
+  return { home, ...handle(child, { dataDir, port, log, password }) };
 }
 
 /** A server that was killed leaves processes behind that end a moment later, and no other may serve before. */
@@ -104,8 +102,7 @@ function startFailure(log, { dataDir, port }) {
     return new Failure(`port ${port} is taken, Postgres needs it: set CAUSEWAY_POSTGRES_PORT to a free one`);
   }
   if (log.includes('pre-existing shared memory block')) return new FolderInUse(dataDir);
-  const fatal = log.split('\n').find((line) => /FATAL|PANIC/.test(line)) ?? lastLine(log);
-  return brokenFolder(dataDir, fatal.replace(/^.*(?:FATAL|PANIC):\s*/, ''));
+  return clusterFailure(log, dataDir);
 }
 
 class FolderInUse extends Failure {
@@ -114,13 +111,13 @@ class FolderInUse extends Failure {
   }
 }
 
-function handle(child, { dataDir, port, log }) {
+function handle(child, { dataDir, port, log, password }) {
   let stopping = false;
   const closed = new Promise((resolve) => child.once('exit', resolve));
   return {
     port,
     pid: child.pid,
-    url: (database) => `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}`,
+    url: (database) => `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${database}`,
     ended: closed.then(() => (stopping ? new Promise(() => {}) : log())),
     async stop() {
       stopping = true;

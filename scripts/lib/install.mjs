@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { diskFailure } from './disk-failure.mjs';
 import { Failure } from './failure.mjs';
 import { run } from './run.mjs';
 
@@ -15,11 +16,14 @@ export function isInstalled(root) {
   });
 }
 
+const THERE = { remedy: 'put the repository on another disk' };
+
 /** Installs exactly what the lock file says. */
 export async function install(root, signal) {
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status, output } = await run('npm', args, { cwd: root, signal });
-  if (status !== 0) throw new Failure(`npm ci failed:\n${output}`);
+  if (status !== 0)
+    throw diskFailure(output, { folder: root, doing: 'npm ci', ...THERE }) ?? new Failure(`npm ci failed:\n${output}`);
 }
 
 function readPackages(file) {

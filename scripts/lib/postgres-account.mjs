@@ -23,6 +23,11 @@ export function postgresAccount(dataDir) {
   );
 }
 
+/** An environment in which a language setting that the machine does not have cannot break Postgres. */
+export function plainEnvironment() {
+  return { ...process.env, LC_ALL: 'C', LANG: 'C', LANGUAGE: '' };
+}
+
 /** Whether this account can run that program (its folders may be closed to it, its libraries missing). */
 export function canRun(program, account) {
   return spawnSync(program, ['--version'], { ...account, cwd: '/', stdio: 'ignore' }).status === 0;

@@ -1,29 +1,59 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { diskFailure, diskFull, requireFreeSpace } from './disk-failure.mjs';
 import { Failure } from './failure.mjs';
+import { plainEnvironment } from './postgres-account.mjs';
 import { makePrivateFolder } from './postgres-home.mjs';
+import {
+  keepPassword,
+  newPassword,
+  POSTGRES_USER,
+  readPassword,
+  replacePassword,
+  writePrivateFile,
+} from './postgres-password.mjs';
 import { waitFor } from './wait.mjs';
 
-export const POSTGRES_USER = 'causeway';
-export const POSTGRES_PASSWORD = 'causeway';
+const MAKING = 'Postgres makes its data folder';
+const STARTING = 'Postgres starts';
+/** What a new cluster with three small databases takes, its write-ahead log included. */
+const CLUSTER_BYTES = 150_000_000;
+/** What a server needs to start and to recover: one piece of its write-ahead log, and a little. */
+const START_BYTES = 20_000_000;
 
-/** An environment in which a language setting that the machine does not have cannot break Postgres. */
-export function plainEnvironment() {
-  return { ...process.env, LC_ALL: 'C', LANG: 'C', LANGUAGE: '' };
+/**
+ * Makes the data folder where there is none, and gives the password of what is in it: drawn once, with the data. A cluster
+ * of an earlier version gets one of its own before anybody can connect to it.
+ */
+export function provideCluster(cluster) {
+  const { dataDir } = cluster;
+  const present = existsSync(join(dataDir, 'PG_VERSION'));
+  const doing = present ? STARTING : MAKING;
+  requireFreeSpace(dirname(dataDir), { doing, neededBytes: present ? START_BYTES : CLUSTER_BYTES });
+  const known = present ? readPassword(dataDir) : undefined;
+  if (known !== undefined) return known;
+  const password = newPassword();
+  if (!present) {
+    initialiseCluster(cluster, password);
+    return password;
+  }
+  const failure = replacePassword(cluster, password);
+  if (failure !== undefined) throw startFailure(failure, dataDir);
+  keepPassword(cluster, password);
+  return password;
 }
 
-/** Makes the data folder where there is none: under another name first, so that a start that was cut short leaves no half of one. */
-export function initialiseCluster({ bin, dataDir, account }) {
-  if (existsSync(join(dataDir, 'PG_VERSION'))) return;
+/** Under another name first, so that a start that was cut short leaves no half of a data folder. */
+function initialiseCluster({ bin, dataDir, account }, password) {
   if (existsSync(dataDir)) throw brokenFolder(dataDir, 'it holds no PG_VERSION');
   const partial = `${dataDir}.${process.pid}`;
   const passwordFile = `${dataDir}.${process.pid}.password`;
-  makePrivateFolder(partial, account);
-  writeFileSync(passwordFile, POSTGRES_PASSWORD, { mode: 0o600 });
-  if (account.uid !== undefined) chownSync(passwordFile, account.uid, account.gid);
   try {
+    makePrivateFolder(partial, account);
+    writePrivateFile(passwordFile, account, password);
     runInitdb({ bin, dataDir: partial, passwordFile, account });
+    keepPassword({ dataDir: partial, account }, password);
     renameSync(partial, dataDir);
   } finally {
     rmSync(passwordFile, { force: true });
@@ -40,7 +70,10 @@ function runInitdb({ bin, dataDir, passwordFile, account }) {
     cwd: '/',
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Failure(`Postgres could not make its data folder: ${lastLine(stderr ?? String(error))}`);
+  if (status === 0) return;
+  const words = stderr || String(error);
+  const full = diskFailure(words, { folder: dirname(dataDir), doing: MAKING, neededBytes: CLUSTER_BYTES });
+  throw full ?? new Failure(`Postgres could not make its data folder: ${lastLine(words)}`);
 }
 
 /**
@@ -67,14 +100,23 @@ export async function awaitEarlierPostgres(dataDir, { onWait = () => {}, timeout
   );
 }
 
+/** The error for a server that said this when it should have started. */
+export function startFailure(words, dataDir) {
+  const line = words.split('\n').find((each) => /FATAL|PANIC/.test(each)) ?? lastLine(words);
+  const reason = line.replace(/^.*(?:ERROR|FATAL|PANIC):\s*/, '');
+  return (
+    diskFull(words, { folder: dataDir, doing: STARTING, neededBytes: START_BYTES }) ?? brokenFolder(dataDir, reason)
+  );
+}
+
 /** The error for a folder that Postgres cannot start from. */
-export function brokenFolder(dataDir, reason) {
+function brokenFolder(dataDir, reason) {
   return new Failure(
     `the data folder ${dataDir} is broken (${reason}): \`npm start -- --fresh\` begins anew and drops what it holds`,
   );
 }
 
-export function lastLine(text) {
+function lastLine(text) {
   return text.trim().split('\n').at(-1) ?? '';
 }
 

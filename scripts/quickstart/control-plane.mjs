@@ -61,7 +61,11 @@ export function startControlPlane({ plane, root, logDir, env }) {
 function collect(stream, log) {
   let text = '';
   stream.setEncoding('utf8').on('data', (piece) => {
-    writeSync(log, piece);
+    try {
+      writeSync(log, piece);
+    } catch {
+      // A disk that is full costs the line, not the mesh; what is kept below says it at the end.
+    }
     text = (text + piece).slice(-4_000);
   });
   return () => {

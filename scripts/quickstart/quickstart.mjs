@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { build, isBuilt } from '../lib/build.mjs';
+import { diskFull } from '../lib/disk-failure.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { install, isInstalled } from '../lib/install.mjs';
 import { requireFreePorts } from './check-ports.mjs';
@@ -36,7 +37,7 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
   atEnd(() => Promise.all(running.map((each) => each.stop())));
   const ended = Promise.race([
     ...running.map((each) => each.ended),
-    postgres.ended.then((words) => Promise.reject(new Failure(`Postgres ended by itself:\n${words}`))),
+    postgres.ended.then((words) => Promise.reject(postgresEnd(words, settings))),
     whenAborted(signal),
   ]);
   await Promise.race([ended, show({ settings, running, postgres, signal, say })]);
@@ -117,6 +118,11 @@ async function applySampleOnce({ settings, apis, postgres, say }) {
   await markSample(postgres.url, global);
   say('Sample: examples/quickstart is applied');
   return expected;
+}
+
+function postgresEnd(words, { dataDir }) {
+  const full = diskFull(words, { folder: dataDir, doing: 'Postgres ended' });
+  return full ?? new Failure(`Postgres ended by itself:\n${words}`);
 }
 
 function whenAborted(signal) {

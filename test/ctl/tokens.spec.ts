@@ -9,11 +9,13 @@ describe('causeway tokens', () => {
   const revoked: string[] = [];
   const zoneAccess: ZoneAccess = {
     issue: async ({ zone, validFor, scope = ['cp'] }) => {
-      if (validFor === 'soon') throw new Invalid([{ field: 'validFor', reason: 'must be a duration such as 720h' }]);
+      if (validFor === 'soon')
+        throw new Invalid([{ field: 'validFor', reason: 'must be a duration such as 720h', rule: 'invalid' }]);
       return { token, id: 'id-1', zone, scope, expiresAt: '2030-01-01T00:00:00.000Z' };
     },
     revoke: async (id) => {
-      if (id === 'bad') throw new Invalid([{ field: 'id', reason: 'must be the id (jti) of a zone token' }]);
+      if (id === 'bad')
+        throw new Invalid([{ field: 'id', reason: 'must be the id (jti) of a zone token', rule: 'invalid' }]);
       revoked.push(id);
     },
     rotate: async () => 2,

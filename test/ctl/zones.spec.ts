@@ -30,6 +30,7 @@ const TROUBLED: JsonObject = {
     report('MeshService', { held: 5, rejected: 4, rejections }),
   ],
   newLife: { incarnation: 'life-2', since: NOW - 60_000, until: NOW + 240_000 },
+  endedStream: { direction: 'up', reason: 'exhausted', detail: 'a response is too large', at: NOW - 60_000 },
   refused: { storeId: 'store-2', instance: 'west-9', refusedAt: NOW - 3_000 },
 };
 
@@ -66,6 +67,7 @@ describe('causeway zones, on a global', () => {
       adopted.push({ zone, storeId });
       return { zone, storeId: storeId ?? 'store-2', formerly: 'store-1' };
     },
+    resetEpoch: async (zone) => (zone === 'north' ? -1 : 9_007_199_254_740_991),
   };
   let rest: RestFixture;
   let url: string;
@@ -114,6 +116,7 @@ describe('causeway zones, on a global', () => {
         'Peer causeway 0.1.0',
         'Global global-1',
         `Session 3 down, since ${new Date(NOW).toISOString()} east-a`,
+        expect.stringMatching(/^Ended stream up, .+ ago: a response is too large$/),
         'KIND WAY OFFERED ACKED APPLIED WAITING LAG HELD REJECTED',
         'Mesh down 9 4 7 12 35s 0 0',
         'MeshService up - - 7 0 0s 5 1',
@@ -141,6 +144,17 @@ describe('causeway zones, on a global', () => {
     expect(await zones('confirm-global')).toMatchObject({ code: 1, err: expect.stringContaining('on each zone') });
   });
 
+  it('reset-epoch says which one stood', async () => {
+    const { code, out } = await zones('reset-epoch', 'west');
+    expect([code, out]).toEqual([
+      0,
+      'the epoch of zone west is forgotten (it was 9007199254740991): the next leader that comes is taken\n',
+    ]);
+    expect((await zones('reset-epoch', 'north')).out).toBe(
+      'the epoch of zone north is forgotten: the next leader that comes is taken\n',
+    );
+  });
+
   it('adopt says to whom the name belongs and how to take it back', async () => {
     expect(await zones('adopt', 'west')).toEqual({
       ...{ code: 0, out: 'zone west belongs to store store-2 now\n' },
@@ -152,6 +166,89 @@ describe('causeway zones, on a global', () => {
       { zone: 'west', storeId: 'store-1' },
     ]);
     expect(await zones('adopt', 'west', 'a b')).toMatchObject({ code: 1, err: expect.stringContaining('storeId') });
+  });
+});
+
+describe('causeway zones quarantine and doctor', () => {
+  let rest: RestFixture;
+  let url: string;
+  beforeAll(async () => {
+    const doubtful = { claim: 'epoch', detail: 'claims the leader epoch 9', instance: 'east-1', seenAt: NOW };
+    const insightOf = ({ id }: { readonly id: { readonly name: string } }): JsonObject | undefined =>
+      id.name === 'west' ? { health: 'Offline', kinds: [], doubtful } : undefined;
+    rest = await restFixture({ cp: { role: 'global' }, insights: { insightOf } });
+    for (const name of ['east', 'west']) {
+      await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name }, spec: { enabled: true } });
+    }
+    url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
+  });
+  afterAll(() => rest.close());
+  const run = (...args: readonly string[]): Promise<Ran> => causeway({ url }, args);
+  const spec = (): JsonObject | undefined =>
+    rest.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' })?.spec;
+
+  it('keeps resources away, lets single ones in again, and the rest of the Zone stays', async () => {
+    const named = await run('zones', 'quarantine', 'east', 'msvc/redis', 'MeshService/web', 'ZoneIngress/zi');
+    expect(named).toMatchObject({ code: 0, err: '', out: expect.stringContaining('MeshService redis') });
+    const [redis, web, ingress] = [
+      { type: 'MeshService', name: 'redis' },
+      { type: 'MeshService', name: 'web' },
+      { type: 'ZoneIngress', name: 'zi' },
+    ];
+    expect(spec()).toEqual({ enabled: true, quarantine: { all: false, resources: [redis, web, ingress] } });
+    await run('zones', 'quarantine', 'east', 'MeshService/redis', '--mesh', 'default');
+    await run('zones', 'quarantine', 'east', 'MeshService/redis', '--mesh', 'm', '--namespace', 'n');
+    const [again, far] = [
+      { ...redis, mesh: 'default' },
+      { ...redis, mesh: 'm', namespace: 'n' },
+    ];
+    expect(spec()).toMatchObject({ quarantine: { resources: [web, ingress, again, far] } });
+    const released = await run('zones', 'quarantine', 'east', 'MeshService/redis', 'MeshService/web', '--release');
+    expect(released).toMatchObject({ code: 0, out: expect.stringContaining('is released') });
+    expect(spec()).toMatchObject({ quarantine: { all: false, resources: [ingress, far] } });
+  });
+
+  it('keeps a whole zone away, and --release alone lets in all', async () => {
+    expect((await run('zones', 'quarantine', 'east')).out).toContain('zone east is quarantined: it has no session');
+    expect(spec()).toMatchObject({ enabled: true, quarantine: { all: true, resources: [{}, {}] } });
+    expect((await run('zones', 'quarantine', 'east', '--release')).out).toContain('zone east is released');
+    expect(spec()).toEqual({ enabled: true, quarantine: { all: false, resources: [] } });
+  });
+
+  it.each([
+    ['no name', ['zones', 'quarantine', 'east', 'redis'], 2],
+    ['no kind', ['zones', 'quarantine', 'east', 'nothing/redis'], 2],
+    ['no zone', ['zones', 'quarantine', 'nowhere', 'MeshService/redis'], 1],
+  ])('refuses %s', async (_, args, code) => {
+    expect((await run(...args)).code).toBe(code);
+  });
+
+  it('doctor says what is wrong and what to do, and ends with 1 where something is', async () => {
+    const { code, out } = await run('doctor');
+    expect(code).toBe(1);
+    expect(out).toContain('zones that claim what cannot be so (1):\n  Zone west east-1 claims the leader epoch 9\n');
+    expect(out).toContain('causeway zones reset-epoch west');
+    expect(JSON.parse((await run('doctor', '-o', 'json')).out)).toMatchObject({ total: 1 });
+    const sound = await restFixture({ cp: { role: 'global' } });
+    try {
+      const at = `http://127.0.0.1:${await sound.server.listen('127.0.0.1', 0)}`;
+      expect(await causeway({ url: at }, ['doctor'])).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^nothing/),
+      });
+    } finally {
+      await sound.close();
+    }
+  });
+
+  it('a copy that cannot be deleted on the global says how to keep it away', async () => {
+    await rest.seed({ id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'n', name: 'redis' } });
+    const path = '/meshes/default/meshservices/redis?zone=east&namespace=n';
+    const answer = await rest.server.inject({ method: 'DELETE', url: path });
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      403,
+      expect.stringContaining('or keep it away: causeway zones quarantine east MeshService/redis --namespace n'),
+    ]);
   });
 });
 

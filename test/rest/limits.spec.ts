@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
@@ -42,8 +43,8 @@ describe('the limits of a request', () => {
 
   it('a large body within the limit is taken', async () => {
     await start();
-    const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`label-${i}`, 'x'.repeat(40)]));
-    const answer = await put(JSON.stringify({ type: 'MeshService', name: 'redis', labels, spec: {} }));
+    const ports = Array.from({ length: 1_000 }, (_, i) => ({ port: i + 1, name: `${'x'.repeat(55)}-${i}` }));
+    const answer = await put(JSON.stringify({ type: 'MeshService', name: 'redis', spec: { ports } }));
     expect(answer.statusCode).toBe(201);
   });
 
@@ -57,6 +58,22 @@ describe('the limits of a request', () => {
     ]);
   });
 
+  it('connections are bounded in all and for each client, and a place is free again when one ends', async () => {
+    for (const limits of [{ connections: 3 }, { connectionsPerClient: 3 }]) {
+      await start({ limits });
+      const hello = 'GET /who-am-i HTTP/1.1\r\nhost: localhost\r\n';
+      const idle = Array.from({ length: 3 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+      await Promise.all(idle.map((socket) => once(socket, 'connect')));
+      expect(await raw(port, `${hello}\r\n`).catch(() => '')).toBe('');
+      idle[0]?.destroy();
+      let answer = '';
+      while (answer === '') answer = await raw(port, `${hello}connection: close\r\n\r\n`).catch(() => '');
+      expect(answer).toContain('200 OK');
+      for (const socket of idle) socket.destroy();
+      if ('connections' in limits) await rest.close();
+    }
+  });
+
   it('what is no HTTP is 400', async () => {
     await start();
     const answer = parts(await raw(port, 'HELLO\r\n\r\n'));
@@ -68,14 +85,15 @@ describe('the limits of a request', () => {
     const answer = parts(
       await raw(
         port,
-        `PUT ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\ncontent-type: application/json\r\n\r\n{`,
+        `PUT ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\ncontent-type: application/json\r\n\r\n{`,
       ),
     );
     expect([answer.status, answer.body.title]).toEqual(['408', 'Request timeout']);
   }, 40_000);
 
   it.each([
-    ['JSON nested deeply', 'application/json', '{"spec":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}', 422],
+    ['JSON nested deeply', 'application/json', '{"spec":' + '['.repeat(20_000) + ']'.repeat(20_000) + '}', 422],
+    ['JSON of many values', 'application/json', '{"spec":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}', 400],
     ['YAML nested deeply', 'application/yaml', '['.repeat(20_000), 400],
     ['YAML nested deeply in blocks', 'application/yaml', '- '.repeat(20_000), 400],
     ['YAML that is long', 'application/yaml', `a: [${'x, '.repeat(100_000)}]`, 413],

@@ -112,7 +112,34 @@ describe('lists', () => {
     ],
   ])('%s is refused', async (query, field, reason) => {
     const { status, body } = await get(`/meshes/default/meshservices${query}`);
-    expect([status, body.invalid_parameters]).toEqual([400, [{ field, reason }]]);
+    expect([status, body.invalid_parameters]).toMatchObject([400, [{ field, reason }]]);
+  });
+
+  it('end a page early where its resources are large, and lose none', async () => {
+    const large = Array.from({ length: 12 }, (_, i) => `large-${String(i).padStart(2, '0')}`);
+    await rest.seed(...large.map((name) => ({ id: serviceId(name), labels: { filler: 'x'.repeat(900_000) } })));
+    for (const begin of ['cursor=', 'offset=0']) {
+      const seen: string[] = [];
+      let next: string | null = `/meshes/default/meshservices?name=large-&size=1000&${begin}`;
+      let pages = 0;
+      for (; next !== null; pages++) {
+        const answer = await rest.server.inject({ url: next });
+        expect(answer.body.length).toBeLessThan(5_000_000);
+        const { total, items, next: following } = answer.json();
+        expect(total).toBe(12);
+        seen.push(...items.map(({ name }: { name: string }) => name));
+        next = following;
+      }
+      expect([seen, pages]).toEqual([large, 3]);
+    }
+  });
+
+  it('repeat no more than a little of what was sent', async () => {
+    for (const query of ['nonsense', 'size', 'labelSelector', 'name', 'filter[labels.a]', 'format', 'since']) {
+      const { status, body } = await get(`/meshes/default/meshservices?${query}=${'x'.repeat(3_000)}${'&'.repeat(5)}`);
+      expect([query, status]).toEqual([query, query.startsWith('filter') ? 200 : 400]);
+      expect(JSON.stringify(body).length).toBeLessThan(1_200);
+    }
   });
 
   it('refuse what makes no sense for the kind', async () => {

@@ -11,6 +11,7 @@ export const openZoneAccess: ZoneAccess = {
 /** Takes every decision of a global and of a zone, and nothing comes of it. */
 export const openSyncDecisions: SyncDecisions = {
   confirmZone: async () => ({ incarnation: 'life-2', since: 0 }),
+  resetEpoch: async () => 7,
   adoptZone: async (zone, storeId = '') => ({ zone, storeId, formerly: 'store-1' }),
   confirmGlobal: async () => undefined,
 };

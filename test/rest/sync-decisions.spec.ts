@@ -17,6 +17,7 @@ describe('what an operator decides of sync, by REST', () => {
   const global: SyncDecisions = {
     confirmZone: (zone) => note({ confirm: zone }, pending),
     adoptZone: (zone, storeId) => note({ adopt: zone, storeId }, { zone, storeId: storeId ?? 's2', formerly: 's1' }),
+    resetEpoch: (zone) => note({ reset: zone }, zone === 'fresh' ? -1 : 7),
   };
   const open = async (syncDecisions: SyncDecisions = global, access?: RestAccess): Promise<void> => {
     [asked, failure, pending] = [[], undefined, LIFE];
@@ -56,6 +57,13 @@ describe('what an operator decides of sync, by REST', () => {
     ]);
   });
 
+  it('resets the epoch of a zone and says which one stood', async () => {
+    await open();
+    expect((await post('/zones/east/_reset-epoch')).json()).toEqual({ zone: 'east', formerly: 7 });
+    expect((await post('/zones/fresh/_reset-epoch')).json()).toEqual({ zone: 'fresh' });
+    expect(asked).toEqual([{ reset: 'east' }, { reset: 'fresh' }]);
+  });
+
   it.each<[string, object | string, number]>([
     ['an id that is no text', { storeId: 1 }, 422],
     ['an empty id', { storeId: '' }, 422],
@@ -70,9 +78,9 @@ describe('what an operator decides of sync, by REST', () => {
 
   it('knows no zone by a name that none can have', async () => {
     await open();
-    for (const name of ['East', '%00', '-', 'x'.repeat(300)]) {
-      expect([name, (await post(`/zones/${name}/_confirm`)).statusCode]).toEqual([name, 404]);
-      expect([name, (await post(`/zones/${name}/_adopt`)).statusCode]).toEqual([name, 404]);
+    for (const [name, status] of [...['East', '-', 'x'.repeat(300)].map((bad) => [bad, 404] as const), ['%00', 400]]) {
+      for (const what of ['_confirm', '_adopt', '_reset-epoch'])
+        expect([name, what, (await post(`/zones/${name}/${what}`)).statusCode]).toEqual([name, what, status]);
     }
     expect(asked).toEqual([]);
   });
@@ -85,6 +93,7 @@ describe('what an operator decides of sync, by REST', () => {
     failure = error;
     expect((await post('/zones/east/_confirm')).statusCode).toBe(status);
     expect((await post('/zones/east/_adopt')).statusCode).toBe(status);
+    expect((await post('/zones/east/_reset-epoch')).statusCode).toBe(status);
   });
 
   const LOCAL: RestAccess = { bindAddress: '127.0.0.1' };
@@ -95,16 +104,16 @@ describe('what an operator decides of sync, by REST', () => {
     ['loopback, token set and sent', { ...LOCAL, operatorToken: TOKEN }, { authorization: `Bearer ${TOKEN}` }, 200],
     ['public, no token set', { bindAddress: '0.0.0.0' }, {}, 403],
   ])('is for the operator: %s', async (_, access, headers, status) => {
-    const urls = ['/zones/east/_confirm', '/zones/east/_adopt', '/global/_confirm'];
+    const urls = ['/zones/east/_confirm', '/zones/east/_adopt', '/zones/east/_reset-epoch', '/global/_confirm'];
     await open({ ...global, confirmGlobal: () => note('global', pending) }, access);
     const answers = await Promise.all(urls.map((url) => post(url, undefined, headers)));
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual([status, status, status]);
-    expect(asked).toHaveLength(status === 200 ? 3 : 0);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(urls.map(() => status));
+    expect(asked).toHaveLength(status === 200 ? urls.length : 0);
   });
 
   it('is decided where it can be, which the other side says', async () => {
     await open({});
-    for (const url of ['/zones/east/_confirm', '/zones/east/_adopt']) {
+    for (const url of ['/zones/east/_confirm', '/zones/east/_adopt', '/zones/east/_reset-epoch']) {
       const answer = await post(url);
       expect([answer.statusCode, answer.json().detail]).toEqual([404, expect.stringContaining('global control plane')]);
     }

@@ -93,7 +93,7 @@ describe('how zones are let in, by REST', () => {
   });
 
   it.each<[Error, number]>([
-    [new Invalid([{ field: 'zone', reason: 'must be lower case' }]), 422],
+    [new Invalid([{ field: 'zone', reason: 'must be lower case', rule: 'invalid' }]), 422],
     [new Forbidden('no'), 403],
     [new Unavailable('no key yet'), 503],
   ])('passes on %p', async (failure, status) => {

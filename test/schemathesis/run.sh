@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs schemathesis against the served OpenAPI document, for longer than `npm test` does: SCHEMATHESIS_EXAMPLES says how
-# many generated requests an operation gets (100), SCHEMATHESIS_SEED where they begin.
+# many generated requests an operation gets (100), SCHEMATHESIS_SEED where they begin (CAUSEWAY_FUZZ_SEED
+# else, and else a fresh seed).
 set -eu
 cd "$(dirname "$0")/../.."
 SCHEMATHESIS=$(sh test/schemathesis/install.sh)

@@ -1,11 +1,14 @@
 import { availableParallelism } from 'node:os';
+import { fuzzSeed } from '../support/fuzz-seed';
 import { drawSchedule } from './mesh/draw-schedule';
 import { explain } from './explore';
 import { runParts } from './run-parts';
 
-/** SIM_SCHEDULES, SIM_SECONDS and SIM_SEED ask for more, for longer, and for others. */
+/**
+ * SIM_SCHEDULES and SIM_SECONDS ask for more and for longer; SIM_SEED says where to begin, else the seed of the run does.
+ */
 const range = {
-  first: Number(process.env['SIM_SEED'] ?? 1),
+  first: Number(process.env['SIM_SEED'] ?? fuzzSeed('simulation')),
   step: 1,
   count: Number(process.env['SIM_SCHEDULES'] ?? 2_000),
   seconds: Number(process.env['SIM_SECONDS'] ?? 0),

@@ -13,7 +13,7 @@ interface Doors {
   rest?: string;
   diagnostics?: string;
   kds?: string;
-  dns?: string;
+  dns?: readonly string[];
 }
 
 /** Settings of a control plane by their environment variable. */
@@ -85,7 +85,7 @@ export class ProcessPlane {
 
   /** Where the zone's DNS listens, as `host:port`. */
   get dnsAddress(): string {
-    return this.doors.dns ?? '';
+    return this.doors.dns?.[0] ?? '';
   }
 
   async untilReady(): Promise<void> {

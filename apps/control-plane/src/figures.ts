@@ -1,4 +1,5 @@
 import type { Figure, FigureValue } from '@causeway/telemetry';
+import type { WatchFigures } from '@causeway/rest';
 import type { Foundations } from './foundations';
 
 type Sources = Pick<Foundations, 'index' | 'registry' | 'election' | 'leadership' | 'state'>;
@@ -26,16 +27,30 @@ function storeFigures({ index, registry, state }: Sources): readonly Figure[] {
 
 function leaderFigures({ election, leadership }: Sources): readonly Figure[] {
   const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
-  const reached = (connected: boolean | undefined): number | undefined =>
-    connected === undefined ? undefined : Number(connected);
+  const bit = (holds: boolean | undefined): number | undefined => (holds === undefined ? undefined : Number(holds));
   return [
     single('leader', '1 while this replica leads', () => Number(election.status().leading)),
     single('leader_epoch', 'The epoch this replica led last', () => election.status().epoch),
     single('leader_transitions_total', 'Terms this replica has led', () => election.status().transitions),
     single('leader_lease_age_seconds', 'Since the lease was last renewed', () => seconds(election.status().leaseAge)),
-    single('leader_redis_connected', '1 while the Redis of the lock answers', () =>
-      reached(leadership.redisConnected()),
+    single('leader_lease_in_worker', '1 while a thread of its own renews the lease of this leader', () =>
+      bit(election.status().leaseInWorker),
     ),
+    single('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leadership.redisConnected())),
+  ];
+}
+
+/** What watches over REST come to; nothing before REST serves. */
+export function watchFigures(watches: () => WatchFigures | undefined): readonly Figure[] {
+  return [
+    single('rest_watches_open', 'Watches that are open', () => watches()?.open),
+    single('rest_watch_bytes', 'Bytes held for readers of watches that have not taken them', () => watches()?.bytes),
+    {
+      name: 'rest_watches_ended_total',
+      help: 'Watches ended because their reader was too slow, by reason',
+      labels: ['reason'],
+      read: () => Object.entries(watches()?.ended ?? {}).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
   ];
 }
 

@@ -33,6 +33,7 @@ export async function createLeadership(
   const backend = settings.CAUSEWAY_LEADER_BACKEND ?? (url === undefined ? 'postgres' : 'redis');
   const facts = {
     lease: state.lease,
+    keeper: state.leaseKeeper(settings.CAUSEWAY_LEADER_STALL),
     holder: instanceId,
     leaseMs: settings.CAUSEWAY_LEADER_LEASE,
     clock: systemClock,

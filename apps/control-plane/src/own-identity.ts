@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ownZone, type ControlPlane, type JsonValue } from '@causeway/resources';
+import { ownZone, type ControlPlane, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { ResourceStore } from '@causeway/store';
 
 const AREA = 'identity';
@@ -18,19 +18,23 @@ export interface OwnIdentity {
  */
 export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<OwnIdentity> {
   const zone = ownZone(cp);
-  const known = await store.note(AREA, KEY);
-  if (!known) {
-    // Drawn when the database was made: of two replicas that find no identity both write the same one.
-    const drawn = await store.note(AREA, DRAWN);
-    const value = { role: cp.role, zone, storeId: textOf(drawn?.['storeId']) || randomUUID() };
-    await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
+  const known = read(await store.note(AREA, KEY));
+  if (known && (known.role !== cp.role || known.zone !== zone)) {
+    throw new Error(`this database belongs to ${ownerName(known.zone)}, not to ${ownerName(zone)}`);
   }
-  const stored = (await store.note(AREA, KEY)) ?? {};
-  const boundZone = textOf(stored['zone']);
-  if (textOf(stored['role']) !== cp.role || boundZone !== zone) {
-    throw new Error(`this database belongs to ${ownerName(boundZone)}, not to ${ownerName(zone)}`);
-  }
-  return { storeId: textOf(stored['storeId']) };
+  if (known && known.storeId !== '') return { storeId: known.storeId };
+  // Drawn when the database was made: of two replicas that find no identity both write the same one.
+  const drawn = await store.note(AREA, DRAWN);
+  const value = { role: cp.role, zone, storeId: textOf(drawn?.['storeId']) || randomUUID() };
+  await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
+  return { storeId: textOf((await store.note(AREA, KEY))?.['storeId']) };
+}
+
+/** What the note says; undefined where there is none that can be read, which binds nobody. */
+function read(note: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
+  const { role, zone, storeId } = note ?? {};
+  if (typeof role !== 'string' || typeof zone !== 'string') return undefined;
+  return { role, zone, storeId: textOf(storeId) };
 }
 
 function ownerName(zone: string): string {

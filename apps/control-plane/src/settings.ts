@@ -1,4 +1,4 @@
-import { duration, flag, oneOf, optional, port, secret, text } from '@causeway/runtime';
+import { count, duration, flag, oneOf, optional, port, secret, text } from '@causeway/runtime';
 
 /** The settings that every control plane has (design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
@@ -9,9 +9,13 @@ export const sharedSettings = {
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
   CAUSEWAY_REST_PORT: port(5681),
   CAUSEWAY_DIAGNOSTICS_PORT: port(5680),
+  CAUSEWAY_REST_CONNECTIONS: count(10_000, 1),
+  CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: count(2_000, 1),
+  CAUSEWAY_WATCH_MEMORY_MIB: count(128, 1),
   CAUSEWAY_OPERATOR_TOKEN: optional(secret(text())),
   CAUSEWAY_LEADER_BACKEND: optional(oneOf(['redis', 'postgres'])),
   CAUSEWAY_LEADER_LEASE: duration('3s'),
+  CAUSEWAY_LEADER_STALL: duration('15s'),
   CAUSEWAY_DATABASE_TOLERATE_NEWER: flag(false),
 } as const;
 
@@ -25,6 +29,9 @@ export const sharedHelp: Readonly<Record<string, string>> = {
     'where REST and diagnostics listen; another than loopback needs CAUSEWAY_OPERATOR_TOKEN for writes',
   CAUSEWAY_REST_PORT: 'port of REST; 0 takes a free one',
   CAUSEWAY_DIAGNOSTICS_PORT: 'port of /healthy, /ready and /metrics; 0 takes a free one',
+  CAUSEWAY_REST_CONNECTIONS: 'most connections of clients of REST',
+  CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: 'most of one address',
+  CAUSEWAY_WATCH_MEMORY_MIB: 'most memory for what watches have not read yet, MiB; the slowest end first',
   CAUSEWAY_OPERATOR_TOKEN: 'bearer token of the operator',
   CAUSEWAY_LEADER_BACKEND: 'redis or postgres: what decides who leads; redis where REDIS_URL is set',
   CAUSEWAY_LEADER_LEASE: 'how long a leader that died is still the leader',

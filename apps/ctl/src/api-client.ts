@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
 
+/** What the CLI shows of a violation. */
+type ReportedViolation = Pick<Violation, 'field' | 'reason'>;
+
 /** A server's refusal, with every violation it named. */
 export class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,
-    readonly violations: readonly Violation[] = [],
+    readonly violations: readonly ReportedViolation[] = [],
   ) {
     super(message);
     this.name = 'ApiError';
@@ -124,7 +127,7 @@ function isProblem(body: unknown): body is JsonObject {
   return isJsonObject(body);
 }
 
-function toViolation(item: unknown): Violation[] {
+function toViolation(item: unknown): ReportedViolation[] {
   if (!isJsonObject(item)) return [];
   const { field, reason } = item;
   return typeof field === 'string' && typeof reason === 'string' ? [{ field, reason }] : [];

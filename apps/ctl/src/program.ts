@@ -14,7 +14,9 @@ import {
   showAuthority,
   type ZoneTokenOptions,
 } from './commands/tokens';
-import { adoptZone, confirmGlobal, confirmZone } from './commands/sync-decisions';
+import { doctor, type DoctorOptions } from './commands/doctor';
+import { quarantine, type QuarantineOptions } from './commands/quarantine';
+import { adoptZone, confirmGlobal, confirmZone, resetEpoch } from './commands/sync-decisions';
 import { vips, type VipsOptions } from './commands/vips';
 import { zones, type ZonesOptions } from './commands/zones';
 import { addHelp } from './help';
@@ -44,6 +46,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   addInspecting(program, context, finish);
   addZones(program, context, finish);
   addTokens(program, context, finish);
+  addDoctor(program, context, finish);
   addHelp(program);
   return program;
 }
@@ -128,6 +131,14 @@ function addInspecting(program: Command, context: CommandContext, finish: Finish
     .action(async (options: VipsOptions) => finish(await vips(context, options)));
 }
 
+function addDoctor(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('doctor')
+    .description('says what is not as it should be, and what to do; exit code 1 where something is found')
+    .addOption(outputOption())
+    .action(async (options: DoctorOptions) => finish(await doctor(context, options)));
+}
+
 function addZones(program: Command, context: CommandContext, finish: Finish): void {
   const command = program
     .command('zones')
@@ -149,6 +160,22 @@ function addZones(program: Command, context: CommandContext, finish: Finish): vo
     .argument('<name>', 'the zone')
     .argument('[store]', 'id of the store; else the one refused last')
     .action(async (name: string, store: string | undefined) => finish(await adoptZone(context, name, store)));
+  command
+    .command('reset-epoch')
+    .description('takes the next leader of a zone whatever its epoch; its session ends (on the global)')
+    .argument('<name>', 'the zone')
+    .action(async (name: string) => finish(await resetEpoch(context, name)));
+  command
+    .command('quarantine')
+    .description('keeps a zone, or some of its resources, away from the mesh (on the global)')
+    .argument('<name>', 'the zone')
+    .argument('[resources...]', 'as KIND/NAME; none: the whole zone')
+    .option('-m, --mesh <mesh>', 'the mesh of the resources; default: default')
+    .option('-n, --namespace <namespace>', 'their namespace; default: default')
+    .option('--release', 'lets them in again; without resources the zone and all that was named')
+    .action(async (name: string, resources: string[], options: QuarantineOptions) =>
+      finish(await quarantine(context, name, resources, options)),
+    );
 }
 
 function addTokens(program: Command, context: CommandContext, finish: Finish): void {

@@ -1,5 +1,6 @@
 import { configure, sharedHelp, sharedSettings, type Configured, type ProgramStart } from '@causeway/control-plane';
-import { duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
+import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
+import type { IntakeSettings } from '@causeway/sync-kds';
 
 /** The settings of a global control plane (design.md §6). */
 export const globalSettings = {
@@ -10,7 +11,15 @@ export const globalSettings = {
   CAUSEWAY_KDS_TLS_CERT_FILE: optional(text()),
   CAUSEWAY_KDS_TLS_KEY_FILE: optional(text()),
   CAUSEWAY_KDS_TLS_NAMES: list(),
+  CAUSEWAY_KDS_MAX_CONNECTIONS: count(2_000, 1),
+  CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: count(1_000, 1),
   CAUSEWAY_KDS_AUTH: oneOf(['token', 'none'], 'token'),
+  /** Bytes of zones' messages that may wait in this process, and of one stream of them. */
+  CAUSEWAY_KDS_INTAKE_BYTES: count(64 * 1024 * 1024, 1024 * 1024),
+  CAUSEWAY_KDS_STREAM_BYTES: count(4 * 1024 * 1024, 256 * 1024),
+  /** What one zone may send for long, a second; ten times the resources and five times the bytes at once. */
+  CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: count(5_000, 1),
+  CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: count(20 * 1024 * 1024, 64 * 1024),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_EXPORT_DEFAULT: oneOf(['All', 'None'], 'All'),
   CAUSEWAY_LOST_ZONE_POLICY: oneOf(['keep', 'depreferred', 'withdraw'], 'keep'),
@@ -20,6 +29,18 @@ export const globalSettings = {
 /** The values of a global's settings. */
 export type GlobalSettings = SettingValues<typeof globalSettings>;
 
+/** What zones may cost this replica, from the settings. */
+export function intakeSettings(settings: GlobalSettings): IntakeSettings {
+  const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
+  const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;
+  return {
+    bounds: { process: settings.CAUSEWAY_KDS_INTAKE_BYTES, stream: settings.CAUSEWAY_KDS_STREAM_BYTES },
+    rates: {
+      changes: { perSecond: changes, burst: 10 * changes },
+      bytes: { perSecond: bytes, burst: 5 * bytes },
+    },
+  };
+}
 /** A line about each of them, for `--help`. */
 export const globalHelp: Readonly<Record<string, string>> = {
   ...sharedHelp,
@@ -29,6 +50,12 @@ export const globalHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_KDS_TLS_CERT_FILE: 'a certificate of yours in PEM, in place of one made by the global',
   CAUSEWAY_KDS_TLS_KEY_FILE: 'its key',
   CAUSEWAY_KDS_TLS_NAMES: 'further names and addresses of the certificate, separated by commas',
+  CAUSEWAY_KDS_MAX_CONNECTIONS: 'most connections of zones',
+  CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: 'most of one address',
+  CAUSEWAY_KDS_INTAKE_BYTES: 'most bytes of messages that wait to be taken in, of all zones together',
+  CAUSEWAY_KDS_STREAM_BYTES: 'most of one stream beyond one message',
+  CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: 'changes a second that a zone may go on sending; ten times as many at once',
+  CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: 'bytes a second that a zone may go on sending; five times as many at once',
   CAUSEWAY_KDS_AUTH: 'none lets every zone in without a token',
   CAUSEWAY_ABSENCE_HOLD: 'how long what a new life of a zone lacks is kept',
   CAUSEWAY_EXPORT_DEFAULT: 'All or None: whether services go to other zones unless they say otherwise',

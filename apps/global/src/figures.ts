@@ -1,6 +1,6 @@
 import { syncFigures } from '@causeway/control-plane';
 import type { Clock } from '@causeway/runtime';
-import type { GlobalSync } from '@causeway/sync-kds';
+import type { GlobalSync, ZoneCosts } from '@causeway/sync-kds';
 import type { Figure } from '@causeway/telemetry';
 
 /** What a global tells besides what every control plane does: its zones. */
@@ -12,5 +12,17 @@ export function globalFigures(sync: GlobalSync, clock: Clock): readonly Figure[]
       help: 'Zones with a stream on this replica',
       read: () => [{ value: sync.figures().size }],
     },
+    cost('sync_intake_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
+    cost('sync_zones_held_back', 'Zones that are held back because they send faster than is taken in', 'heldBack'),
+    cost(
+      'sync_streams_ended_for_bounds',
+      'Streams ended because their zone went beyond a bound, since the start',
+      'ended',
+    ),
+    cost('sync_unanswered_bytes', 'Bytes that were sent to zones and not answered', 'unansweredBytes'),
   ];
+
+  function cost(name: string, help: string, of: keyof ZoneCosts): Figure {
+    return { name, help, read: () => [{ value: sync.costs()[of] }] };
+  }
 }

@@ -1,7 +1,7 @@
 import { awaitDefaults, layFoundations, propagationSeconds, serve, VERSION } from '@causeway/control-plane';
 import { createGlobalSync } from '@causeway/sync-kds';
 import { certificateSource } from './certificates';
-import { globalConfig } from './config';
+import { globalConfig, intakeSettings } from './config';
 import { globalFigures } from './figures';
 import { lead } from './lead';
 import { secureZones } from './zone-security';
@@ -21,7 +21,12 @@ async function main(): Promise<void> {
     auth: security.auth,
     exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
     hold: settings.CAUSEWAY_ABSENCE_HOLD,
+    intake: intakeSettings(settings),
     upkeep: foundations.state.store,
+    connections: {
+      all: settings.CAUSEWAY_KDS_MAX_CONNECTIONS,
+      address: settings.CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS,
+    },
     propagated: (kind, age) => propagation.observe({ kind }, age / 1_000),
   });
   const kds = await security.bind(sync);
@@ -36,10 +41,12 @@ async function main(): Promise<void> {
     syncDecisions: {
       confirmZone: (zone) => sync.confirm(zone),
       adoptZone: (zone, storeId) => sync.adopt(zone, storeId),
+      resetEpoch: (zone) => sync.resetEpoch(zone),
     },
     figures: globalFigures(sync, foundations.clock),
     distributions: [propagation],
     notReady: awaitDefaults(foundations),
+    warnings: () => security.warnings(),
   });
   logger.info('serving zones', { kds, tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH });
   await election.run((term) => lead(foundations, settings, term), life.signal);

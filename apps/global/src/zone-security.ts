@@ -11,6 +11,8 @@ export interface ZoneSecurity {
   readonly deletionWarnings: NonNullable<Insights['deletionWarnings']>;
   /** Opens the door for zones and resolves with where it is. */
   bind(sync: GlobalSync): Promise<string>;
+  /** What of the stored keys and certificates cannot be used; it stops no start. */
+  warnings(): readonly string[];
   close(): void;
 }
 
@@ -42,6 +44,7 @@ export async function secureZones(foundations: Foundations, config: SecurityConf
       const credentials = certificates && tlsServer(certificates);
       return `${host}:${await orFail(sync.bind(host, settings.CAUSEWAY_KDS_PORT, credentials))}`;
     },
+    warnings: () => [...desk.faults(), ...[certificates?.fault() ?? []].flat()],
     close: () => {
       desk.close();
       certificates?.close();

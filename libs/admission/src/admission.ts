@@ -1,4 +1,5 @@
 import {
+  type Identity,
   Conflict,
   FieldPath,
   Invalid,
@@ -92,7 +93,7 @@ export class Admission {
   }
 
   private async checkAddress(address: WriteAddress, options: WriteOptions): Promise<void> {
-    this.checkRights(address.kind, options);
+    this.checkRights(address.kind, options, identityNamed(address, this.parts.controlPlane));
     const { kind, mesh = 'default' } = address;
     if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
     if (address.zone !== undefined && address.zone !== ownZone(this.parts.controlPlane)) {
@@ -101,8 +102,8 @@ export class Admission {
     }
   }
 
-  private checkRights(kind: WriteAddress['kind'], options: WriteOptions): void {
-    checkWritable(kind, this.parts.controlPlane);
+  private checkRights(kind: WriteAddress['kind'], options: WriteOptions, id?: Identity): void {
+    checkWritable(kind, this.parts.controlPlane, id);
     checkOperator(kind, options.context, this.parts.operatorToken);
   }
 
@@ -135,10 +136,8 @@ export class Admission {
     const judgement = judgeDraft(decoded, this.parts.controlPlane);
     const { kind, mesh } = decoded.draft;
     const lost = !address && kind.scope === 'mesh' && !(await this.hasMesh(mesh));
-    const violations = lost
-      ? [...judgement.violations, FieldPath.at('mesh').violation(`there is no mesh "${mesh}"`)]
-      : judgement.violations;
-    refuseAll(violations);
+    if (lost) judgement.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
+    refuseAll(judgement.violations);
     return judgement;
   }
 
@@ -191,7 +190,8 @@ export class Admission {
   ): WriteOutcome {
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);
-    refuseAll(checkImmutable(kind.immutable, asked, stored));
+    const frozen = checkImmutable(kind.immutable, asked, stored);
+    if (frozen.length > 0) throw new Invalid(frozen);
     const spec = withServerOwned(asked, kind.serverOwned, stored);
     const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
     if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {

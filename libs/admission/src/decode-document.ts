@@ -4,6 +4,7 @@ import {
   Invalid,
   isJsonObject,
   Label,
+  shortened,
   type JsonObject,
   type JsonValue,
   type Kind,
@@ -11,6 +12,7 @@ import {
   type Registry,
 } from '@causeway/resources';
 import type { DecodedDocument, Target } from './document';
+import { checkSize } from './document-size';
 import { openEnvelope, type Envelope } from './document-forms';
 import { Findings, refuseAll } from './findings';
 import { readJsonObject } from './json-safety';
@@ -34,8 +36,10 @@ export function decodeDocument(registry: Registry, body: unknown, target: Target
   refuseAll(violations);
   const envelope = openEnvelope(object, (type) => specFieldsOf(kindNamed(registry, type) ?? target.kind));
   const found = new Findings();
-  found.add(envelope);
+  found.violations.merge(envelope.violations);
+  found.warn(...envelope.warnings);
   const reading = { kind: readKind(registry, envelope, target, found), envelope, target, found };
+  if (!checkSize(reading.kind, envelope, found)) throw new Invalid(found.violations);
   const labels = readLabels(reading);
   const draft = {
     kind: reading.kind,
@@ -64,7 +68,8 @@ function readKind(registry: Registry, envelope: Envelope, target: Target, found:
   if (given && target.kind && given !== target.kind) {
     found.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.name}"`);
   } else if (!given) {
-    found.refuse(envelope.at.type, unknownKind(registry, envelope.type));
+    const missing = envelope.type === undefined || envelope.type === null;
+    found.refuse(envelope.at.type, unknownKind(registry, envelope.type), missing ? 'required' : 'not-one-of');
   }
   const kind = target.kind ?? given;
   if (!kind) throw new Invalid(found.violations);
@@ -75,23 +80,23 @@ function unknownKind(registry: Registry, type: JsonValue | undefined): string {
   if (type === undefined || type === null) return 'is required';
   if (typeof type !== 'string') return 'must be a string';
   const guess = registry.suggestKind(type);
-  return `is not a kind known here; got "${type}"${guess === undefined ? '' : `, did you mean "${guess}"?`}`;
+  return `is not a kind known here; got "${shortened(type, 80)}"${guess === undefined ? '' : `, did you mean "${guess}"?`}`;
 }
 
 /** A text part of the envelope; absent and `null` mean undefined, anything else that is no string is refused. */
 function readText(value: JsonValue | undefined, at: FieldPath, found: Findings): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  found.refuse(at, 'must be a string; put it in quotes');
+  found.refuse(at, 'must be a string; put it in quotes', 'wrong-type');
   return undefined;
 }
 
 function readName({ kind, envelope, target, found }: Reading): string {
   const at = envelope.at.name;
-  if (envelope.name === undefined || envelope.name === null) found.refuse(at, 'is required');
+  if (envelope.name === undefined || envelope.name === null) found.refuse(at, 'is required', 'required');
   const name = readText(envelope.name, at, found);
   if (name === undefined) return target.name ?? '';
-  found.violations.push(...kind.checkName(name, at));
+  found.violations.addAll(kind.checkName(name, at));
   refuseDifference(target.name, name, at, found);
   return name;
 }
@@ -103,7 +108,7 @@ function readMesh({ kind, envelope, target, found }: Reading): string {
     if (given !== undefined) found.refuse(at, `${kind.name} belongs to no mesh; leave it out`);
     return '';
   }
-  if (given !== undefined) found.violations.push(...checkName(given, at));
+  if (given !== undefined) found.violations.addAll(checkName(given, at));
   const mesh = given ?? target.mesh ?? 'default';
   refuseDifference(target.mesh, mesh, at, found);
   return mesh;
@@ -115,7 +120,7 @@ function readNamespace({ kind, envelope, target, found }: Reading, labels: Label
   if (!kind.namespaced) {
     if (given === undefined) return '';
     if (envelope.form === 'k8s')
-      found.warnings.push(`${at.toString()}: ${kind.name} has no namespaces; "${given}" was dropped`);
+      found.warn(`${at.toString()}: ${kind.name} has no namespaces; "${shortened(given, 80)}" was dropped`);
     else found.refuse(at, `${kind.name} has no namespaces; leave it out`);
     return '';
   }
@@ -145,7 +150,7 @@ function readLabels({ envelope, found }: Reading): Labels {
   const at = envelope.at.labels;
   if (labels === undefined || labels === null) return {};
   if (!isJsonObject(labels)) {
-    found.refuse(at, 'must be an object of strings');
+    found.refuse(at, 'must be an object of strings', 'wrong-type');
     return {};
   }
   const texts = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
@@ -159,10 +164,10 @@ function readSpec({ kind, envelope, found }: Reading): JsonObject {
   const { spec } = envelope;
   if (spec === undefined || spec === null) return {};
   if (!isJsonObject(spec)) {
-    found.refuse(FieldPath.at('spec'), 'must be an object');
+    found.refuse(FieldPath.at('spec'), 'must be an object', 'wrong-type');
     return {};
   }
   const { kept, warnings } = dropKumaLeftovers(kind, spec);
-  found.warnings.push(...warnings);
+  found.warn(...warnings);
   return kept;
 }

@@ -4,7 +4,7 @@ import {
   unknownField,
   type JsonObject,
   type JsonValue,
-  type Violation,
+  Violations,
 } from '@causeway/resources';
 
 /** The parts of a document before their types are known; `at` says where each stood, for messages. */
@@ -22,7 +22,7 @@ export interface Envelope {
     readonly name: FieldPath;
     readonly labels: FieldPath;
   };
-  readonly violations: readonly Violation[];
+  readonly violations: Violations;
   readonly warnings: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function openUniversal(body: JsonObject, specFields: readonly string[]): Envelop
   const at = FieldPath.at();
   const flat = body['spec'] === undefined && FLAT.some((kind) => kind === body['type']);
   const known = [...UNIVERSAL, ...SERVER_OWNED, ...(flat ? specFields : [])];
-  const strangers = unknownKeys(body, known);
+  const violations = unknownFields(body, known, at, (key) => misplaced(key, known, specFields));
   const topSpec = Object.fromEntries(Object.entries(body).filter(([key]) => flat && specFields.includes(key)));
   return {
     form: 'universal',
@@ -72,7 +72,7 @@ function openUniversal(body: JsonObject, specFields: readonly string[]): Envelop
       name: at.field('name'),
       labels: at.field('labels'),
     },
-    violations: strangers.map((key) => at.field(key).violation(misplaced(key, known, specFields))),
+    violations,
     warnings: [],
   };
 }
@@ -86,7 +86,14 @@ function openK8s(body: JsonObject): Envelope {
   const given = body['metadata'];
   const metadata = isJsonObject(given) ? given : {};
   const inside = at.field('metadata');
+  const violations = new Violations();
+  if (typeof body['apiVersion'] !== 'string')
+    violations.add(at.field('apiVersion'), 'wrong-type', () => 'must be a string');
+  if (given === undefined) violations.add(inside, 'required', () => 'is required');
+  else if (!isJsonObject(given)) violations.add(inside, 'wrong-type', () => 'must be an object');
+  violations.merge(unknownFields(body, [...K8S, 'status'], at, (key) => unknownField(key, K8S)));
   const known = [...METADATA, ...METADATA_IGNORED, 'annotations'];
+  violations.merge(unknownFields(metadata, known, inside, (key) => unknownField(key, METADATA)));
   return {
     form: 'k8s',
     type: body['kind'],
@@ -101,16 +108,21 @@ function openK8s(body: JsonObject): Envelope {
       name: inside.field('name'),
       labels: inside.field('labels'),
     },
-    violations: [
-      ...(typeof body['apiVersion'] === 'string' ? [] : [at.field('apiVersion').violation('must be a string')]),
-      ...(isJsonObject(given) ? [] : [inside.violation(given === undefined ? 'is required' : 'must be an object')]),
-      ...unknownKeys(body, [...K8S, 'status']).map((key) => at.field(key).violation(unknownField(key, K8S))),
-      ...unknownKeys(metadata, known).map((key) => inside.field(key).violation(unknownField(key, METADATA))),
-    ],
+    violations,
     warnings: metadata['annotations'] === undefined ? [] : ['metadata.annotations: are not kept'],
   };
 }
 
-function unknownKeys(object: JsonObject, known: readonly string[]): string[] {
-  return Object.keys(object).filter((key) => object[key] !== undefined && !known.includes(key));
+/** A violation for each field of `object` that is not among `known`. */
+function unknownFields(
+  object: JsonObject,
+  known: readonly string[],
+  at: FieldPath,
+  reason: (key: string) => string,
+): Violations {
+  const found = new Violations();
+  const names = new Set(known);
+  for (const [key, value] of Object.entries(object))
+    if (value !== undefined && !names.has(key)) found.add(at.field(key), 'unknown-field', () => reason(key));
+  return found;
 }

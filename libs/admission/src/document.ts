@@ -1,4 +1,4 @@
-import type { FieldPath, Identity, JsonObject, Kind, Labels, Violation } from '@causeway/resources';
+import type { FieldPath, Identity, JsonObject, Kind, Labels, Violations } from '@causeway/resources';
 
 /** What a request's address says about the document in its body; what is absent the body decides. */
 export interface Target {
@@ -26,7 +26,7 @@ export interface DecodedDocument {
   readonly draft: Draft;
   /** Where the document has its labels, for messages. */
   readonly labelsAt: FieldPath;
-  readonly violations: readonly Violation[];
+  readonly violations: Violations;
   readonly warnings: readonly string[];
 }
 

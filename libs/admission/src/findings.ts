@@ -1,28 +1,29 @@
-import { Invalid, type FieldPath, type Violation } from '@causeway/resources';
+import { Invalid, Violations, type FieldPath, type ViolationRule } from '@causeway/resources';
+
+/** Warnings that an answer lists. */
+const MOST_WARNINGS = 100;
 
 /** What a document breaks and what it probably does not mean, collected while it is read. */
 export class Findings {
-  readonly violations: Violation[] = [];
-  readonly warnings: string[] = [];
+  readonly violations = new Violations();
+  private readonly noted: string[] = [];
 
-  /** Notes that `at` breaks a rule. */
-  refuse(at: FieldPath, reason: string): void {
-    this.violations.push(at.violation(reason));
+  get warnings(): readonly string[] {
+    return this.noted;
   }
 
-  /** Takes over what was found elsewhere. */
-  add(found: { readonly violations: readonly Violation[]; readonly warnings?: readonly string[] }): void {
-    this.violations.push(...found.violations);
-    this.warnings.push(...(found.warnings ?? []));
+  /** Notes that `at` breaks a rule. */
+  refuse(at: FieldPath, reason: string, rule: ViolationRule = 'invalid'): void {
+    this.violations.add(at, rule, () => reason);
+  }
+
+  /** Notes what is legal but most likely not meant. */
+  warn(...warnings: readonly string[]): void {
+    for (const warning of warnings) if (this.noted.length < MOST_WARNINGS) this.noted.push(warning);
   }
 }
 
-const MOST = 100;
-
-/** Throws Invalid when there are violations; of very many it lists the first hundred and says how many more there are. */
-export function refuseAll(violations: readonly Violation[]): void {
-  if (violations.length === 0) return;
-  const more = violations.length - MOST;
-  const rest = more > 0 ? [{ field: '', reason: `and ${more} more` }] : [];
-  throw new Invalid([...violations.slice(0, MOST), ...rest]);
+/** Throws Invalid when there are violations; it lists the first hundred and says how many there are. */
+export function refuseAll(violations: Violations): void {
+  if (violations.total > 0) throw new Invalid(violations);
 }

@@ -22,4 +22,4 @@ export {
   type WriteOutcome,
 } from './requests';
 export { identityNamed, resolveName, type NameQuery } from './resolve-name';
-export { checkOperator, checkWritable, isWritable, type WriteContext } from './rights';
+export { checkOperator, checkWritable, isWritable, quarantineCommand, type WriteContext } from './rights';

@@ -120,7 +120,7 @@ describe('any document', () => {
     fc.assert(
       fc.property(documents, (body) => {
         const judged = judge(body);
-        for (const { field, reason } of judged?.violations ?? []) {
+        for (const { field, reason } of judged?.violations.first ?? []) {
           expect(typeof field).toBe('string');
           expect(reason).not.toBe('does not fit its schema');
         }
@@ -133,7 +133,7 @@ describe('any document', () => {
     fc.assert(
       fc.property(mutated, (body) => {
         const first = judge(body);
-        if (!first || first.violations.length > 0) return;
+        if (!first || first.violations.total > 0) return;
         const { kind, mesh, namespace, name } = first.id;
         const again = {
           type: kind,
@@ -143,13 +143,15 @@ describe('any document', () => {
           labels: first.labels,
           spec: first.spec,
         };
-        expect(judge(again)).toMatchObject({ id: first.id, labels: first.labels, spec: first.spec, violations: [] });
+        const second = judge(again);
+        expect(second).toMatchObject({ id: first.id, labels: first.labels, spec: first.spec });
+        expect(second?.violations.first).toEqual([]);
       }),
       { numRuns: 2_000 },
     );
   });
 
   it('of the seeds is good', () => {
-    for (const seed of seeds) expect(judge(seed)?.violations).toEqual([]);
+    for (const seed of seeds) expect(judge(seed)?.violations.first).toEqual([]);
   });
 });

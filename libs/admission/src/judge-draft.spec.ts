@@ -32,7 +32,7 @@ function judged({ on, address, document }: Case): Judgement {
 function told(input: Case): unknown {
   try {
     const { id, labels, spec, violations, warnings } = judged(input);
-    if (violations.length > 0) throw new Invalid(violations);
+    if (violations.total > 0) throw new Invalid(violations);
     return { stored: { ...id, labels, spec }, ...(warnings.length > 0 ? { warnings } : {}) };
   } catch (error) {
     if (error instanceof Invalid) return { refused: error.violations.map((v) => `${v.field}: ${v.reason}`) };

@@ -6,12 +6,14 @@ import {
   isComputedLabel,
   isJsonObject,
   ownZone,
+  shortened,
   type ControlPlane,
   type Identity,
   type JsonObject,
   type JsonValue,
   type Labels,
   type Resource,
+  Violations,
   type Violation,
 } from '@causeway/resources';
 import { draftIdentity, type DecodedDocument } from './document';
@@ -22,7 +24,7 @@ export interface Judgement {
   readonly labels: Labels;
   /** With defaults, without what only the control plane writes. */
   readonly spec: JsonObject;
-  readonly violations: readonly Violation[];
+  readonly violations: Violations;
   readonly warnings: readonly string[];
 }
 
@@ -36,16 +38,16 @@ export function judgeDraft(decoded: DecodedDocument, cp: ControlPlane): Judgemen
   const own = Object.entries(draft.labels).filter(([key]) => !isComputedLabel(key));
   const labels = { ...Object.fromEntries(own), ...computed };
   const clashes = checkComputedLabels(draft.labels, computed, labelsAt);
+  const violations = new Violations();
+  violations.merge(decoded.violations);
+  violations.addAll(clashes);
+  violations.addAll(checkLabels(clashes.length === 0 ? labels : Object.fromEntries(own), labelsAt));
+  violations.merge(kind.check(filled, FieldPath.at('spec')));
   return {
     id,
     labels,
     spec: isJsonObject(filled) ? filled : {},
-    violations: [
-      ...decoded.violations,
-      ...clashes,
-      ...checkLabels(clashes.length === 0 ? labels : Object.fromEntries(own), labelsAt),
-      ...kind.check(filled, FieldPath.at('spec')),
-    ],
+    violations,
     warnings: [...decoded.warnings, ...kind.warnings(id.name, filled)],
   };
 }
@@ -78,5 +80,5 @@ function without(object: JsonObject, keys: readonly string[]): JsonObject {
 }
 
 function show(value: JsonValue | undefined): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value);
+  return value === undefined ? 'nothing' : shortened(JSON.stringify(value), 80);
 }

@@ -1,4 +1,6 @@
+import { Parser } from 'yaml';
 import { parseYaml, Unparsable } from './parse-yaml';
+import { composeBounded, TooManyErrors } from './yaml-compose';
 
 function failure(text: string, limits?: Parameters<typeof parseYaml>[1]): Unparsable {
   try {
@@ -103,6 +105,50 @@ describe('parseYaml', () => {
       expect(failure(open.repeat(20_000)).message).toContain('nested deeper than 64');
     },
   );
+
+  it.each<[string, string, string]>([
+    ['quotes', '"', 'line 1, column 3: '],
+    ['tags', '!a ', 'line 1, column 4: '],
+    ['anchors', '&a ', 'line 1, column 4: '],
+    ['commas in a list', ',', 'line 1, column '],
+    ['escapes that are none', '\\q', 'line 1, column '],
+  ])('makes no error for each of 80,000 %s', (name, unit, message) => {
+    const open = name.startsWith('commas') ? '[' : name.startsWith('escapes') ? '"' : '';
+    const close = open === '[' ? ']' : open;
+    const text = open + unit.repeat(80_000) + close;
+    expect(failure(text).message).toContain(message);
+    const tokens = [...new Parser().parse(text)];
+    // It gives up: the library alone makes an error with its stack for each.
+    expect(() => composeBounded(tokens)).toThrow(TooManyErrors);
+  });
+
+  it('tells every error of a text with few', () => {
+    const [document] = composeBounded([...new Parser().parse('[,,,,]')]);
+    expect(document?.errors.length).toBeGreaterThan(1);
+    expect(document?.errors.length).toBeLessThan(20);
+  });
+
+  it('finds the anchors of very many aliases without looking for each', () => {
+    const pairs = Array.from({ length: 16_000 }, (_, i) => `&a${i} x,*a${i}`);
+    expect(parseYaml(`[${pairs.join(',')}]`)[0]?.value).toHaveLength(32_000);
+  });
+
+  it('takes the last of several anchors of one name', () => {
+    expect(parseYaml('[&a x, *a, &a y, *a]')[0]?.value).toEqual(['x', 'x', 'y', 'y']);
+  });
+
+  it('refuses an alias in what it stands for', () => {
+    expect(failure('a: &a [1, *a]').message).toContain('line 1, column 11: aliases: Unresolved alias');
+  });
+
+  it('counts the characters that aliases repeat', () => {
+    const text = `a: &a ${'x'.repeat(10_000)}\nb: [${'*a,'.repeat(1_000)}]`;
+    expect(failure(text).message).toContain('aliases: they make the document too large');
+  });
+
+  it('refuses values that JSON does not have', () => {
+    expect(failure('a: !!binary aGVsbG8=').message).toContain('line 1, column 13: a value with a tag');
+  });
 
   it('knows where a field stands', () => {
     const [document] = parseYaml(

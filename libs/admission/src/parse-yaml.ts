@@ -1,8 +1,10 @@
-import { Composer, isMap, isScalar, isSeq, LineCounter, Parser, type CST, type Document, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, Parser, type CST, type Document, type Node } from 'yaml';
 import { FieldPath, Invalid } from '@causeway/resources';
+import { composeBounded, TooManyErrors } from './yaml-compose';
 import { badKey } from './yaml-keys';
 import { sizeOf } from './yaml-size';
-import { unquotedTemplate } from './yaml-template-hint';
+import { templateBefore, unquotedTemplate } from './yaml-template-hint';
+import { NoPlainValue, plainValue } from './yaml-value';
 
 /** A place in a text, both counted from 1. */
 export interface TextPosition {
@@ -35,7 +37,7 @@ export interface YamlLimits {
   readonly length?: number;
   /** Most keys and values written, all documents together; lists and maps count as well. */
   readonly nodes?: number;
-  /** How many nodes aliases may unfold to for each node written: against YAML bombs. */
+  /** How many times larger aliases may make a document than it is written: against YAML bombs. */
   readonly aliases?: number;
 }
 
@@ -46,14 +48,14 @@ export interface YamlLimits {
  * gets the hint to quote it (design.md §1).
  */
 export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlDocument[] {
-  const { length = 4_194_304, aliases = 100, nodes = Infinity } = limits;
+  const { length = 4_194_304, aliases = 10, nodes = Infinity } = limits;
   if (text.length > length) throw new Unparsable(`the text has ${text.length} characters, ${length} are allowed`);
   const lines = new LineCounter();
   const tokens = [...bounded(new Parser(lines.addNewLine).parse(text), nodes)];
-  const documents = [...new Composer({ logLevel: 'silent', prettyErrors: false, uniqueKeys: false }).compose(tokens)];
+  const documents = compose(tokens, text, lines);
   return documents.flatMap((document) => {
     checkDocument(document, text, lines);
-    const value = unfold(document, aliases);
+    const value = unfold(document, aliases, lines);
     return value === null ? [] : [{ value, locate: (field) => locate(document, field, lines) }];
   });
 }
@@ -73,11 +75,22 @@ function* bounded(tokens: Iterable<CST.Token>, most: number): Generator<CST.Toke
   }
 }
 
-function unfold(document: Document.Parsed, aliases: number): unknown {
+function compose(tokens: readonly CST.Token[], text: string, lines: LineCounter): readonly Document.Parsed[] {
   try {
-    return document.toJS({ maxAliasCount: aliases });
+    return composeBounded(tokens);
   } catch (error) {
-    if (error instanceof ReferenceError) throw new Unparsable(`aliases: ${error.message}`);
+    if (!(error instanceof TooManyErrors)) throw error;
+    const template = templateBefore(error.offset, text);
+    if (template) throw new Unparsable(template.hint, positionAt(lines, template.offset));
+    throw new Unparsable(firstLine(error.message), positionAt(lines, error.offset));
+  }
+}
+
+function unfold(document: Document.Parsed, aliases: number, lines: LineCounter): unknown {
+  try {
+    return plainValue(document, (written) => written * aliases);
+  } catch (error) {
+    if (error instanceof NoPlainValue) throw new Unparsable(error.message, positionAt(lines, error.offset));
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import type { ControlPlane, Resource } from '@causeway/resources';
+import { Violations, type ControlPlane, type Resource } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store';
 import { decodeDocument } from './decode-document';
 import { judgeDraft } from './judge-draft';
@@ -25,7 +25,7 @@ async function stored(name: string): Promise<{ readonly cp: ControlPlane; readon
   const cp: ControlPlane = kind?.sync.writtenOn.includes('global') === true ? { role: 'global' } : east;
   const body = { type: name, name: 'thing', labels: { team: 'db' }, spec: samples[name] };
   const { id, labels, spec, violations } = judgeDraft(decodeDocument(coreKinds, body), cp);
-  expect(violations).toEqual([]);
+  expect(violations.first).toEqual([]);
   const store = new MemoryStore();
   await store.write({ changes: [{ type: 'put', id, expect: 'absent', labels, spec }], onRefusal: 'abort' });
   const resource = await store.get(id);
@@ -49,7 +49,7 @@ describe('toDocument', () => {
         id: resource.id,
         labels: resource.labels,
         spec: resource.spec,
-        violations: [],
+        violations: new Violations(),
         warnings: [],
       });
     },

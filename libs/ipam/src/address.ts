@@ -9,8 +9,12 @@ export function bitsOf(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }
 
+/** IPv6 of eight groups of which the last two are dotted IPv4. */
+const LONGEST_ADDRESS = 45;
+
 /** Reads dotted IPv4 (no leading zeros) or IPv6 in any of its spellings (no zone index); undefined when it is neither. */
 export function parseAddress(text: string): Address | undefined {
+  if (text.length > LONGEST_ADDRESS) return undefined;
   const value = text.includes(':') ? parseV6(text) : parseV4(text);
   return value === undefined ? undefined : { family: text.includes(':') ? 6 : 4, value };
 }

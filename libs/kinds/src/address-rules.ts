@@ -5,10 +5,12 @@ import { isDomainName, isIP } from './addresses';
 export function hostAddress(address: string, at: FieldPath): Violation[] {
   if (address === '0.0.0.0' || address === '::') return [at.violation(`must not be 0.0.0.0 or ::; got "${address}"`)];
   if (isIP(address) || isDomainName(address)) return [];
-  return [at.violation(`must be an IP address or a host name; got "${address}"`)];
+  return [at.violation(`must be an IP address or a host name; got \"${address}\"`, 'wrong-form')];
 }
 
 /** Violations of "an IP address, where one is given". */
 export function ipAddress(address: string | undefined, at: FieldPath): Violation[] {
-  return address === undefined || isIP(address) ? [] : [at.violation(`must be an IP address; got "${address}"`)];
+  return address === undefined || isIP(address)
+    ? []
+    : [at.violation(`must be an IP address; got \"${address}\"`, 'wrong-form')];
 }

@@ -32,7 +32,7 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
 };
 
 function fields(kind: Kind, value: unknown): string[] {
-  return kind.check(value, spec).map((violation) => violation.field);
+  return kind.check(value, spec).first.map((violation) => violation.field);
 }
 
 describe('the list of kinds', () => {
@@ -55,7 +55,7 @@ describe.each(coreKinds.kinds.map((kind) => [kind.name, kind] as const))('contra
 
   it('takes its smallest spec, with defaults filled in that change nothing when filled in again', () => {
     const filled = kind.withDefaults(good);
-    expect(kind.check(filled, spec)).toEqual([]);
+    expect(kind.check(filled, spec).first).toEqual([]);
     expect(kind.withDefaults(filled)).toEqual(filled);
     expect(kind.warnings('name', filled)).toEqual(kind.warnings('name', filled));
   });
@@ -81,7 +81,7 @@ describe.each(coreKinds.kinds.map((kind) => [kind.name, kind] as const))('contra
     for (const field of properties) {
       for (const value of [null, -1.5, [null], [[]], { a: { b: null } }]) {
         const broken = { ...Object(good), [field]: value };
-        expect(kind.check(kind.withDefaults(broken), spec).every((v) => v.field.startsWith('spec'))).toBe(true);
+        expect(kind.check(kind.withDefaults(broken), spec).first.every((v) => v.field.startsWith('spec'))).toBe(true);
         expect(fields(kind, broken)).not.toEqual([]);
       }
     }

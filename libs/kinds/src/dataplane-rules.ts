@@ -70,11 +70,11 @@ function checkOutbound(outbound: Outbound, at: FieldPath): Violation[] {
 function checkTarget(ref: Outbound['backendRef'], tags: Outbound['tags'], at: FieldPath): Violation[] {
   if (ref && tags) return [at.violation('must have only one of backendRef, tags')];
   if (ref) return checkBackendRef(ref, at.field('backendRef'));
-  if (!tags) return [at.field('backendRef').violation('is required')];
+  if (!tags) return [at.field('backendRef').violation('is required', 'required')];
   const named = tags['kuma.io/service'] !== undefined;
   return [
     ...checkTagSyntax(tags, at.field('tags')),
-    ...(named ? [] : [at.field('tags').field('kuma.io/service').violation('is required')]),
+    ...(named ? [] : [at.field('tags').field('kuma.io/service').violation('is required', 'required')]),
   ];
 }
 
@@ -82,7 +82,7 @@ function checkBackendRef(ref: NonNullable<Outbound['backendRef']>, at: FieldPath
   return [
     ...(ref.name === undefined && !hasEntries(ref.labels) ? [at.violation('must have one of name, labels')] : []),
     ...(ref.port === undefined && ref.kind !== 'MeshExternalService'
-      ? [at.field('port').violation('is required')]
+      ? [at.field('port').violation('is required', 'required')]
       : []),
   ];
 }

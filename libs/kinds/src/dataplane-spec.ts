@@ -1,8 +1,23 @@
 import { Type, type Static } from 'typebox';
-import { NonEmpty, Optionals, PortNumber, protocols, strict, StringMap } from './schema-parts';
+import {
+  FreeMap,
+  MANY,
+  NonEmpty,
+  Optionals,
+  PortNumber,
+  protocols,
+  strict,
+  StringMap,
+  Text,
+  VERY_MANY,
+} from './schema-parts';
 
 /** Durations as protobuf's JSON writes them. */
-const Seconds = Type.String({ title: 'seconds such as 10s or 0.5s', pattern: '^[0-9]+(\\.[0-9]{1,9})?s$' });
+const Seconds = Type.String({
+  title: 'seconds such as 10s or 0.5s',
+  maxLength: 32,
+  pattern: '^[0-9]+(\\.[0-9]{1,9})?s$',
+});
 
 const ServiceProbe = Optionals({
   interval: Seconds,
@@ -19,7 +34,7 @@ const Inbound = Type.Object(
     servicePort: Type.Optional(PortNumber),
     address: Type.Optional(NonEmpty),
     serviceAddress: Type.Optional(NonEmpty),
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(Text),
     protocol: Type.Optional(Type.Enum(protocols)),
     tags: Type.Optional(StringMap),
     /** Absent means Ready. */
@@ -82,20 +97,20 @@ const RedirectPort = Type.Integer({ minimum: 0, maximum: 65535 });
 const TransparentProxying = Optionals({
   redirectPortInbound: RedirectPort,
   redirectPortOutbound: RedirectPort,
-  directAccessServices: Type.Array(Type.String()),
-  reachableServices: Type.Array(Type.String()),
+  directAccessServices: Type.Array(Text, { maxItems: VERY_MANY }),
+  reachableServices: Type.Array(Text, { maxItems: VERY_MANY }),
   ipFamilyMode: Type.Enum(['UnSpecified', 'DualStack', 'IPv4', 'IPv6']),
-  reachableBackends: Optionals({ refs: Type.Array(ReachableBackend) }),
+  reachableBackends: Optionals({ refs: Type.Array(ReachableBackend, { maxItems: VERY_MANY }) }),
 });
 
 const Networking = Type.Object(
   {
     address: NonEmpty,
     advertisedAddress: Type.Optional(NonEmpty),
-    inbound: Type.Optional(Type.Array(Inbound)),
-    outbound: Type.Optional(Type.Array(Outbound)),
+    inbound: Type.Optional(Type.Array(Inbound, { maxItems: MANY })),
+    outbound: Type.Optional(Type.Array(Outbound, { maxItems: VERY_MANY })),
     gateway: Type.Optional(Gateway),
-    listeners: Type.Optional(Type.Array(Listener)),
+    listeners: Type.Optional(Type.Array(Listener, { maxItems: MANY })),
     transparentProxying: Type.Optional(TransparentProxying),
     admin: Type.Optional(Type.Object({ port: PortNumber }, strict)),
   },
@@ -104,9 +119,9 @@ const Networking = Type.Object(
 
 const Metrics = Type.Object(
   {
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(Text),
     type: NonEmpty,
-    conf: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    conf: Type.Optional(FreeMap),
   },
   strict,
 );
@@ -115,7 +130,9 @@ const Probes = Type.Object(
   {
     port: PortNumber,
     endpoints: Type.Optional(
-      Type.Array(Type.Object({ inboundPort: PortNumber, inboundPath: Type.String(), path: Type.String() }, strict)),
+      Type.Array(Type.Object({ inboundPort: PortNumber, inboundPath: Text, path: Text }, strict), {
+        maxItems: MANY,
+      }),
     ),
   },
   strict,

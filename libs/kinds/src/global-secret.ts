@@ -1,5 +1,5 @@
 import { defineKind, Sync } from '@causeway/resources';
-import { base64Problem, SecretSpec } from './secret-value';
+import { base64Problem, secretBounds, SecretSpec } from './secret-value';
 
 /** A confidential value of no mesh, such as a signing key, base64 (rest.md §3.6). */
 export const GlobalSecret = defineKind({
@@ -10,6 +10,7 @@ export const GlobalSecret = defineKind({
   sync: Sync.secrets,
   writer: 'operator',
   confidential: true,
+  bounds: secretBounds,
   spec: SecretSpec,
   validate: base64Problem,
 });

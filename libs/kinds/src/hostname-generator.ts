@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { checkTemplate, parseTemplate } from '@causeway/naming';
+import { checkTemplate, LONGEST_TEMPLATE, parseTemplate } from '@causeway/naming';
 import { defineKind, isComputedLabel, Sync } from '@causeway/resources';
 import { oneWordForLabels, selectorLabels } from './rules';
 import { Extension, ServiceSelector, strict } from './schema-parts';
@@ -18,7 +18,7 @@ const Selector = Type.Object(
 const Spec = Type.Object(
   {
     selector: Selector,
-    template: Type.String({ minLength: 1 }),
+    template: Type.String({ minLength: 1, maxLength: LONGEST_TEMPLATE }),
     extension: Type.Optional(Extension),
   },
   { ...strict, examples: [{ selector: { meshService: {} }, template: '{{ name }}.svc.mesh' }] },
@@ -32,6 +32,7 @@ export const HostnameGenerator = defineKind({
   scope: 'global',
   sync: Sync.bothWays,
   writer: 'operator',
+  bounds: { bytes: 16 * 1024 },
   spec: Spec,
   validate: (spec, at) => {
     const place = at.field('selector');

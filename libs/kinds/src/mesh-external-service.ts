@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { isDomainName, isIP } from './addresses';
 import { nameWarnings } from './rules';
-import { Extension, NonEmpty, Optionals, PortNumber, strict } from './schema-parts';
+import { Extension, MANY, NonEmpty, Optionals, PortNumber, strict, Text } from './schema-parts';
 
 const versions = ['TLSAuto', 'TLS10', 'TLS11', 'TLS12', 'TLS13'] as const;
 
@@ -24,8 +24,11 @@ const Endpoint = Type.Object(
   strict,
 );
 
+/** A certificate with its chain, or a bundle of them. */
+const Pem = Type.String({ minLength: 1, maxLength: 128 * 1024 });
+
 /** Where a certificate or key comes from; exactly one of the three (kuma-2.14.md §1). */
-const Source = Optionals({ secret: NonEmpty, inline: NonEmpty, inlineString: NonEmpty });
+const Source = Optionals({ secret: NonEmpty, inline: Pem, inlineString: Pem });
 
 const AltName = Type.Object(
   { type: Type.Optional(Type.Enum(['Exact', 'Prefix'], { default: 'Exact' })), value: NonEmpty },
@@ -35,8 +38,8 @@ const AltName = Type.Object(
 const Verification = Type.Object(
   {
     mode: Type.Optional(Type.Enum(['SkipSAN', 'SkipCA', 'SkipAll', 'Secured'], { default: 'Secured' })),
-    serverName: Type.Optional(Type.String()),
-    subjectAltNames: Type.Optional(Type.Array(AltName)),
+    serverName: Type.Optional(Text),
+    subjectAltNames: Type.Optional(Type.Array(AltName, { maxItems: MANY })),
     caCert: Type.Optional(Source),
     clientCert: Type.Optional(Source),
     clientKey: Type.Optional(Source),
@@ -65,7 +68,7 @@ const Tls = Type.Object(
 const Spec = Type.Object(
   {
     match: Match,
-    endpoints: Type.Optional(Type.Array(Endpoint)),
+    endpoints: Type.Optional(Type.Array(Endpoint, { maxItems: MANY })),
     tls: Type.Optional(Tls),
     extension: Type.Optional(Extension),
   },
@@ -92,7 +95,7 @@ export const MeshExternalService = defineKind({
               .field('endpoints')
               .index(i)
               .field('address')
-              .violation(`must be an IP address or a host name; got "${endpoint.address}"`),
+              .violation(`must be an IP address or a host name; got \"${endpoint.address}\"`, 'wrong-form'),
           ],
     ),
     ...checkTls(spec.tls, at.field('tls')),
@@ -124,8 +127,8 @@ function checkVerification(verification: Static<typeof Verification>, at: FieldP
     ...(serverName === undefined || isDomainName(serverName)
       ? []
       : [at.field('serverName').violation(`must be a host name; got "${serverName}"`)]),
-    ...(clientCert && !clientKey ? [at.field('clientKey').violation('is required with clientCert')] : []),
-    ...(clientKey && !clientCert ? [at.field('clientCert').violation('is required with clientKey')] : []),
+    ...(clientCert && !clientKey ? [at.field('clientKey').violation('is required with clientCert', 'required')] : []),
+    ...(clientKey && !clientCert ? [at.field('clientCert').violation('is required with clientKey', 'required')] : []),
     ...oneSource(caCert, at.field('caCert')),
     ...oneSource(clientCert, at.field('clientCert')),
     ...oneSource(clientKey, at.field('clientKey')),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
 import { distinctPorts, nameWarnings, oneWordForLabels, selectorLabels } from './rules';
-import { PortNumber, protocols, ServiceSelector, strict } from './schema-parts';
+import { MANY, PortNumber, protocols, ServiceSelector, strict } from './schema-parts';
 
 const Port = Type.Object(
   {
@@ -15,7 +15,7 @@ const Port = Type.Object(
 const Spec = Type.Object(
   {
     selector: Type.Object({ meshService: ServiceSelector }, strict),
-    ports: Type.Array(Port, { minItems: 1 }),
+    ports: Type.Array(Port, { minItems: 1, maxItems: MANY }),
   },
   {
     ...strict,
@@ -39,7 +39,7 @@ export const MeshMultiZoneService = defineKind({
     const none = Object.keys(selectorLabels(selector)).length === 0;
     return [
       ...oneWordForLabels(selector, place),
-      ...(none ? [place.field('matchLabels').violation('must not be empty')] : []),
+      ...(none ? [place.field('matchLabels').violation('must not be empty', 'required')] : []),
       ...distinctPorts(spec.ports, at.field('ports')),
     ];
   },

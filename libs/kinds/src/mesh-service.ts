@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { distinctPorts, nameWarnings } from './rules';
-import { NonEmpty, PortNumber, protocols, strict, StringMap } from './schema-parts';
+import { MANY, NonEmpty, PortNumber, protocols, strict, StringMap, Text } from './schema-parts';
 
 const Selector = Type.Object(
   {
@@ -23,19 +23,22 @@ const Port = Type.Object(
 );
 
 /** Which zones may know the service: by name, or by the labels of their Zone. */
-const ExportZones = Type.Union([Type.Array(NonEmpty), Type.Object({ matchLabels: StringMap }, strict)]);
+const ExportZones = Type.Union([
+  Type.Array(NonEmpty, { maxItems: MANY }),
+  Type.Object({ matchLabels: StringMap }, strict),
+]);
 
 const Export = Type.Object({ mode: Type.Enum(['All', 'None', 'Subset']), zones: Type.Optional(ExportZones) }, strict);
 
-const Identity = Type.Object({ type: Type.Enum(['ServiceTag', 'SpiffeID']), value: Type.String() }, strict);
+const Identity = Type.Object({ type: Type.Enum(['ServiceTag', 'SpiffeID']), value: Text }, strict);
 
 const Spec = Type.Object(
   {
     selector: Type.Optional(Selector),
-    ports: Type.Optional(Type.Array(Port)),
+    ports: Type.Optional(Type.Array(Port, { maxItems: MANY })),
     export: Type.Optional(Export),
     state: Type.Optional(Type.Enum(['Available', 'Unavailable'])),
-    identities: Type.Optional(Type.Array(Identity)),
+    identities: Type.Optional(Type.Array(Identity, { maxItems: MANY })),
   },
   {
     ...strict,
@@ -83,7 +86,8 @@ function zonesFitMode(
   at: FieldPath,
 ): Violation[] {
   if (!rule) return [];
-  if (rule.mode === 'Subset' && rule.zones === undefined) return [at.violation('is required with mode Subset')];
+  if (rule.mode === 'Subset' && rule.zones === undefined)
+    return [at.violation('is required with mode Subset', 'required')];
   if (rule.mode !== 'Subset' && rule.zones !== undefined) {
     return [at.violation(`must be left out with mode ${rule.mode}`)];
   }

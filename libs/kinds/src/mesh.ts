@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { checkName, defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { nameWarnings } from './rules';
-import { NonEmpty, strict, StringMap } from './schema-parts';
+import { MANY, NonEmpty, strict, StringMap, Text } from './schema-parts';
 
 /** The name under which this product claims meshes (GEP-3949 `controllerName`). */
 export const controllerName = 'causeway.io/control-plane';
@@ -24,7 +24,7 @@ const Expression = Type.Object(
   {
     key: NonEmpty,
     operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-    values: Type.Optional(Type.Array(Type.String())),
+    values: Type.Optional(Type.Array(Text, { maxItems: MANY })),
   },
   strict,
 );
@@ -44,7 +44,10 @@ const Spec = Type.Object(
     description: Type.Optional(Type.String({ maxLength: 64 })),
     namespaceSelector: Type.Optional(
       Type.Object(
-        { matchLabels: Type.Optional(StringMap), matchExpressions: Type.Optional(Type.Array(Expression)) },
+        {
+          matchLabels: Type.Optional(StringMap),
+          matchExpressions: Type.Optional(Type.Array(Expression, { maxItems: 128 })),
+        },
         strict,
       ),
     ),

@@ -15,7 +15,7 @@ export function distinct<T>(
       first.set(value, i);
       return [];
     }
-    return [at(i).violation(`must be unique; ${JSON.stringify(value)} is already at index ${earlier}`)];
+    return [at(i).violation(`must be unique; ${JSON.stringify(value)} is already at index ${earlier}`, 'not-unique')];
   });
 }
 

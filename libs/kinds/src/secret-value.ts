@@ -2,9 +2,12 @@ import { Type } from 'typebox';
 import type { FieldPath, Violation } from '@causeway/resources';
 import { strict } from './schema-parts';
 
+/** Secrets may hold certificates of many authorities, as those of Kubernetes do. */
+export const secretBounds = { bytes: 1024 * 1024 } as const;
+
 /** What a secret holds. */
 export const SecretSpec = Type.Object(
-  { data: Type.String({ minLength: 1 }) },
+  { data: Type.String({ minLength: 1, maxLength: secretBounds.bytes }) },
   { ...strict, examples: [{ data: 'c2VjcmV0Cg==' }] },
 );
 

@@ -13,7 +13,7 @@ export function checkTagSyntax(tags: Tags, at: FieldPath): Violation[] {
     const name = /^[A-Za-z0-9._/-]+$/.test(key)
       ? []
       : [field.violation("has a name that is not made of letters, digits, '.', '-', '_', '/'")];
-    if (value === '') return [...name, field.violation('must not be empty')];
+    if (value === '') return [...name, field.violation('must not be empty', 'required')];
     if (/^[A-Za-z0-9._-]+$/.test(value)) return name;
     return [...name, field.violation(`must be made of letters, digits, '.', '-', '_'; got "${value}"`)];
   });
@@ -47,5 +47,5 @@ export function checkGatewayTags(tags: Tags | undefined, at: FieldPath): Violati
 
 function needsService(tags: Tags, at: FieldPath): Violation[] {
   if (Object.keys(tags).length === 0 || tags[SERVICE] !== undefined) return [];
-  return [at.field(SERVICE).violation('is required where there are tags')];
+  return [at.field(SERVICE).violation('is required where there are tags', 'required')];
 }

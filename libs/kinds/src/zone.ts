@@ -3,6 +3,17 @@ import { checkName, defineKind, Sync } from '@causeway/resources';
 import { nameWarnings } from './rules';
 import { Duration, strict } from './schema-parts';
 
+/** A resource of the zone, as a document names it. */
+const Quarantined = Type.Object(
+  {
+    type: Type.String({ minLength: 1, maxLength: 100 }),
+    mesh: Type.Optional(Type.String({ maxLength: 253 })),
+    namespace: Type.Optional(Type.String({ maxLength: 253 })),
+    name: Type.String({ minLength: 1, maxLength: 253 }),
+  },
+  strict,
+);
+
 const Spec = Type.Object(
   {
     /** Absent means true; false withdraws its services from the other zones. */
@@ -10,6 +21,19 @@ const Spec = Type.Object(
     auth: Type.Optional(Type.Enum(['token', 'none'])),
     lost: Type.Optional(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
+    ),
+    /**
+     * What of the zone is kept away from the mesh: `all`, and it gets no session; or single resources, which the global
+     * deletes and takes in no more. What is taken out of it comes back.
+     */
+    quarantine: Type.Optional(
+      Type.Object(
+        {
+          all: Type.Optional(Type.Boolean()),
+          resources: Type.Optional(Type.Array(Quarantined, { maxItems: 100 })),
+        },
+        strict,
+      ),
     ),
   },
   { ...strict, examples: [{ enabled: true }] },
@@ -23,6 +47,7 @@ export const Zone = defineKind({
   scope: 'global',
   sync: Sync.zoneList,
   writer: 'operator',
+  bounds: { bytes: 64 * 1024 },
   spec: Spec,
   // The label `kuma.io/zone` of what it makes holds the name.
   checkName: (name, at) =>

@@ -21,6 +21,9 @@ export interface ServiceSelector {
   readonly wanted: readonly WantedLabel[];
 }
 
+/** Labels that a selector may name: each costs an index over all services. One that names more selects nothing. */
+const MOST_WANTED = 256;
+
 /** A HostnameGenerator, read and parsed once. */
 export interface ClaimRule extends GeneratorRank {
   readonly key: string;
@@ -43,6 +46,8 @@ export interface GeneratorSource {
  * (Kuma) mean the same (T001-12).
  */
 export function claimRule(source: GeneratorSource, madeHere: boolean): ClaimRule {
+  const selectors = serviceSelectors(source.spec['selector']);
+  const crowded = selectors.some(({ wanted }) => wanted.length > MOST_WANTED);
   const parsed = parseTemplate(typeof source.spec['template'] === 'string' ? source.spec['template'] : '');
   return {
     key: identityKey(source.id),
@@ -50,7 +55,7 @@ export function claimRule(source: GeneratorSource, madeHere: boolean): ClaimRule
     creationOrder: source.creationOrder,
     madeHere,
     // An extension of Kuma's names services in ways unknown here; its template is not meant for us.
-    selectors: source.spec['extension'] === undefined ? serviceSelectors(source.spec['selector']) : [],
+    selectors: source.spec['extension'] === undefined && !crowded ? selectors : [],
     template: parsed.ok ? parsed.template : undefined,
     problem: parsed.ok ? '' : `the template of HostnameGenerator ${source.id.name} cannot be used: ${parsed.reason}`,
   };

@@ -1,6 +1,7 @@
 const HYPHEN = 45;
 const DOT = 46;
-const LONGEST_NAME = 253;
+/** Longest DNS name as text, without the dot at its end. */
+export const LONGEST_HOSTNAME = 253;
 const LONGEST_LABEL = 63;
 
 /**
@@ -9,7 +10,7 @@ const LONGEST_LABEL = 63;
  */
 export function dnsNameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty';
-  if (name.length > LONGEST_NAME) return `it has ${name.length} characters, ${LONGEST_NAME} are allowed`;
+  if (name.length > LONGEST_HOSTNAME) return tooLong(name.length);
   let start = 0;
   for (let i = 0; i <= name.length; i++) {
     const code = i < name.length ? name.charCodeAt(i) : DOT;
@@ -22,6 +23,11 @@ export function dnsNameProblem(name: string): string | undefined {
     }
   }
   return undefined;
+}
+
+/** What to say of a name of `length` characters. */
+export function tooLong(length: number): string {
+  return `it has ${length} characters, ${LONGEST_HOSTNAME} are allowed`;
 }
 
 function isLetterOrDigit(code: number): boolean {

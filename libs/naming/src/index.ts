@@ -9,6 +9,7 @@ export {
   checkTemplate,
   kumaTemplate,
   labelOf,
+  LONGEST_TEMPLATE,
   parseTemplate,
   renderTemplate,
   type ParsedTemplate,

@@ -1,4 +1,4 @@
-import { Label, type Labels } from '@causeway/resources';
+import { Label, shortened, type Labels } from '@causeway/resources';
 
 /** A resource's identifier taken apart; absent parts are empty. */
 export interface Kri {
@@ -34,14 +34,14 @@ export function parseKri(
   text: string,
 ): { readonly ok: true; readonly kri: Kri } | { readonly ok: false; readonly reason: string } {
   const [prefix, shortName = '', mesh = '', zone = '', namespace = '', name = '', ...section] = text.split('_');
-  if (prefix !== 'kri') return { ok: false, reason: `an identifier starts with "kri_"; got "${text}"` };
+  if (prefix !== 'kri') return { ok: false, reason: `an identifier starts with "kri_"; got "${shortened(text, 300)}"` };
   if (section.length === 0) {
     return {
       ok: false,
-      reason: `an identifier is kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>; got "${text}"`,
+      reason: `an identifier is kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>; got "${shortened(text, 300)}"`,
     };
   }
   if (shortName === '' || name === '')
-    return { ok: false, reason: `an identifier names a kind and a resource; got "${text}"` };
+    return { ok: false, reason: `an identifier names a kind and a resource; got "${shortened(text, 300)}"` };
   return { ok: true, kri: { shortName, mesh, zone, namespace, name, section: section.join('_') } };
 }

@@ -38,3 +38,14 @@ test('what a template gives it can also be asked for', () => {
     }),
   );
 });
+
+test.each([
+  ['many values side by side', Array.from({ length: 50 }, (_, i) => `{{ label "a${i}" }}`).join('') + '!'],
+  ['many values that stand twice', Array.from({ length: 26 }, (_, i) => `{{ label "a${i % 13}" }}`).join('') + '-'],
+])('looking for a fit of %s comes to an end', (_, text) => {
+  expect(templateNeeds(template(text), 'a'.repeat(250))).toBeUndefined();
+});
+
+test('no hostname is longer than DNS allows', () => {
+  expect(templateNeeds(template('{{ name }}'), 'a'.repeat(254))).toBeUndefined();
+});

@@ -1,4 +1,5 @@
 import { Label } from '@causeway/resources';
+import { LONGEST_HOSTNAME } from './dns-name';
 import type { Template, TemplatePart } from './template';
 
 /** What a service must have so that a template gives a certain hostname. */
@@ -9,35 +10,84 @@ export interface TemplateNeed {
 }
 
 const WORDS = { Name: 'name', DisplayName: 'name', Namespace: 'namespace', Zone: 'zone', Mesh: 'mesh' } as const;
-const LABEL_WORDS: Readonly<Record<string, string>> = {
-  [Label.namespace]: 'namespace',
-  [Label.zone]: 'zone',
-  [Label.mesh]: 'mesh',
-};
+const LABEL_WORDS: ReadonlyMap<string, string> = new Map([
+  [Label.namespace, 'namespace'],
+  [Label.zone, 'zone'],
+  [Label.mesh, 'mesh'],
+]);
+
+/** Steps after which looking for an answer is given up: a template that names one value often has very many ways to fit. */
+const MOST_STEPS = 20_000;
 
 /**
- * What a service must have for `template` to give `hostname`, each once; undefined when no service can. Where several
- * answers are possible (values may hold dots) it is the one with the shortest first values.
+ * What a service must have for `template` to give `hostname`, each once; undefined when no service can, or when finding
+ * out takes more than `MOST_STEPS` steps. Where several answers are possible (values may hold dots) it is the one with
+ * the shortest first values.
  */
 export function templateNeeds(template: Template, hostname: string): readonly TemplateNeed[] | undefined {
-  const groups = new Map<string, string>();
-  const pattern = template.parts.map((part) => patternOf(part, groups)).join('');
-  const found = new RegExp(`^${pattern}$`).exec(hostname)?.groups;
-  if (!found && hostname !== template.text) return undefined;
-  return [...groups].map(([what, group]) => ({ what, value: found?.[group] ?? '' }));
+  if (hostname.length > LONGEST_HOSTNAME) return undefined;
+  const values = new Fit(template.parts, hostname).find();
+  if (!values && hostname !== template.text) return undefined;
+  const words = new Set(template.parts.flatMap((part) => (part.type === 'literal' ? [] : [wordOf(part)])));
+  return [...words].map((what) => ({ what, value: values?.get(what) ?? '' }));
 }
 
-function patternOf(part: TemplatePart, groups: Map<string, string>): string {
-  if (part.type === 'literal') return part.text.replace(/[^a-z0-9]/gi, '\\$&');
-  const what = wordOf(part);
-  const known = groups.get(what);
-  if (known !== undefined) return `\\k<${known}>`;
-  const group = `g${groups.size}`;
-  groups.set(what, group);
-  return `(?<${group}>[a-z0-9](?:[-a-z0-9.]*?[a-z0-9])??)`;
+/** Looks for the values with which the parts of a template make a hostname. */
+class Fit {
+  private steps = 0;
+  private readonly values = new Map<string, string>();
+  /** Places (part and position) from which nothing fits; only kept where that does not depend on earlier values. */
+  private readonly dead = new Set<number>();
+  private readonly repeats: boolean;
+
+  constructor(
+    private readonly parts: readonly TemplatePart[],
+    private readonly hostname: string,
+  ) {
+    const words = parts.flatMap((part) => (part.type === 'literal' ? [] : [wordOf(part)]));
+    this.repeats = new Set(words).size < words.length;
+  }
+
+  find(): ReadonlyMap<string, string> | undefined {
+    return this.fits(0, 0) ? this.values : undefined;
+  }
+
+  /** Whether the parts from `i` on make the hostname from `at` on. */
+  private fits(i: number, at: number): boolean {
+    const part = this.parts[i];
+    if (!part) return at === this.hostname.length;
+    const place = i * (LONGEST_HOSTNAME + 1) + at;
+    if (this.dead.has(place) || ++this.steps > MOST_STEPS) return false;
+    const known = part.type === 'literal' ? part.text : this.values.get(wordOf(part));
+    const fits =
+      known === undefined
+        ? this.fitsValue(i, at)
+        : this.hostname.startsWith(known, at) && this.fits(i + 1, at + known.length);
+    if (!fits && !this.repeats) this.dead.add(place);
+    return fits;
+  }
+
+  /** Tries values for the part `i`, the shortest first: letters, digits, `-` and `.`, a letter or digit at both ends. */
+  private fitsValue(i: number, at: number): boolean {
+    const part = this.parts[i];
+    if (!part || part.type === 'literal' || !isWordCharacter(this.hostname, at)) return false;
+    const what = wordOf(part);
+    for (let end = at; /[-a-z0-9.]/.test(this.hostname.charAt(end)); end++) {
+      if (++this.steps > MOST_STEPS) break;
+      if (!isWordCharacter(this.hostname, end)) continue;
+      this.values.set(what, this.hostname.slice(at, end + 1));
+      if (this.fits(i + 1, end + 1)) return true;
+    }
+    this.values.delete(what);
+    return false;
+  }
+}
+
+function isWordCharacter(text: string, at: number): boolean {
+  return /[a-z0-9]/.test(text.charAt(at));
 }
 
 function wordOf(part: Exclude<TemplatePart, { type: 'literal' }>): string {
   if (part.type === 'variable') return WORDS[part.variable];
-  return LABEL_WORDS[part.key] ?? `label "${part.key}"`;
+  return LABEL_WORDS.get(part.key) ?? `label "${part.key}"`;
 }

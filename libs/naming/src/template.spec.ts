@@ -150,3 +150,35 @@ test.each([
 ])('dnsNameProblem holds 63 and 253 octets: %#', (name, good) => {
   expect(dnsNameProblem(name) === undefined).toBe(good);
 });
+
+describe('a hostile template', () => {
+  test('is refused by its length before it is looked at', () => {
+    const parsed = parseTemplate('{{'.repeat(60_000));
+    expect(parsed).toEqual({ ok: false, reason: 'it has 120000 characters, 1024 are allowed' });
+    expect(checkTemplate('{{'.repeat(60_000))).toEqual(['it has 120000 characters, 1024 are allowed']);
+  });
+
+  test.each(['{{', '}}', '{{ name }}{{', '{{-', '{', '{{}', '{{ label "'])(
+    'of %s again and again is refused with a short reason',
+    (unit) => {
+      const parsed = parseTemplate(unit.repeat(Math.floor(1_024 / unit.length)));
+      expect(parsed.ok).toBe(false);
+      if (!parsed.ok) expect(parsed.reason.length).toBeLessThan(600);
+    },
+  );
+
+  test('that reads long labels makes no long hostname', () => {
+    const labels = { app: 'x'.repeat(1_000_000) };
+    const rendered = renderTemplate(template('{{ label "app" }}'.repeat(50)), service('a', labels), 'east');
+    expect(rendered).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('it has 50000000 characters, 253 are allowed'),
+    });
+    if (!rendered.ok) expect(rendered.reason.length).toBeLessThan(500);
+  });
+
+  test('reads no label that every object inherits', () => {
+    const rendered = renderTemplate(template('{{ label "constructor" }}.mesh'), service('a'), 'east');
+    expect(rendered).toMatchObject({ ok: false, missingLabel: 'constructor' });
+  });
+});

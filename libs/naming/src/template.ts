@@ -1,5 +1,5 @@
-import { isLabelKey, Label, nearest, type Identity, type Labels } from '@causeway/resources';
-import { dnsNameProblem } from './dns-name';
+import { effectiveLabel, isLabelKey, Label, nearest, shortened, type Identity, type Labels } from '@causeway/resources';
+import { dnsNameProblem, LONGEST_HOSTNAME, tooLong } from './dns-name';
 
 /** What a template can read besides labels; `name` of seed 001 is `Name`, and both name words mean the plain name. */
 export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
@@ -33,7 +33,9 @@ export type RenderedTemplate =
   | { readonly ok: true; readonly hostname: string }
   | { readonly ok: false; readonly reason: string; readonly missingLabel?: string };
 
-const PLACEHOLDER = /\{\{(-\s)?(.*?)(\s-)?\}\}/gs;
+/** Longest text of a template. */
+export const LONGEST_TEMPLATE = 1_024;
+
 const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
 const WORDS: Readonly<Record<string, TemplateVariable>> = {
   name: 'Name',
@@ -52,26 +54,47 @@ const ALLOWED =
  * the first thing that is wrong. Whether the names can be valid is `checkTemplate`'s question.
  */
 export function parseTemplate(text: string): ParsedTemplate {
+  if (text.length > LONGEST_TEMPLATE)
+    return { ok: false, reason: `it has ${text.length} characters, ${LONGEST_TEMPLATE} are allowed` };
   const parts: TemplatePart[] = [];
   let end = 0;
   let trimNext = false;
-  for (const match of text.matchAll(PLACEHOLDER)) {
-    const [whole, trimLeft, body = '', trimRight] = match;
-    pushLiteral(parts, text.slice(end, match.index), trimNext, trimLeft !== undefined);
-    const part = parsePlaceholder(body.trim());
-    if (typeof part === 'string') return { ok: false, reason: `${whole}: ${part}` };
+  for (const placeholder of placeholdersIn(text)) {
+    const { start, inner } = placeholder;
+    const body = inner.replace(/^-\s/, '');
+    const trimRight = /\s-$/.test(body);
+    pushLiteral(parts, text.slice(end, start), trimNext, body !== inner);
+    const part = parsePlaceholder((trimRight ? body.slice(0, -2) : body).trim());
+    if (typeof part === 'string') return { ok: false, reason: `{{${shortened(inner, 100)}}}: ${part}` };
     parts.push(part);
-    end = match.index + whole.length;
-    trimNext = trimRight !== undefined;
+    end = placeholder.end;
+    trimNext = trimRight;
   }
   pushLiteral(parts, text.slice(end), trimNext, false);
   const stray = parts.find((part) => part.type === 'literal' && /[{}]/.test(part.text));
   if (stray)
     return {
       ok: false,
-      reason: `braces without a partner in ${JSON.stringify(text)}; a placeholder is one of ${ALLOWED}`,
+      reason: `braces without a partner in ${JSON.stringify(shortened(text, 200))}; a placeholder is one of ${ALLOWED}`,
     };
   return { ok: true, template: describe(text, parts) };
+}
+
+interface Placeholder {
+  readonly start: number;
+  readonly end: number;
+  /** What stands between the braces. */
+  readonly inner: string;
+}
+
+/** Each `{{` with the next `}}` behind it; one scan, which ends at the first `{{` without any. */
+function* placeholdersIn(text: string): Generator<Placeholder> {
+  for (let start = text.indexOf('{{'); start >= 0;) {
+    const close = text.indexOf('}}', start + 2);
+    if (close < 0) return;
+    yield { start, end: close + 2, inner: text.slice(start + 2, close) };
+    start = text.indexOf('{{', close + 2);
+  }
 }
 
 /**
@@ -84,8 +107,10 @@ export function checkTemplate(text: string): readonly string[] {
   // A value may hold dots, so "a.a" is the one that does least harm; only the whole length is kinder to "a".
   const stub = (value: string): string =>
     parsed.template.parts.map((part) => (part.type === 'literal' ? part.text : value)).join('');
-  const problem = dnsNameProblem(stub('a.a').length <= 253 ? stub('a.a') : stub('a'));
-  return problem === undefined ? [] : [`can never give a valid DNS name, for example "${stub('name')}": ${problem}`];
+  const problem = dnsNameProblem(stub('a.a').length <= LONGEST_HOSTNAME ? stub('a.a') : stub('a'));
+  return problem === undefined
+    ? []
+    : [`can never give a valid DNS name, for example "${shortened(stub('name'), 300)}": ${problem}`];
 }
 
 /**
@@ -94,26 +119,36 @@ export function checkTemplate(text: string): readonly string[] {
  */
 export function renderTemplate(template: Template, subject: TemplateSubject, ownZone: string): RenderedTemplate {
   let hostname = '';
+  let length = 0;
   for (const part of template.parts) {
-    if (part.type === 'literal') hostname += part.text;
-    else if (part.type === 'variable') hostname += variableOf(part.variable, subject, ownZone);
-    else {
-      const value = labelOf(subject, part.key);
-      if (value === undefined) return { ok: false, reason: `label "${part.key}" is missing`, missingLabel: part.key };
-      hostname += value;
+    const value = valueOf(part, subject, ownZone);
+    if (value === undefined) {
+      const key = part.type === 'label' ? part.key : '';
+      return { ok: false, reason: `label "${key}" is missing`, missingLabel: key };
     }
+    length += value.length;
+    // What is too long already is not made longer: labels of a peer may be long.
+    if (hostname.length <= LONGEST_HOSTNAME) hostname += value.slice(0, LONGEST_HOSTNAME + 1);
   }
-  const problem = dnsNameProblem(hostname);
+  const problem = length > LONGEST_HOSTNAME ? tooLong(length) : dnsNameProblem(hostname);
   if (problem === undefined) return { ok: true, hostname };
-  return { ok: false, reason: `${JSON.stringify(hostname)} is not a valid DNS name: ${problem}` };
+  return { ok: false, reason: `${JSON.stringify(shortened(hostname, 300))} is not a valid DNS name: ${problem}` };
+}
+
+function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string): string | undefined {
+  switch (part.type) {
+    case 'literal':
+      return part.text;
+    case 'variable':
+      return variableOf(part.variable, subject, ownZone);
+    case 'label':
+      return labelOf(subject, part.key);
+  }
 }
 
 /** A label as selectors and templates see it: stored, else implied (design.md §1 Computed labels). */
 export function labelOf(subject: TemplateSubject, key: string): string | undefined {
-  const value = subject.labels[key];
-  if (value !== undefined) return value;
-  if (key === Label.serviceName) return subject.id.name;
-  return key === Label.namespace ? subject.id.namespace || 'default' : undefined;
+  return effectiveLabel(subject, key);
 }
 
 /** The template in words that Kuma knows: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */

@@ -1,7 +1,7 @@
 import { ownZone, type ControlPlane } from './control-plane';
 import type { Identity } from './identity';
 import type { Kind } from './kind';
-import { Label, type Labels } from './labels';
+import { Label, labelValue, type Labels } from './labels';
 import type { FieldPath, Violation } from './violation';
 
 /** The labels the control plane gives a resource made on it (design.md §1 Computed labels). */
@@ -56,6 +56,17 @@ export function effectiveLabels(resource: { readonly id: Identity; readonly labe
   const { labels, id } = resource;
   if (labels[Label.namespace] !== undefined && labels[Label.serviceName] !== undefined) return labels;
   return { [Label.namespace]: id.namespace === '' ? 'default' : id.namespace, [Label.serviceName]: id.name, ...labels };
+}
+
+/** One of `effectiveLabels`, without making an object of all. */
+export function effectiveLabel(
+  { id, labels }: { readonly id: Identity; readonly labels: Labels },
+  key: string,
+): string | undefined {
+  const stored = labelValue(labels, key);
+  if (stored !== undefined) return stored;
+  if (key === Label.serviceName) return id.name;
+  return key === Label.namespace ? id.namespace || 'default' : undefined;
 }
 
 /**

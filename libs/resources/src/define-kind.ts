@@ -1,8 +1,10 @@
 import type { Static, TSchema } from 'typebox';
-import type { KindDefinition, TypedKind } from './kind';
+import { jsonBytes } from './json-size';
+import { DEFAULT_BOUNDS, type KindBounds, type KindDefinition, type TypedKind } from './kind';
 import { checkName } from './names';
 import { compileSchema } from './schema-check';
 import { FieldPath, type Violation } from './violation';
+import { Violations } from './violations';
 
 type Defaulted =
   | 'namespaced'
@@ -16,22 +18,25 @@ type Defaulted =
   | 'validate'
   | 'warn';
 
+const SPEC = FieldPath.at('spec');
+
 /** What a kind file writes: fields with a usual value may be left out. */
-export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted> &
-  Partial<Pick<KindDefinition<S>, Defaulted>>;
+export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
+  Partial<Pick<KindDefinition<S>, Defaulted>> & { readonly bounds?: Partial<KindBounds> };
 
 /**
  * Makes a kind of its declaration. Usual values: no namespaces, written by anybody, not confidential, nothing
- * server-owned, no further rules. The schema is compiled once.
+ * server-owned, `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
   const schema = compileSchema(input.spec);
+  const bounds = Object.freeze({ ...DEFAULT_BOUNDS, ...input.bounds });
   const rules = (spec: unknown, at: FieldPath): readonly Violation[] =>
     schema.fits(spec) ? (input.validate?.(spec, at) ?? []) : [];
   /** A field that does not fit must not hide which rules the others break. */
   const rulesOfSoundPart = (spec: unknown, at: FieldPath): readonly Violation[] => {
     const { value, replaced } = schema.soundPart(spec, at);
-    return rules(value, at).filter(({ field }) => !replaced.some((path) => FieldPath.overlap(path, field)));
+    return rules(value, at).filter(({ field }) => !replaced.concern(field));
   };
   return Object.freeze({
     name: input.name,
@@ -44,22 +49,35 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     sync: input.sync,
     writer: input.writer ?? 'anybody',
     confidential: input.confidential ?? false,
+    bounds,
     spec: input.spec,
     serverOwned: input.serverOwned ?? [],
     immutable: input.immutable ?? [],
     checkName: input.checkName ?? checkName,
     check: (spec, at) => {
-      const violations = schema.violations(spec, at);
-      const all = [...violations, ...(violations.length === 0 ? rules(spec, at) : rulesOfSoundPart(spec, at))];
-      return input.confidential === true ? all.map(withoutValue) : all;
+      const found = new Violations();
+      // Size first: what is too large is not walked through.
+      if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
+        found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
+      else {
+        schema.check(spec, at, found);
+        found.addAll(found.total === 0 ? rules(spec, at) : rulesOfSoundPart(spec, at));
+      }
+      return input.confidential === true ? found.map(withoutValue) : found;
+    },
+    shapeFault: (spec, at) => {
+      const fault = schema.shapeFault(spec, at);
+      return fault && input.confidential === true ? withoutValue(fault) : fault;
     },
     withDefaults: (spec) => schema.withDefaults(spec),
     warnings: (name, spec) => (schema.fits(spec) ? (input.warn?.({ name, spec }) ?? []) : []),
-    is: (resource): resource is never => resource.id.kind === input.name,
+    is: (resource): resource is never =>
+      resource.id.kind === input.name && schema.shapeFault(resource.spec, SPEC) === undefined,
   } satisfies TypedKind<Static<S>>);
 }
 
 /** A violation that does not repeat what it complains of. */
-function withoutValue({ field, reason }: Violation): Violation {
-  return { field, reason: reason.replace(/; got [^]*$/, '') };
+function withoutValue(violation: Violation): Violation {
+  const value = violation.reason.indexOf('; got ');
+  return value < 0 ? violation : { ...violation, reason: violation.reason.slice(0, value) };
 }

@@ -58,6 +58,7 @@ describe('FieldPath', () => {
     expect(FieldPath.at('labels').field('kuma.io/zone').violation('x')).toEqual({
       field: 'labels["kuma.io/zone"]',
       reason: 'x',
+      rule: 'invalid',
     });
     expect(FieldPath.at().field('a b').toString()).toBe('["a b"]');
   });

@@ -5,9 +5,11 @@
  *
  * Pure functions and frozen data; every other lib speaks in these words.
  */
-export { FieldPath, type Violation } from './violation';
+export { FieldPath, shortened, type Violation, type ViolationRule } from './violation';
+export { Violations } from './violations';
+export { checkStorable, DEEPEST_JSON, isSurelyStorable, isText, jsonBytes } from './json-size';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
-export { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
+export { isJsonArray, isJsonObject, jsonEqual, ownField, type JsonObject, type JsonValue } from './json';
 export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
 export {
   compareIdentities,
@@ -17,13 +19,28 @@ export {
   parseIdentityKey,
   type Identity,
 } from './identity';
-export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, type Labels } from './labels';
+export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';
 export { checkName, isDnsLabel, isSubdomain } from './names';
-export { checkComputedLabels, computedLabels, effectiveLabels, isComputedLabel, isMadeHere } from './computed-labels';
+export {
+  checkComputedLabels,
+  computedLabels,
+  effectiveLabel,
+  effectiveLabels,
+  isComputedLabel,
+  isMadeHere,
+} from './computed-labels';
 export { ownZone, type ControlPlane } from './control-plane';
 export { crossesZones, Sync, type SyncRule } from './sync-rule';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
-export { type Kind, type KindDefinition, type SpecOf, type Subject, type TypedKind } from './kind';
+export {
+  DEFAULT_BOUNDS,
+  type Kind,
+  type KindBounds,
+  type KindDefinition,
+  type SpecOf,
+  type Subject,
+  type TypedKind,
+} from './kind';
 export { defineKind, type KindInput } from './define-kind';
 export { Registry } from './registry';
 export { compileSchema, type CompiledSchema } from './schema-check';

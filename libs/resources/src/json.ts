@@ -16,6 +16,11 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
+/** A field of the object itself, never what every object inherits: users may call a field `constructor`. */
+export function ownField(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
 /** Deep equality as Postgres' jsonb sees it: key order and keys set to `undefined` do not count. */
 export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
@@ -27,7 +32,7 @@ export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): b
 }
 
 function objectsEqual(a: JsonObject, b: JsonObject): boolean {
-  for (const key in a) if (!jsonEqual(a[key], b[key])) return false;
-  for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
+  for (const key in a) if (!jsonEqual(ownField(a, key), ownField(b, key))) return false;
+  for (const key in b) if (ownField(b, key) !== undefined && ownField(a, key) === undefined) return false;
   return true;
 }

@@ -39,16 +39,27 @@ export function isLabelValue(value: string): boolean {
 /** Violations of label syntax, one for each bad key and each bad value. */
 export function checkLabels(labels: Labels, at: FieldPath): Violation[] {
   return Object.entries(labels).flatMap(([key, value]) => [
-    ...(isLabelKey(key) ? [] : [at.field(key).violation('is not a label key: [prefix/]name, name of 1-63 characters')]),
+    ...(isLabelKey(key)
+      ? []
+      : [at.field(key).violation('is not a label key: [prefix/]name, name of 1-63 characters', 'wrong-form')]),
     // The display name is a resource name, which may be longer than a label value.
     ...(isLabelValue(value) || key === Label.displayName
       ? []
-      : [at.field(key).violation(`is not a label value: at most 63 letters, digits, '-', '_', '.'; got "${value}"`)]),
+      : [
+          at
+            .field(key)
+            .violation(`is not a label value: at most 63 letters, digits, '-', '_', '.'; got "${value}"`, 'wrong-form'),
+        ]),
   ]);
 }
 
 /** True when every pair of `wanted` stands in `labels`; an empty `wanted` matches everything. */
 export function labelsMatch(wanted: Labels, labels: Labels): boolean {
-  for (const key in wanted) if (labels[key] !== wanted[key]) return false;
+  for (const key in wanted) if (labelValue(labels, key) !== wanted[key]) return false;
   return true;
+}
+
+/** The value of a label, never what every object inherits: users may call a label `constructor`. */
+export function labelValue(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

@@ -15,12 +15,14 @@ export function isDnsLabel(name: string): boolean {
 
 /** Violations of the name rule at `at`; none when the name is good. */
 export function checkName(name: string, at: FieldPath): Violation[] {
-  if (name === '') return [at.violation('must not be empty')];
-  if (name.length > 253) return [at.violation(`must not be longer than 253 characters, has ${name.length}`)];
+  if (name === '') return [at.violation('must not be empty', 'required')];
+  if (name.length > 253)
+    return [at.violation(`must not be longer than 253 characters, has ${name.length}`, 'too-long')];
   if (!SUBDOMAIN.test(name)) {
     return [
       at.violation(
         `must be an RFC 1123 subdomain: lower-case letters, digits, '-' and '.', starting and ending with a letter or digit; got "${name}"`,
+        'wrong-form',
       ),
     ];
   }

@@ -32,9 +32,11 @@ describe('defineKind', () => {
   });
 
   it('checks by schema and by rules, rules also beside an unknown field', () => {
-    expect(Thing.check({ size: 7 }, at)).toEqual([{ field: 'spec.size', reason: 'must not be seven' }]);
-    expect(Thing.check({ size: 7, sise: 1 }, at).map((v) => v.field)).toEqual(['spec.sise', 'spec.size']);
-    expect(Thing.check({ size: 'x' }, at)).toHaveLength(1);
+    expect(Thing.check({ size: 7 }, at).first).toEqual([
+      { field: 'spec.size', reason: 'must not be seven', rule: 'invalid' },
+    ]);
+    expect(Thing.check({ size: 7, sise: 1 }, at).first.map((v) => v.field)).toEqual(['spec.sise', 'spec.size']);
+    expect(Thing.check({ size: 'x' }, at).total).toBe(1);
   });
 
   it('fills defaults in and warns', () => {
@@ -53,7 +55,10 @@ describe('defineKind', () => {
       confidential: true,
       spec: Type.Object({ data: Type.Enum(['a']) }),
     });
-    expect(Hidden.check({ data: 'secret' }, at)).toEqual([{ field: 'spec.data', reason: 'must be one of a' }]);
+    expect(Hidden.check({ data: 'secret' }, at).first).toEqual([
+      { field: 'spec.data', reason: 'must be one of a', rule: 'not-one-of' },
+    ]);
+    expect(Hidden.shapeFault({ data: 5 }, at)?.reason).toBe('must be a string');
   });
 });
 

@@ -1,16 +1,20 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Clone, Default } from 'typebox/value';
+import { withDefaults } from './defaults';
+import { shapeFault } from './received-shape';
 import { explain } from './schema-reasons';
 import { soundPart, type SoundPart } from './sound-part';
 import type { FieldPath, Violation } from './violation';
+import type { Violations } from './violations';
 
 /** A schema made ready to judge values. */
 export interface CompiledSchema<S extends TSchema> {
   readonly fits: (value: unknown) => value is Static<S>;
-  /** Every violation, field path first; empty when the value fits. */
-  readonly violations: (value: unknown, at: FieldPath) => readonly Violation[];
-  /** A copy with defaults filled in where fields are absent. */
+  /** Adds every violation to `found`, field path first; none when the value fits. */
+  readonly check: (value: unknown, at: FieldPath, found: Violations) => void;
+  /** The first place where the value has a wrong JSON type or more than the schema allows. */
+  readonly shapeFault: (value: unknown, at: FieldPath) => Violation | undefined;
+  /** The value with defaults where fields are absent; the input is not changed. */
   readonly withDefaults: (value: unknown) => unknown;
   /** What of a value that does not fit can be judged further. */
   readonly soundPart: (value: unknown, at: FieldPath) => SoundPart;
@@ -22,12 +26,15 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
   const fits = (value: unknown): value is Static<S> => validator.Check(value);
   return {
     fits,
-    withDefaults: (value) => Default(schema, Clone(value)),
+    withDefaults: (value) => withDefaults(schema, value),
     soundPart: (value, at) => soundPart(schema, value, at),
-    violations: (value, at) => {
-      if (fits(value)) return [];
-      const found = explain(schema, value, at);
-      return found.length > 0 ? found : [at.violation('does not fit its schema')];
+    // The compiled check is fast, and what fits has the right shape.
+    shapeFault: (value, at) => (fits(value) ? undefined : shapeFault(schema, value, at)),
+    check: (value, at, found) => {
+      if (fits(value)) return;
+      const before = found.total;
+      explain(schema, value, at, found);
+      if (found.total === before) found.add(at, 'invalid', () => 'does not fit its schema');
     },
   };
 }

@@ -1,13 +1,14 @@
 import { Type, type TSchema } from 'typebox';
 import { compileSchema } from './schema-check';
 import { FieldPath } from './violation';
+import { Violations } from './violations';
 
 const strict = { additionalProperties: false };
 
 function told(schema: TSchema, value: unknown): string[] {
-  return compileSchema(schema)
-    .violations(value, FieldPath.at('spec'))
-    .map(({ field, reason }) => `${field}: ${reason}`);
+  const found = new Violations();
+  compileSchema(schema).check(value, FieldPath.at('spec'), found);
+  return found.first.map(({ field, reason }) => `${field}: ${reason}`);
 }
 
 const Thing = Type.Object(

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { defineKind } from './define-kind';
+import { ReplacedFields } from './replaced-fields';
 import { compileSchema } from './schema-check';
 import { Sync } from './sync-rule';
 import { FieldPath } from './violation';
@@ -27,7 +28,7 @@ const schema = compileSchema(Thing);
 
 function sound(value: unknown): [value: unknown, replaced: readonly string[]] {
   const part = schema.soundPart(value, FieldPath.at('spec'));
-  return [part.value, part.replaced];
+  return [part.value, part.replaced.list()];
 }
 
 describe('what of a value can be judged further', () => {
@@ -64,7 +65,7 @@ describe('what of a value can be judged further', () => {
         ...spec.ports.map((port, i) => at.field('ports').index(i).field('number').violation(`is ${port.number}`)),
       ],
     });
-    const told = kind.check({ title: '', ports: [{ number: 10 }, { number: 2 }] }, FieldPath.at('spec'));
+    const told = kind.check({ title: '', ports: [{ number: 10 }, { number: 2 }] }, FieldPath.at('spec')).first;
     expect(told.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
       'spec.title: must not be empty',
       'spec.ports[0].number: must be 1 to 9; got 10',
@@ -81,6 +82,45 @@ describe('what of a value can be judged further', () => {
     ['spec.a', 'spec.b.a', false],
     ['', 'spec', false],
   ])('%s and %s overlap: %s', (one, other, want) => {
-    expect([FieldPath.overlap(one, other), FieldPath.overlap(other, one)]).toEqual([want, want]);
+    const overlap = (replaced: string, field: string): boolean => {
+      const fields = new ReplacedFields();
+      fields.add(FieldPath.at(replaced));
+      return fields.concern(field);
+    };
+    expect([overlap(one, other), overlap(other, one)]).toEqual([want, want]);
+  });
+});
+
+describe('what judging a value that does not fit costs', () => {
+  /** A value that counts how often its fields are read. */
+  const counted = (length: number): { readonly value: unknown; readonly reads: () => number } => {
+    let reads = 0;
+    const item = (): object =>
+      new Proxy({}, { getOwnPropertyDescriptor: () => (reads++, undefined), ownKeys: () => (reads++, []) });
+    return { value: { title: 'web', ports: Array.from({ length }, item) }, reads: () => reads };
+  };
+  const readsOf = (length: number): number => {
+    const { value, reads } = counted(length);
+    schema.soundPart(value, FieldPath.at('spec'));
+    return reads();
+  };
+
+  it('grows as the value does', () => {
+    expect(readsOf(4_000)).toBeLessThanOrEqual(2 * readsOf(2_000) + 20);
+  });
+
+  it('gives each of very many missing numbers one of its own', () => {
+    const ports = Array.from({ length: 60_000 }, () => ({}));
+    const { value } = schema.soundPart({ title: 'web', ports }, FieldPath.at('spec'));
+    const numbers = new Set(Object(value).ports.map(({ number }: { number: number }) => number));
+    expect(numbers.size).toBe(60_000);
+  });
+
+  it('asks of each violation once whether its field was replaced', () => {
+    const fields = new ReplacedFields();
+    for (let i = 0; i < 60_000; i++) fields.add(FieldPath.at('spec').field('ports').index(i).field('port'));
+    const asked = Array.from({ length: 60_000 }, (_, i) => fields.concern(`spec.ports[${i}].name`));
+    expect(asked).not.toContain(true);
+    expect(fields.concern('spec.ports[59999].port')).toBe(true);
   });
 });

@@ -1,11 +1,14 @@
-import { explain, isRecord, type Schema } from './schema-reasons';
+import { ReplacedFields } from './replaced-fields';
+import { isRecord, ownSchema, type Schema } from './schema';
+import { explain } from './schema-reasons';
 import type { FieldPath } from './violation';
+import { Violations } from './violations';
 
 /** What of a value can be judged further although the value does not fit its schema. */
 export interface SoundPart {
   readonly value: unknown;
-  /** Paths where `value` is not what was given; what a rule says of these is worth nothing. */
-  readonly replaced: readonly string[];
+  /** Where `value` is not what was given; what a rule says of these fields is worth nothing. */
+  readonly replaced: ReplacedFields;
 }
 
 /**
@@ -18,29 +21,31 @@ export function soundPart(schema: Schema, value: unknown, at: FieldPath): SoundP
 }
 
 class Repair {
-  readonly replaced: string[] = [];
+  readonly replaced = new ReplacedFields();
+  /** How many stand-ins were tried of each sequence: a next one goes on there. */
+  private readonly tried = new Map<number | string, number>();
 
   constructor(private readonly taken: Set<unknown>) {}
 
   mended(schema: Schema, value: unknown, at: FieldPath): unknown {
-    if (explain(schema, value, at).length === 0) return value;
+    if (fits(schema, value, at)) return value;
     if (schema.type === 'object' && isRecord(value)) return this.object(schema, value, at);
     if (schema.type === 'array' && Array.isArray(value)) return this.list(schema, value, at);
-    this.replaced.push(at.toString());
+    this.replaced.add(at);
     return this.standIn(schema);
   }
 
   private object(schema: Schema, value: Readonly<Record<string, unknown>>, at: FieldPath): object {
     const { properties = {}, required = [] } = schema;
     const known = Object.entries(properties).flatMap(([key, inner]): [string, unknown][] => {
-      const item = value[key];
+      const item = Object.hasOwn(value, key) ? value[key] : undefined;
       const needed = required.includes(key);
       if (item === undefined && !needed) return [];
       // What a value of a fixed list is about decides over its neighbours as well.
-      if (needed && inner.enum && !inner.enum.includes(item)) this.replaced.push(at.toString());
+      if (needed && inner.enum && !inner.enum.includes(item)) this.replaced.add(at);
       if (needed || isMendable(inner, item)) return [[key, this.mended(inner, item, at.field(key))]];
-      if (explain(inner, item, at.field(key)).length === 0) return [[key, item]];
-      this.replaced.push(at.field(key).toString());
+      if (fits(inner, item, at.field(key))) return [[key, item]];
+      this.replaced.add(at.field(key));
       return [];
     });
     return Object.fromEntries([...known, ...this.others(schema, value, at)]);
@@ -52,23 +57,31 @@ class Repair {
     value: Readonly<Record<string, unknown>>,
     at: FieldPath,
   ): readonly (readonly [string, unknown])[] {
-    const { properties = {}, patternProperties, additionalProperties } = schema;
+    const { properties = {}, patternProperties, additionalProperties, maxProperties = Infinity } = schema;
     if (additionalProperties === false && !patternProperties) return [];
+    const entries = Object.entries(value);
+    if (entries.length > maxProperties) {
+      this.replaced.add(at);
+      return [];
+    }
     const only: Schema = { ...schema, properties: {}, required: [], minProperties: 0 };
-    return Object.entries(value).filter(([key, item]) => {
-      if (Object.hasOwn(properties, key)) return false;
-      if (explain(only, { [key]: item }, at).length === 0) return true;
-      this.replaced.push(at.field(key).toString());
+    return entries.filter(([key, item]) => {
+      if (ownSchema(properties, key)) return false;
+      // An entry called `__proto__` must become a field of its own here too.
+      if (fits(only, Object.fromEntries([[key, item]]), at)) return true;
+      this.replaced.add(at.field(key));
       return false;
     });
   }
 
   private list(schema: Schema, value: readonly unknown[], at: FieldPath): readonly unknown[] {
     const { items, minItems = 0, maxItems = Infinity } = schema;
-    if (!items || value.length < minItems || value.length > maxItems) this.replaced.push(at.toString());
+    if (!items || value.length < minItems || value.length > maxItems) this.replaced.add(at);
     if (!items) return value;
-    const kept = value.slice(0, maxItems).map((item, i) => this.mended(items, item, at.index(i)));
-    return [...kept, ...Array.from({ length: minItems - kept.length }, () => this.standIn(items))];
+    // Of a list that is too long nothing is judged.
+    const judged = value.length > maxItems ? [] : value;
+    const kept = judged.map((item, i) => this.mended(items, item, at.index(i)));
+    return [...kept, ...Array.from({ length: Math.max(0, minItems - kept.length) }, () => this.standIn(items))];
   }
 
   private standIn(schema: Schema): unknown {
@@ -82,11 +95,11 @@ class Repair {
         return Array.from({ length: schema.minItems ?? 0 }, () => this.standIn(schema.items ?? {}));
       case 'integer':
       case 'number':
-        return this.free((n) => (schema.minimum ?? 0) + n);
+        return this.free(schema.minimum ?? 0, (n) => (schema.minimum ?? 0) + n);
       case 'boolean':
         return false;
       default:
-        return this.free((n) => `x${n}`);
+        return this.free('', (n) => `x${n}`);
     }
   }
 
@@ -94,15 +107,22 @@ class Repair {
     return Object.fromEntries(required.map((key) => [key, this.standIn(properties[key] ?? {})]));
   }
 
-  /** The first value that is not taken: an equal one would break rules against repetition. */
-  private free(nth: (n: number) => unknown): unknown {
-    for (let n = 0; ; n++) {
+  /** The next value of a sequence that is not taken: an equal one would break rules against repetition. */
+  private free(sequence: number | string, nth: (n: number) => unknown): unknown {
+    for (let n = this.tried.get(sequence) ?? 0; ; n++) {
       const value = nth(n);
       if (this.taken.has(value)) continue;
       this.taken.add(value);
+      this.tried.set(sequence, n + 1);
       return value;
     }
   }
+}
+
+function fits(schema: Schema, value: unknown, at: FieldPath): boolean {
+  const found = new Violations(0);
+  explain(schema, value, at, found);
+  return found.total === 0;
 }
 
 /** True for what has parts that may be good although the whole is not. */
@@ -110,7 +130,12 @@ function isMendable(schema: Schema, value: unknown): boolean {
   return schema.type === 'object' ? isRecord(value) : schema.type === 'array' && Array.isArray(value);
 }
 
-function scalarsIn(value: unknown): unknown[] {
-  if (typeof value !== 'object' || value === null) return [value];
-  return Object.values(value).flatMap(scalarsIn);
+/** All texts, numbers and truth values in a value, however deep it is. */
+function* scalarsIn(value: unknown): Generator<unknown> {
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) yield next;
+    else for (const inner of Object.values(next)) open.push(inner);
+  }
 }

@@ -1,8 +1,12 @@
+/** Longer words are no slips of the pen; the distance of two words costs the product of their lengths. */
+const LONGEST_WORD = 64;
+
 /**
  * The candidate nearest to `word` when it is near enough to be a likely slip of the pen, or that has it as a part
  * (`protocol` in `appProtocol`), else undefined.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > LONGEST_WORD) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {

@@ -8,6 +8,10 @@ import type { ZoneAccess } from './zones/zone-access';
 
 /** What bounds a request. Durations in ms, sizes in bytes. */
 export interface RestLimits {
+  /** Connections open at once. */
+  readonly connections: number;
+  /** Of them for one client address. */
+  readonly connectionsPerClient: number;
   /** Largest body. */
   readonly body: number;
   /** Largest body in YAML: reading it takes 100 times as long as JSON. */
@@ -18,6 +22,12 @@ export interface RestLimits {
   readonly revisionWait: number;
   /** Watches open at once. */
   readonly watches: number;
+  /** Of them for one client address. */
+  readonly watchesPerClient: number;
+  /** Bytes kept for one watch that does not read; more and it has to list again. */
+  readonly watchBytes: number;
+  /** Bytes that all watches hold together; above it the slowest readers are ended. */
+  readonly allWatchBytes: number;
   /** Silence on a watch before a heartbeat. */
   readonly heartbeat: number;
   /** How long a watch may refuse to take what is sent before it is closed. */
@@ -29,11 +39,16 @@ export interface RestLimits {
 }
 
 export const DEFAULT_LIMITS: RestLimits = {
+  connections: 10_000,
+  connectionsPerClient: 2_000,
   body: 1024 * 1024,
   yaml: 256 * 1024,
   requestTimeout: 30_000,
   revisionWait: 10_000,
   watches: 1_000,
+  watchesPerClient: 500,
+  watchBytes: 4 * 1024 * 1024,
+  allWatchBytes: 128 * 1024 * 1024,
   heartbeat: 15_000,
   stall: 30_000,
   watchTime: 3_600_000,

@@ -4,6 +4,8 @@
  *
  *   request → endpoint → reads (index) | writes (Admission → store) → answer
  */
+export { type ServedRoute } from './http/route-table';
+export { type WatchFigures } from './watch/watches';
 export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,

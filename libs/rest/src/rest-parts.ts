@@ -1,7 +1,12 @@
 import type { Logger } from '@causeway/runtime';
 import { DEFAULT_LIMITS, type Insights, type RestDependencies, type RestLimits } from './dependencies';
+import { BodyReader } from './http/body-reader';
+import { Gate } from './http/gate';
+import { RequestLives } from './http/request-life';
 import { Access } from './http/access';
+import { Guard } from './http/guard';
 import { RouteTable } from './http/route-table';
+import { Doctor } from './inspect/doctor';
 import { Inspections } from './inspect/inspections';
 import { NamingAnswers } from './inspect/naming-answers';
 import { Overviews } from './inspect/overviews';
@@ -22,6 +27,9 @@ export interface RestParts {
   readonly limits: RestLimits;
   readonly logger: Logger;
   readonly routes: RouteTable;
+  readonly guard: Guard;
+  readonly lives: RequestLives;
+  readonly bodies: BodyReader;
   readonly reads: ResourceReads;
   readonly writes: ResourceWrites;
   readonly watches: Watches;
@@ -29,11 +37,15 @@ export interface RestParts {
   readonly inspections: Inspections;
   readonly zoneAnswers: ZoneAnswers;
   readonly syncAnswers: SyncAnswers;
+  readonly doctor: Doctor;
   /** The OpenAPI document as text. */
   readonly openApi: string;
-  /** Stops following the index. */
+  /** Stops following the index, and gives up what is under way. */
   readonly close: () => void;
 }
+
+/** Requests that look at very much: tables of hostnames, explanations, consequences of dry runs. */
+const COSTLY = { most: 8, waiting: 64 } as const;
 
 /** Builds everything behind the endpoints; it follows the index until `close`. */
 export function assembleRest(deps: RestDependencies): RestParts {
@@ -47,26 +59,31 @@ export function assembleRest(deps: RestDependencies): RestParts {
     cp,
     index,
     freshness,
-    access,
     lister: new Lister(index, orders),
     texts: new ResourceTexts(registry),
-    limits,
+    lives: new RequestLives(clock, limits.requestTimeout),
+    costly: new Gate(COSTLY),
   };
+  const bodies = new BodyReader(limits, parts.lives, clock);
   const reads = new ResourceReads(parts);
   const watches = new Watches({ ...parts, store, clock, limits });
-  const stops = [() => watches.close(), freshness.follow(), orders.follow()];
+  const stops = [() => watches.close(), () => parts.lives.close(), freshness.follow(), orders.follow()];
   return {
     limits,
     logger,
     routes: new RouteTable(registry),
+    guard: new Guard(access, registry),
     reads,
-    writes: new ResourceWrites({ registry, admission, access, freshness, limits, insights: deps.insights ?? {} }),
+    writes: new ResourceWrites({ ...parts, admission, access, bodies, insights: deps.insights ?? {} }),
     watches,
     facts: new ServerFacts({ registry, cp, index, program, access, reads }),
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
-    zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess, access, limits }),
-    syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {}, access, limits }),
+    zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess }),
+    syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {} }),
+    doctor: new Doctor({ registry, index, access, insights: deps.insights ?? {} }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
+    lives: parts.lives,
+    bodies,
     close: () => stops.forEach((stop) => stop()),
   };
 }

@@ -2,8 +2,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
 import type { RestDependencies } from './dependencies';
+import type { ServedRoute } from './http/route-table';
 import { restAdapter } from './http/fastify-adapter';
 import { assembleRest, type RestParts } from './rest-parts';
+import type { WatchFigures } from './watch/watches';
 import { RestModule } from './rest.module';
 
 /** A REST server that is built and not yet listening. */
@@ -12,6 +14,10 @@ export interface RestServer {
   listen(host: string, port: number): Promise<number>;
   /** Ends watches, answers what is under way and lets go of the port. */
   close(): Promise<void>;
+  /** What its watches come to now. */
+  watches(): WatchFigures;
+  /** Every route that is served, as the router has them. */
+  routes(): readonly ServedRoute[];
   /** A request without a socket; for tests. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
 }
@@ -28,6 +34,8 @@ export async function createRestServer(deps: RestDependencies): Promise<RestServ
   return {
     listen: (host, port) => listen(app, host, port),
     close: () => close(app, parts),
+    watches: () => parts.watches.figures(),
+    routes: () => parts.routes.list(),
     inject: (request) => app.inject(request),
   };
 }
@@ -41,4 +49,5 @@ async function listen(app: NestFastifyApplication, host: string, port: number): 
 async function close(app: NestFastifyApplication, parts: RestParts): Promise<void> {
   parts.close();
   await app.close();
+  await parts.bodies.close();
 }

@@ -1,13 +1,14 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { DocsEndpoint } from './endpoints/docs.endpoint';
+import { DoctorEndpoint } from './endpoints/doctor.endpoint';
 import { InspectionEndpoint } from './endpoints/inspection.endpoint';
 import { ServerEndpoint } from './endpoints/server.endpoint';
 import { ResourceEndpoint } from './endpoints/resource.endpoint';
 import { SyncDecisionsEndpoint } from './endpoints/sync-decisions.endpoint';
 import { ZoneAccessEndpoint } from './endpoints/zone-access.endpoint';
 import { ProblemFilter } from './http/problem.filter';
-import { FACTS, INSPECTIONS, OPENAPI, READS, SYNC_ANSWERS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
+import { DOCTOR, FACTS, INSPECTIONS, OPENAPI, READS, SYNC_ANSWERS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
 import type { RestParts } from './rest-parts';
 
 /** In the order in which routes are looked for: those of kinds last. */
@@ -15,6 +16,7 @@ const CONTROLLERS = [
   DocsEndpoint,
   ServerEndpoint,
   InspectionEndpoint,
+  DoctorEndpoint,
   ZoneAccessEndpoint,
   SyncDecisionsEndpoint,
   ResourceEndpoint,
@@ -42,6 +44,7 @@ function providersOf(parts: RestParts): Provider[] {
     { provide: INSPECTIONS, useFactory: () => parts.inspections },
     { provide: ZONE_ANSWERS, useFactory: () => parts.zoneAnswers },
     { provide: SYNC_ANSWERS, useFactory: () => parts.syncAnswers },
+    { provide: DOCTOR, useFactory: () => parts.doctor },
     { provide: OPENAPI, useFactory: () => parts.openApi },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.logger) },
   ];

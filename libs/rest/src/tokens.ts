@@ -6,4 +6,5 @@ export const INSPECTIONS = Symbol('Inspections');
 export const WATCHES = Symbol('Watches');
 export const ZONE_ANSWERS = Symbol('ZoneAnswers');
 export const SYNC_ANSWERS = Symbol('SyncAnswers');
+export const DOCTOR = Symbol('Doctor');
 export const OPENAPI = Symbol('OpenApiText');

@@ -6,7 +6,10 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /** Settles as `work` does, or rejects with the signal's reason when it aborts first. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(toError(signal.reason));
+  if (signal.aborted) {
+    work.catch(() => undefined); // nobody hears it any more, and what nobody catches ends the program
+    return Promise.reject(toError(signal.reason));
+  }
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(toError(signal.reason));
     signal.addEventListener('abort', stop, { once: true });

@@ -2,6 +2,8 @@ import { Backoff } from './backoff';
 import { errorText } from './logger';
 import type { ElectionOptions } from './election-options';
 import { LeaderTerm } from './leader-term';
+import { EventLoopKeeper } from './lease-keeper';
+import { LockSight } from './lock-sight';
 import type { LeaderElection, LeaderStatus, Term } from './leader-election';
 import { within } from './within';
 
@@ -12,14 +14,14 @@ export function createElection(options: ElectionOptions): LeaderElection {
 
 class Election implements LeaderElection {
   private readonly retry: Backoff;
-  /** Since when (`Clock.elapsed`) the lock has not answered; undefined while it does. */
-  private lockAwaySince: number | undefined;
+  private readonly lockSight: LockSight | undefined;
   private term: LeaderTerm | undefined;
   private epoch = 0;
   private transitions = 0;
 
   constructor(private readonly options: ElectionOptions) {
-    const { leaseMs, random } = options;
+    const { leaseMs, random, lock } = options;
+    if (lock) this.lockSight = new LockSight({ ...options, lock });
     this.retry = new Backoff({ base: leaseMs / 10, cap: leaseMs, ...(random ? { random } : {}) });
   }
 
@@ -38,17 +40,18 @@ class Election implements LeaderElection {
   }
 
   status(): LeaderStatus {
-    const { epoch, transitions } = this;
-    if (!this.term) return { leading: false, epoch, transitions };
-    return { leading: true, epoch, transitions, leaseAge: this.options.clock.elapsed() - this.term.renewedAt };
+    const { epoch, transitions, term } = this;
+    if (!term) return { leading: false, epoch, transitions };
+    const { leaseAge, leaseInWorker } = term;
+    return { leading: true, epoch, transitions, leaseAge, leaseInWorker };
   }
 
   /** One try: the epoch is read before the lock is asked for, so that who slept in between takes over nothing. */
   private async candidacy(lead: (term: Term) => Promise<void>, nap: Nap, signal: AbortSignal): Promise<void> {
     const { lease, clock, holder, leaseMs } = this.options;
     const seen = await within(clock, leaseMs, lease.readEpoch());
-    if (seen.remaining > 0) return nap.sleep(Math.min(seen.remaining, leaseMs) + 1);
-    if (!(await this.mayTry())) return nap.sleep(this.shortly());
+    if (seen.remaining > 0) return this.standBy(Math.min(seen.remaining, leaseMs) + 1, nap);
+    if (this.lockSight && !(await this.lockSight.mayTry())) return nap.sleep(this.shortly());
     let epoch: number | undefined;
     try {
       if (!signal.aborted) epoch = await lease.takeOver(seen.epoch, holder, leaseMs);
@@ -60,26 +63,21 @@ class Election implements LeaderElection {
     await clock.sleep(this.retry.next(), signal); // a leader whose work fails at once lets others try first
   }
 
-  /** Whether the lock is ours, or has been away for a lease. */
-  private async mayTry(): Promise<boolean> {
-    const { lock, clock, holder, leaseMs, logger } = this.options;
-    if (!lock) return true;
-    const asked = clock.elapsed();
-    try {
-      const ours = await within(clock, leaseMs, lock.acquire(holder, leaseMs));
-      this.lockAwaySince = undefined;
-      return ours;
-    } catch (error) {
-      this.lockAwaySince ??= asked;
-      const away = clock.elapsed() - this.lockAwaySince;
-      if (away >= leaseMs) logger.warn('the leader lock is away, going on with the lease', { error: errorText(error) });
-      return away >= leaseMs;
+  /** Waits while the lease of another stands, and sees meanwhile whether the lock's server answers. */
+  private async standBy(ms: number, nap: Nap): Promise<void> {
+    const { lockSight } = this;
+    if (!lockSight) return nap.sleep(ms);
+    const { clock, leaseMs } = this.options;
+    const until = clock.elapsed() + ms;
+    for (let rest = ms; rest > 0 && !nap.over; rest = until - clock.elapsed()) {
+      void lockSight.look();
+      await nap.sleep(Math.min(rest, leaseMs / 3));
     }
   }
 
   private async lead(epoch: number, lead: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, leaseMs } = this.options;
-    const term = new LeaderTerm({ ...this.options, epoch });
+    const { clock, leaseMs, keeper = new EventLoopKeeper(this.options) } = this.options;
+    const term = new LeaderTerm({ ...this.options, epoch, keeper });
     const began = clock.elapsed();
     if (await term.begin(signal)) await this.serve(term, lead);
     if (clock.elapsed() - began > leaseMs) this.retry.reset();
@@ -93,7 +91,7 @@ class Election implements LeaderElection {
     this.term = term;
     logger.info('leading', { epoch, holder });
     try {
-      await lead({ epoch, holder, signal: term.signal });
+      await lead(termOf(term, holder));
     } catch (error) {
       // Work that was told to stop may end so; anything else is worth a line.
       if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
@@ -121,10 +119,21 @@ class Election implements LeaderElection {
   }
 }
 
+/** The term as its work sees it: each look at the signal is a look at the lease. */
+function termOf(term: LeaderTerm, holder: string): Term {
+  return {
+    epoch: term.epoch,
+    holder,
+    get signal() {
+      return term.signal;
+    },
+  };
+}
+
 /** A sleep that a release of the lease ends, also one that came before it. */
 class Nap {
-  private readonly over = new AbortController();
-  private readonly wake = (): void => this.over.abort();
+  private readonly woken = new AbortController();
+  private readonly wake = (): void => this.woken.abort();
   private readonly unsubscribe: () => void;
 
   constructor(
@@ -136,8 +145,12 @@ class Nap {
     if (signal.aborted) this.wake();
   }
 
+  get over(): boolean {
+    return this.woken.signal.aborted;
+  }
+
   sleep(ms: number): Promise<void> {
-    return this.options.clock.sleep(ms, this.over.signal);
+    return this.options.clock.sleep(ms, this.woken.signal);
   }
 
   end(): void {

@@ -9,6 +9,13 @@ export { Backoff, type BackoffOptions } from './backoff';
 export { type LeaderElection, type LeaderStatus, type Term } from './leader-election';
 export { createElection } from './election';
 export { type ElectionOptions } from './election-options';
+export {
+  EventLoopKeeper,
+  type EventLoopKeeperOptions,
+  type KeptLease,
+  type LeaseKeeper,
+  type Tenure,
+} from './lease-keeper';
 export { type LeaderLock } from './leader-lock';
 export { inSlices, nextTurn, SLICE, SlicedWork } from './sliced-work';
 export { sortedPage, type Part, type SortedPage } from './sorted-page';

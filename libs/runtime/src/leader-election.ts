@@ -1,4 +1,7 @@
-/** One life as leader. `signal` aborts the moment leadership is lost or doubtful: all work stops then. */
+/**
+ * One life as leader. `signal` aborts the moment leadership is lost or doubtful: all work stops then. Whoever reads it
+ * from the term has the lease looked at first.
+ */
 export interface Term {
   readonly epoch: number;
   readonly holder: string;
@@ -13,6 +16,8 @@ export interface LeaderStatus {
   readonly transitions: number;
   /** ms since the lease was last renewed; undefined while not leading. */
   readonly leaseAge?: number;
+  /** Whether a thread of its own renews the lease; undefined while not leading. */
+  readonly leaseInWorker?: boolean;
 }
 
 /**

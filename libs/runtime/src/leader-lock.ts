@@ -3,6 +3,8 @@
  * store. All methods reject when the lock's server is away.
  */
 export interface LeaderLock {
+  /** Resolves when the lock's server answers; changes nothing. */
+  answers(): Promise<void>;
   /** Takes the lock for `leaseMs` where nobody else has it; true also when the holder has it already. */
   acquire(holder: string, leaseMs: number): Promise<boolean>;
   /** Extends the lock, and takes it again where it vanished; false when another holds it. */

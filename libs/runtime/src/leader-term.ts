@@ -1,29 +1,28 @@
 import type { Timer } from './clock';
 import type { ElectionOptions } from './election-options';
+import type { KeptLease, LeaseKeeper } from './lease-keeper';
 import { errorText } from './logger';
 import { within } from './within';
 
 export interface TermParts extends ElectionOptions {
   readonly epoch: number;
+  readonly keeper: LeaseKeeper;
 }
 
 /** How many renewals in a row may find the lock in other hands: a candidate that cannot take over lets go sooner. */
 const LOST_AFTER = 2;
 
 /**
- * One life as leader: renews lease and lock each third of the lease, and aborts its signal the moment the lease was
- * lost, or could have been: when no renewal that began within the last lease has succeeded.
+ * One life as leader: has its lease kept, renews the lock each third of it, and aborts its signal when the lease was
+ * lost, or could have been: when no renewal that began within the last lease has succeeded. Whoever asks for the signal
+ * has it checked against the lease first: after the event loop was held, no timer need have fired.
  */
 export class LeaderTerm {
-  /** When the lease was last renewed, by `Clock.elapsed`. */
-  renewedAt = 0;
   private readonly over = new AbortController();
+  private kept: KeptLease | undefined;
   private deadline: Timer | undefined;
-  private keeping: Promise<void> = Promise.resolve();
+  private keepingLock: Promise<void> = Promise.resolve();
   private lockLost = 0;
-  /** Renewals asked for, and the latest of them that was granted. */
-  private asked = 0;
-  private granted = 0;
   private outer: AbortSignal | undefined;
   private readonly stop = (): void => this.over.abort(new Error('told to stop'));
 
@@ -34,58 +33,63 @@ export class LeaderTerm {
   }
 
   get signal(): AbortSignal {
+    this.look();
     return this.over.signal;
   }
 
-  /** Starts to renew; false when the epoch is over before it began. Ends with `signal` as well. */
+  /** ms since the lease was last renewed. */
+  get leaseAge(): number {
+    return this.kept?.age() ?? 0;
+  }
+
+  /** Whether a thread of its own keeps the lease. */
+  get leaseInWorker(): boolean {
+    return this.kept?.inWorker() ?? false;
+  }
+
+  /** Has the lease kept; false when the epoch is over before it began. Ends with `signal` as well. */
   async begin(signal: AbortSignal): Promise<boolean> {
+    const { keeper, epoch, holder, leaseMs } = this.parts;
     this.outer = signal;
     signal.addEventListener('abort', this.stop, { once: true });
     if (signal.aborted) this.stop();
-    await this.renew();
-    if (this.signal.aborted || !this.deadline) {
+    this.kept = await keeper.keep({ epoch, holder, leaseMs, onLost: () => this.look() });
+    if (!this.kept || this.signal.aborted) {
       await this.end();
       return false;
     }
-    this.keeping = this.keep();
+    this.keepingLock = this.keepLock();
     return true;
   }
 
-  /** Stops renewing; the signal is aborted then. */
+  /** The signal is aborted then, and nothing renews the lease. */
   async end(): Promise<void> {
     this.over.abort(new Error('the work ended'));
     this.outer?.removeEventListener('abort', this.stop);
-    await this.keeping;
     this.deadline?.cancel();
+    await Promise.all([this.keepingLock, this.kept?.end()]);
   }
 
-  /** Renewals do not wait for each other: one that hangs must not keep the next from succeeding. */
-  private async keep(): Promise<void> {
-    const { clock, leaseMs } = this.parts;
-    while (!this.signal.aborted) {
-      await clock.sleep(leaseMs / 3, this.signal);
-      if (this.signal.aborted) return;
-      void this.renew();
-      void this.renewLock();
-    }
+  /** Ends the term where its lease is gone; else looks again when it would be, were it not renewed. */
+  private look(): void {
+    const { kept } = this;
+    if (!kept || this.over.signal.aborted) return;
+    const lost = kept.lost();
+    if (lost !== undefined) return this.over.abort(new Error(lost));
+    const rest = this.parts.leaseMs - kept.age();
+    if (rest <= 0) return this.over.abort(new Error('the lease could not be renewed'));
+    this.deadline ??= this.parts.clock.after(rest, () => {
+      this.deadline = undefined;
+      this.look();
+    });
   }
 
-  /** The time that a renewal grants counts from its asking, by a timer: clocks may jump. */
-  private async renew(): Promise<void> {
-    const { lease, clock, epoch, holder, leaseMs, logger } = this.parts;
-    const asked = ++this.asked;
-    const next = clock.after(leaseMs, () => this.over.abort(new Error('the lease could not be renewed')));
-    try {
-      const ours = await within(clock, leaseMs, lease.renew(epoch, holder, leaseMs));
-      if (!ours) this.over.abort(new Error('another leader has taken over'));
-      if (this.signal.aborted || asked < this.granted) return next.cancel();
-      this.deadline?.cancel();
-      this.deadline = next;
-      this.granted = asked;
-      this.renewedAt = clock.elapsed();
-    } catch (error) {
-      next.cancel();
-      if (!this.signal.aborted) logger.warn('renewing the lease failed', { epoch, error: errorText(error) });
+  private async keepLock(): Promise<void> {
+    const { clock, leaseMs, lock } = this.parts;
+    const { signal } = this.over;
+    while (lock && !signal.aborted) {
+      await clock.sleep(leaseMs / 3, signal);
+      if (!signal.aborted) void this.renewLock();
     }
   }
 

@@ -1,12 +1,21 @@
-import { silentLogger, systemClock, type Clock, type LeaderLease, type Logger } from '@causeway/runtime';
+import {
+  silentLogger,
+  systemClock,
+  type Clock,
+  type LeaderLease,
+  type LeaseKeeper,
+  type Logger,
+} from '@causeway/runtime';
 import type { SessionStore } from '@causeway/store';
 import { Listener } from './listener';
-import { PostgresLease, RELEASE_CHANNEL } from './postgres-lease';
+import { RELEASE_CHANNEL } from './lease-statements';
+import { PostgresLease } from './postgres-lease';
 import { PostgresPool } from './postgres-pool';
 import { PostgresSessions } from './postgres-sessions';
 import { PostgresStore } from './postgres-store';
 import { readyDatabase } from './ready-database';
 import { WakeUps } from './wake-ups';
+import { WorkerLeaseKeeper } from './worker-lease-keeper';
 
 /** How a process uses its database; only `url` must be given. */
 export interface PostgresOptions {
@@ -42,6 +51,8 @@ export interface PostgresBackend {
   readonly store: PostgresStore;
   readonly sessions: SessionStore;
   readonly lease: LeaderLease;
+  /** Renews the lease by a thread of its own until the event loop has stood still for `stallMs`. */
+  leaseKeeper(stallMs: number): LeaseKeeper;
   status(): PostgresStatus;
   /** Ends watches and connections. */
   close(): Promise<void>;
@@ -73,6 +84,7 @@ export async function createPostgresBackend(options: PostgresOptions): Promise<P
     store,
     sessions: new PostgresSessions(pool),
     lease,
+    leaseKeeper: (stallMs) => new WorkerLeaseKeeper({ url, lease, clock, logger, stallMs }),
     status: () => ({ ...listenerStatus(listener), ...pool.usage() }),
     close: async () => {
       await store.close();

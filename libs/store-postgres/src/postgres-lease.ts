@@ -1,20 +1,12 @@
 import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
+import { RELEASE, RENEW } from './lease-statements';
 import type { PostgresPool } from './postgres-pool';
-
-/** The channel that a release notifies. */
-export const RELEASE_CHANNEL = 'causeway_leader';
 
 const READ = `SELECT l.epoch, l.holder,
     greatest(0, ceil(extract(epoch FROM s.expires_at - clock_timestamp()) * 1000))::bigint AS remaining
   FROM leader l, leader_lease s`;
 
 const TAKE_OVER = 'SELECT causeway_take_over($1, $2, $3) AS epoch';
-
-const RENEW = `UPDATE leader_lease SET expires_at = clock_timestamp() + $3 * interval '1 ms'
-  WHERE epoch = $1 AND holder = $2 AND expires_at <> 'epoch' RETURNING epoch`;
-
-const RELEASE = `WITH released AS (UPDATE leader_lease SET expires_at = 'epoch' WHERE epoch = $1 AND holder = $2 RETURNING 1)
-  SELECT pg_notify('${RELEASE_CHANNEL}', '') FROM released`;
 
 /** The leader's epoch and lease in Postgres, on connections of its own, so that no queue of writes delays a renewal. */
 export class PostgresLease implements LeaderLease {

@@ -8,19 +8,26 @@ interface OpenedRow {
   readonly incarnation: string;
   readonly epoch: number;
   readonly last: number;
+  /** 0: there was no session before. */
+  readonly before: number;
 }
 
 const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnation, (standing).epoch,
-  greatest((standing).up, (standing).down) AS last FROM causeway_open_session($1, $2, $3, $4, $5, $6)`;
+  greatest((standing).up, (standing).down) AS last, (standing).opened_at AS before FROM causeway_open_session($1, $2, $3, $4, $5, $6)`;
 
 const SESSIONS = `SELECT zone, store_id AS "storeId", incarnation, epoch, instance, up, down, opened_at AS "openedAt"
   FROM zone_sessions`;
 
 /** A number that nobody has stands for the zone until its new store opens a session. */
-const ADOPT = `UPDATE zone_sessions SET store_id = $2,
+const ADOPT = `UPDATE zone_sessions SET store_id = $2, epoch = CASE $2 WHEN '' THEN epoch ELSE -1 END,
     up = CASE $2 WHEN '' THEN up ELSE greatest(up, down) + 1 END,
     down = CASE $2 WHEN '' THEN down ELSE greatest(up, down) + 1 END
   WHERE zone = $1 AND store_id <> $2 RETURNING zone`;
+
+const RESET_EPOCH = `UPDATE zone_sessions z
+  SET epoch = -1, up = greatest(z.up, z.down) + 1, down = greatest(z.up, z.down) + 1
+  FROM (SELECT zone, epoch FROM zone_sessions WHERE zone = $1 FOR UPDATE) AS before
+  WHERE z.zone = before.zone RETURNING before.epoch`;
 
 /** Sessions of zones in Postgres: one row a zone, which writes with a SessionFence hold FOR SHARE. */
 export class PostgresSessions implements SessionStore {
@@ -36,8 +43,10 @@ export class PostgresSessions implements SessionStore {
         return { type: 'other-store', boundTo: row.store_id };
       case 'older':
         return { type: 'older', epoch: row.epoch };
+      case 'doubtful':
+        return { type: 'doubtful', epoch: row.epoch };
       case 'opened':
-        if (row.last === 0) return { type: 'opened', session: row.session };
+        if (row.before === 0) return { type: 'opened', session: row.session };
         return { type: 'opened', session: row.session, previous: { session: row.last, incarnation: row.incarnation } };
     }
   }
@@ -45,6 +54,17 @@ export class PostgresSessions implements SessionStore {
   async adopt(zone: string, storeId: string): Promise<boolean> {
     const rows = await this.pool.query<{ zone: string }>({ name: 'adopt-zone', text: ADOPT, values: [zone, storeId] });
     return rows.length > 0;
+  }
+
+  async resetEpoch(zone: string): Promise<number | undefined> {
+    const [row] = await this.pool.query<{ epoch: number }>({ name: 'reset-epoch', text: RESET_EPOCH, values: [zone] });
+    return row?.epoch;
+  }
+
+  async forget(zone: string, session: number): Promise<boolean> {
+    const text = 'SELECT causeway_forget_session($1, $2) AS gone';
+    const [row] = await this.pool.query<{ gone: boolean }>({ name: 'forget-session', text, values: [zone, session] });
+    return row?.gone === true;
   }
 
   async session(zone: string): Promise<ZoneSession | undefined> {

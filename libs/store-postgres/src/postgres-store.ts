@@ -70,6 +70,12 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     return this.reader.floor();
   }
 
+  async pointKey(): Promise<string> {
+    const [row] = await this.parts.pool.read<{ key: string }>({ text: 'SELECT key FROM point_key' });
+    if (!row) throw new Error('the store has lost the key of its resume points: table point_key is empty');
+    return row.key;
+  }
+
   get(id: Identity): Promise<Resource | undefined> {
     return this.reader.get(id);
   }

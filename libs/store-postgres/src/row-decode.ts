@@ -1,6 +1,7 @@
 import type { JsonObject, Resource, Tombstone } from '@causeway/resources';
 import type { StoreChange } from '@causeway/store';
 import type { ResourceRow } from './resource-row';
+import { freedOf, labelsOf, objectOf } from './sound-columns';
 
 /** Kinds, meshes, zones and namespaces repeat in almost every row: one string of each is kept. */
 export class Interned {
@@ -34,8 +35,8 @@ export function resourceOf(row: ResourceRow, incarnation: string, texts: Interne
   const facts = {
     id: identityOf(row, texts),
     uid: row.uid,
-    labels: row.labels,
-    spec: row.spec,
+    labels: labelsOf(row.labels),
+    spec: objectOf(row.spec) ?? {},
     generation: row.generation,
     creationOrder: row.creation_order,
     createdAt: row.created_at,
@@ -46,9 +47,9 @@ export function resourceOf(row: ResourceRow, incarnation: string, texts: Interne
       revision: row.origin_revision,
       committedAt: row.origin_committed_at,
     },
-    freed: row.freed,
+    freed: freedOf(row.freed),
   };
-  return resourceWith(facts, row.status, row.grace_started_at);
+  return resourceWith(facts, objectOf(row.status), row.grace_started_at);
 }
 
 /** A row as a change of the log. */
@@ -60,7 +61,12 @@ export function changeOf(row: ResourceRow, incarnation: string, texts: Interned)
 
 /** What a dead row tells. */
 export function tombstoneOf(row: ResourceRow, texts: Interned): Tombstone {
-  return { id: identityOf(row, texts), revision: row.revision, deletedAt: row.deleted_at ?? 0, freed: row.freed };
+  return {
+    id: identityOf(row, texts),
+    revision: row.revision,
+    deletedAt: row.deleted_at ?? 0,
+    freed: freedOf(row.freed),
+  };
 }
 
 function identityOf(row: ResourceRow, texts: Interned): Resource['id'] {

@@ -1,4 +1,4 @@
-import { Label, type Resource } from '@causeway/resources';
+import { effectiveLabel, type Resource } from '@causeway/resources';
 
 type ByKey = ReadonlyMap<string, Resource>;
 
@@ -12,7 +12,7 @@ export class LabelIndex {
     if (!values) {
       values = new Map();
       this.byLabel.set(label, values);
-      for (const [key, resource] of all) add(values, labelOf(resource, label), key, resource);
+      for (const [key, resource] of all) add(values, effectiveLabel(resource, label), key, resource);
     }
     return values.get(value)?.values() ?? [];
   }
@@ -20,19 +20,11 @@ export class LabelIndex {
   /** Follows a resource that came, changed or went. */
   move(key: string, before: Resource | undefined, after: Resource | undefined): void {
     for (const [label, values] of this.byLabel) {
-      const [old, now] = [before && labelOf(before, label), after && labelOf(after, label)];
+      const [old, now] = [before && effectiveLabel(before, label), after && effectiveLabel(after, label)];
       if (old !== undefined && old !== now) remove(values, old, key);
       if (after) add(values, now, key, after);
     }
   }
-}
-
-/** A label as selectors see it: stored, or implied where absent (`effectiveLabels`), without making an object. */
-function labelOf({ id, labels }: Resource, label: string): string | undefined {
-  const stored = labels[label];
-  if (stored !== undefined) return stored;
-  if (label === Label.serviceName) return id.name;
-  return label === Label.namespace ? id.namespace || 'default' : undefined;
 }
 
 function add(

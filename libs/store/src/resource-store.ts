@@ -159,6 +159,11 @@ export interface ResourceStore {
   head(): Promise<StorePoint>;
   /** What was deleted after this revision is still known: who knows that much can be told all that changed since. */
   floor(): Promise<number>;
+  /**
+   * The key by which this store knows the resume points that it issued: random, made once, and part of every backup,
+   * so that a restored store knows those of after the backup too (design.md §2.7). Never leaves the process.
+   */
+  pointKey(): Promise<string>;
   /** The living resource, read from the primary. */
   get(id: Identity): Promise<Resource | undefined>;
   /** All of one consistent moment. */

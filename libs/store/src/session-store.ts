@@ -25,6 +25,8 @@ export type SessionOpening =
     }
   /** A leader of a later epoch of the same life holds the session. */
   | { readonly type: 'older'; readonly epoch: number }
+  /** The epoch lies more than a million above the one of the same life that stands: see `resetEpoch`. */
+  | { readonly type: 'doubtful'; readonly epoch: number }
   /** The zone's name belongs to another store until `adopt`. */
   | { readonly type: 'other-store'; readonly boundTo: string };
 
@@ -34,6 +36,7 @@ export interface ZoneSession {
   /** Empty while the zone is bound to no store. */
   readonly storeId: string;
   readonly incarnation: string;
+  /** -1: not known, so the next one is taken: the zone was adopted, or its epoch was reset. */
   readonly epoch: number;
   readonly instance: string;
   /** The numbers that stand for the stream zone → global and for global → zone; equal but for Kuma; 0 = none. */
@@ -50,15 +53,25 @@ export interface ZoneSession {
  */
 export interface SessionStore {
   /**
-   * Replaces the zone's session. Newer is a higher epoch within one incarnation, then the later request; another
+   * Replaces the zone's session. A refusal changes nothing. Newer is a higher epoch within one incarnation, then the later request; another
    * incarnation is always newer. The first store that opens a session binds the zone's name.
    */
   open(request: SessionRequest): Promise<SessionOpening>;
   /**
-   * Binds the zone's name to this store and ends the session of the one before; an empty id unbinds it, so that the
+   * Binds the zone's name to this store, ends the session of the one before and forgets its epoch; an empty id unbinds it, so that the
    * next store to open a session gets it. False when that was so already, or the zone never had a session.
    */
   adopt(zone: string, storeId: string): Promise<boolean>;
+  /**
+   * Ends the zone's session and forgets its epoch: the next leader that asks is taken, whatever its epoch. Answers with
+   * the epoch that stood; undefined where the zone never had a session.
+   */
+  resetEpoch(zone: string): Promise<number | undefined>;
+  /**
+   * Forgets the zone and what it was bound to, provided that `session` is its last. Its numbers stay used up: whoever
+   * opens a session under this name later begins above all numbers that were ever forgotten.
+   */
+  forget(zone: string, session: number): Promise<boolean>;
   session(zone: string): Promise<ZoneSession | undefined>;
   /** Of all zones that ever had one. */
   sessions(): Promise<readonly ZoneSession[]>;

@@ -8,6 +8,8 @@ export interface Point {
   readonly revision: number;
   /** Hash of the rules that the state was cut by. */
   readonly view: string;
+  /** By which the peer knows that it issued the point; absent from older peers. */
+  readonly mac?: string;
 }
 
 const LIFE = 'life';
@@ -42,6 +44,8 @@ export async function confirmPeerLife(store: ResourceStore, peer: string): Promi
  */
 export class PeerBook {
   private readonly points = new Map<string, Point>();
+  /** How the state at each point was cut here. */
+  private readonly cuts = new Map<string, string>();
   private current: KnownLife = NO_LIFE;
   /** The life that the operator accepted last. */
   private word: PendingLife | undefined;
@@ -50,19 +54,26 @@ export class PeerBook {
   private constructor(
     private readonly store: ResourceStore,
     peer: string,
+    private readonly cutOf: (kind: string) => string,
   ) {
     this.area = peerArea(peer);
   }
 
-  /** `peer` is a zone's name, or GLOBAL_PEER. */
-  static async read(store: ResourceStore, peer: string): Promise<PeerBook> {
-    const book = new PeerBook(store, peer);
+  /**
+   * `peer` is a zone's name, or GLOBAL_PEER. `cutOf` says which resources of a kind are not taken in now, as a text: a
+   * point that was reached under another text speaks of another state.
+   */
+  static async read(store: ResourceStore, peer: string, cutOf: (kind: string) => string = () => ''): Promise<PeerBook> {
+    const book = new PeerBook(store, peer, cutOf);
     for (const { key, value } of await store.notes(book.area)) {
       if (value === null) continue;
       if (key === LIFE) book.current = lifeOf(value);
       if (key === CONFIRMED) book.word = pendingOf(value);
       const point = key.startsWith(POINT) ? pointOf(value) : undefined;
-      if (point) book.points.set(key.slice(POINT.length), point);
+      if (!point) continue;
+      const { cut } = value;
+      book.points.set(key.slice(POINT.length), point);
+      book.cuts.set(key.slice(POINT.length), typeof cut === 'string' ? cut : '');
     }
     return book;
   }
@@ -83,10 +94,24 @@ export class PeerBook {
     return this.points;
   }
 
+  /** The points whose state was cut as it is now: the peer need not send it again. */
+  resumable(): ReadonlyMap<string, Point> {
+    return new Map([...this.points].filter(([kind]) => this.cuts.get(kind) === this.cutOf(kind)));
+  }
+
   /** Remembers a point; the note is written with the state. */
   reach(kind: string, point: Point): Note {
+    const cut = this.cutOf(kind);
     this.points.set(kind, point);
-    return { area: this.area, key: POINT + kind, value: { ...point } };
+    this.cuts.set(kind, cut);
+    return { area: this.area, key: POINT + kind, value: { ...point, ...(cut === '' ? {} : { cut }) } };
+  }
+
+  /** Forgets all points of a life; the notes are written with what was found to be wrong with them. */
+  forgetPoints(incarnation: string): Note[] {
+    const kinds = [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
+    for (const kind of kinds) this.points.delete(kind);
+    return kinds.map((kind) => ({ area: this.area, key: POINT + kind, value: null }));
   }
 
   /** Remembers what is known of the peer's lives; undefined when that is nothing new. */
@@ -104,9 +129,10 @@ export class PeerBook {
   }
 }
 
-function pointOf({ incarnation, revision, view }: JsonObject): Point | undefined {
-  if (typeof incarnation !== 'string' || typeof revision !== 'number' || typeof view !== 'string') return undefined;
-  return { incarnation, revision, view };
+function pointOf({ incarnation, revision, view, mac }: JsonObject): Point | undefined {
+  if (typeof incarnation !== 'string' || typeof view !== 'string') return undefined;
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 0) return undefined;
+  return { incarnation, revision, view, ...(typeof mac === 'string' ? { mac } : {}) };
 }
 
 function lifeOf({ accepted, pending }: JsonObject): KnownLife {

@@ -47,33 +47,58 @@ export class InboxKind<C> {
   private readonly keys = new Map<string, string>();
   private readonly wireKeys = new Map<string, string>();
   /** What is held and was not seen in the first state yet; undefined once that is complete. */
-  private unseen: Set<string> | undefined;
+  private unseen: Set<string> | undefined = new Set();
+  private begun = false;
 
-  constructor(held: Iterable<Held>) {
-    for (const { wireKey, id } of held) this.learn(wireKey, identityKey(id));
-    this.unseen = new Set(this.wireKeys.keys());
-  }
+  /** `held` is read with the first message. */
+  constructor(private readonly held: () => Iterable<Held>) {}
 
   get complete(): boolean {
     return this.unseen === undefined;
   }
 
-  receive(parcel: Parcel<C>): Intake<C> {
+  /** How many resources the peer is known to have. */
+  get size(): number {
+    return this.wireKeys.size;
+  }
+
+  /** Each step is at most one resource's work; the steps of one message end before those of the next begin. */
+  *receive(parcel: Parcel<C>): Generator<void, Intake<C>> {
+    if (!this.begun) yield* this.begin();
     const rejected = [...parcel.rejected];
     // What could not be read is neither changed nor missing (kds.md §5.1).
     for (const { wireKey } of rejected) this.see(this.keys.get(wireKey));
     const arrived = new Set(parcel.arrivals.map((arrival) => arrival.wireKey));
+    yield;
     // Named in both lists it is an update (kds.md §5.1).
-    const gone = parcel.gone.flatMap((id) => this.wireKeys.get(identityKey(id)) ?? []);
-    const removed = [...parcel.removed, ...gone]
-      .filter((wireKey) => !arrived.has(wireKey))
-      .flatMap((wireKey) => this.forget(wireKey));
-    const puts = parcel.arrivals.filter((arrival) => this.admit(arrival, rejected));
+    const removed: Identity[] = [];
+    for (const wireKey of [...parcel.removed, ...this.namesOf(parcel.gone)]) {
+      if (!arrived.has(wireKey)) removed.push(...this.forget(wireKey));
+      yield;
+    }
+    const puts: Arrival<C>[] = [];
+    for (const arrival of parcel.arrivals) {
+      if (this.admit(arrival, rejected)) puts.push(arrival);
+      yield;
+    }
     const kept = new Set(puts.map((arrival) => identityKey(arrival.id)));
     const completed = this.unseen !== undefined && !parcel.more;
     const absent = completed && !parcel.resumed ? this.takeAbsent() : [];
     if (completed) this.unseen = undefined;
     return { puts, removed: removed.filter((id) => !kept.has(identityKey(id))), absent, rejected, completed };
+  }
+
+  private *begin(): Generator<void> {
+    for (const { wireKey, id } of this.held()) {
+      this.learn(wireKey, identityKey(id));
+      yield;
+    }
+    this.unseen = new Set(this.wireKeys.keys());
+    this.begun = true;
+  }
+
+  private namesOf(gone: readonly Identity[]): readonly string[] {
+    return gone.flatMap((id) => this.wireKeys.get(identityKey(id)) ?? []);
   }
 
   private admit({ wireKey, id }: Arrival<C>, rejected: Rejection[]): boolean {

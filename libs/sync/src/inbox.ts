@@ -15,12 +15,26 @@ export class Inbox<C> {
 
   /** What a message asks to be changed here. */
   receive(parcel: Parcel<C>): Intake<C> {
+    const steps = this.steps(parcel);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** `receive` in steps of at most one resource's work each, for those who must let others have their turn in between. */
+  *steps(parcel: Parcel<C>): Generator<void, Intake<C>> {
     let kind = this.kinds.get(parcel.kind);
     if (!kind) {
-      kind = new InboxKind<C>(this.held(parcel.kind));
+      kind = new InboxKind<C>(() => this.held(parcel.kind));
       this.kinds.set(parcel.kind, kind);
     }
-    return kind.receive(parcel);
+    return yield* kind.receive(parcel);
+  }
+
+  /** How many resources of a kind the peer is known to have. */
+  sizeOf(kind: string): number {
+    return this.kinds.get(kind)?.size ?? 0;
   }
 
   /** Whether the whole state of a kind has arrived on this stream. */

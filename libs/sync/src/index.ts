@@ -13,6 +13,7 @@ export { Outbox } from './outbox';
 export { type KindFigures, type Message } from './outbox-kind';
 export { Inbox } from './inbox';
 export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind';
+export { arrivalFault, type ArrivingResource } from './arrival-rules';
 export { Rejections, type Rejection } from './rejection';
 export { isOwnedByStream, trespass, type Receiver } from './ownership';
 export {
@@ -24,6 +25,7 @@ export {
   type LostState,
   type Sighting,
 } from './lost-zone';
+export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
 export { isWholeLife, type AwaitedZone } from './whole-life';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
@@ -31,6 +33,7 @@ export {
   isConfirmed,
   judgeLife,
   NO_LIFE,
+  setBackLife,
   type KnownLife,
   type LifeVerdict,
   type PendingLife,

@@ -85,7 +85,9 @@ export class MeshView {
 }
 
 function isOpen(zone: Resource): boolean {
-  return zone.spec['enabled'] !== false && lostStateOf(zone)?.policy !== 'withdraw';
+  const { enabled, quarantine } = zone.spec;
+  const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;
+  return enabled !== false && !isQuarantined && lostStateOf(zone)?.policy !== 'withdraw';
 }
 
 function chosen(labels: Labels): readonly (readonly [string, string])[] {

@@ -1,6 +1,9 @@
 import type { MessageLimits, Offer, Sendable, Told } from './offer';
 import { Rejections, type Rejection } from './rejection';
 
+/** Most resources, removals and names in one message, but for a first state that must go whole. */
+export const MOST_ITEMS = 10_000;
+
 /** One response to the peer. */
 export interface Message<S extends Sendable> {
   readonly kind: string;
@@ -149,14 +152,15 @@ export class OutboxKind<S extends Sendable> {
     let size = 0;
     for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
       const item = this.offer.get(key);
-      if (item && this.limits.chunked && put.length > 0 && size + item.size > this.limits.bytes) {
+      const cost = item?.size ?? (resumed ? key.length : 0);
+      if (this.limits.chunked && this.isFull(put.length + gone.length, size + cost)) {
         keys.push(key);
         break;
       }
       this.dirty.delete(key);
       if (item) put.push(item);
       else if (resumed) gone.push(key);
-      size += item?.size ?? 0;
+      size += cost;
     }
     const whole = keys.length === 0;
     if (whole) this.first = undefined;
@@ -169,16 +173,24 @@ export class OutboxKind<S extends Sendable> {
     let size = 0;
     for (const [key, was] of this.dirty) {
       const now = this.offer.get(key);
-      if (now && put.length > 0 && size + now.size > this.limits.bytes) break;
+      if (this.isFull(put.length + removed.length, size + (now?.size ?? 0))) break;
       this.dirty.delete(key);
       if (now?.version === was?.version && now?.wireKey === was?.wireKey) continue;
-      if (was && was.wireKey !== now?.wireKey) removed.push(was.wireKey);
+      if (was && was.wireKey !== now?.wireKey) {
+        removed.push(was.wireKey);
+        size += was.wireKey.length;
+      }
       if (!now) continue;
       put.push(now);
       size += now.size;
     }
     if (put.length + removed.length === 0 && !this.restless) return undefined;
     return { ...this.message(nonce), put, removed };
+  }
+
+  /** Whether a message of so many items cannot take the one that would make it this large. */
+  private isFull(items: number, size: number): boolean {
+    return items > 0 && (items >= MOST_ITEMS || size > this.limits.bytes);
   }
 
   private message(nonce: string): Message<S> {

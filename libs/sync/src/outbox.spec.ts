@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Sendable } from './offer';
 import { Outbox } from './outbox';
-import type { Message } from './outbox-kind';
+import { MOST_ITEMS, type Message } from './outbox-kind';
 
 const KIND = 'MeshService';
 
@@ -335,3 +335,51 @@ class Peer {
     this.unseen?.delete(key);
   }
 }
+
+describe('an Outbox with very much to say', () => {
+  const make = (chunked: boolean): { readonly shelf: Shelf; readonly outbox: Outbox<Sendable> } => {
+    const shelf = new Shelf();
+    for (let i = 0; i < MOST_ITEMS + 5; i++) shelf.set(`k${i}`, '1', 0);
+    return { shelf, outbox: new Outbox(shelf.offer, { bytes: 1_000_000, chunked }) };
+  };
+  const answer = (outbox: Outbox<Sendable>, message: Message<Sendable> | undefined): void =>
+    void outbox.answer(KIND, message?.nonce ?? '', []);
+
+  it('cuts a first state and removals by number, and never says before the end that all is said', () => {
+    const { shelf, outbox } = make(true);
+    outbox.subscribe(KIND);
+    const sizes: unknown[] = [];
+    const next = (): void => {
+      const message = outbox.take();
+      sizes.push([message?.put.length, message?.removed.length, message?.part, message?.revision === shelf.at]);
+      answer(outbox, message);
+    };
+    next();
+    next();
+    for (let i = 0; i < MOST_ITEMS + 5; i++) outbox.mark(KIND, `k${i}`, shelf.set(`k${i}`, undefined));
+    next();
+    next();
+    expect(sizes).toEqual([
+      [MOST_ITEMS, 0, 'piece', false],
+      [5, 0, 'whole', true],
+      [0, MOST_ITEMS, 'change', false],
+      [0, 5, 'change', true],
+    ]);
+  });
+
+  it('sends a peer that takes no pieces the whole first state', () => {
+    const { outbox } = make(false);
+    outbox.subscribe(KIND);
+    expect(outbox.take()?.put).toHaveLength(MOST_ITEMS + 5);
+  });
+
+  it('names what is gone in pieces to a peer that resumes', () => {
+    const { shelf, outbox } = make(true);
+    const at = shelf.at;
+    for (let i = 0; i < MOST_ITEMS + 5; i++) shelf.set(`k${i}`, undefined);
+    outbox.subscribe(KIND, at);
+    const first = outbox.take();
+    answer(outbox, first);
+    expect([first?.gone.length, first?.part, outbox.take()?.gone.length]).toEqual([MOST_ITEMS, 'piece', 5]);
+  });
+});

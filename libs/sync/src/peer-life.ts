@@ -18,6 +18,21 @@ export interface LifeVerdict {
   readonly heldUntil?: number;
 }
 
+/** What is added to the name of a life whose state went back without a new life. */
+const SET_BACK = ' (set back)';
+
+/**
+ * The name under which a life is judged whose state lies before what was applied of it: its store was set back and does
+ * not know it, so its absences are as little deletions as those of a new life. Once accepted it is the life itself.
+ */
+export function setBackLife(incarnation: string): string {
+  return incarnation + SET_BACK;
+}
+
+function acceptedAs(incarnation: string): string {
+  return incarnation.endsWith(SET_BACK) ? incarnation.slice(0, -SET_BACK.length) : incarnation;
+}
+
 /** Before the first contact. */
 export const NO_LIFE: KnownLife = Object.freeze({ accepted: '' });
 
@@ -28,11 +43,11 @@ export const NO_LIFE: KnownLife = Object.freeze({ accepted: '' });
 export function judgeLife(known: KnownLife, incarnation: string, now: number, hold: number): LifeVerdict {
   if (known.accepted === '' || known.accepted === incarnation) {
     const settled = known.accepted === incarnation && known.pending === undefined;
-    return { known: settled ? known : { accepted: incarnation } };
+    return { known: settled ? known : { accepted: acceptedAs(incarnation) } };
   }
   const pending = known.pending?.incarnation === incarnation ? known.pending : { incarnation, since: now };
   const until = pending.since + hold;
-  if (now >= until) return { known: { accepted: incarnation } };
+  if (now >= until) return { known: { accepted: acceptedAs(incarnation) } };
   return { known: pending === known.pending ? known : { accepted: known.accepted, pending }, heldUntil: until };
 }
 
@@ -43,5 +58,5 @@ export function isConfirmed({ pending }: KnownLife, word: PendingLife | undefine
 
 /** The life that is pending is taken for the true one. */
 export function confirmLife(known: KnownLife): KnownLife {
-  return known.pending ? { accepted: known.pending.incarnation } : known;
+  return known.pending ? { accepted: acceptedAs(known.pending.incarnation) } : known;
 }

@@ -8,6 +8,9 @@ export interface Rejection {
 /** Most rejections that are remembered of one kind: enough to see what is wrong. */
 const SHOWN = 20;
 
+/** Most characters that are remembered of a name or a reason. */
+const LONGEST = 512;
+
 /**
  * What of one kind stands rejected now: a resource that is sent again or removed starts over. What a peer rejects without
  * saying which it means stands until everything that it may mean was answered again.
@@ -30,7 +33,8 @@ export class Rejections {
     for (const { wireKey: named, reason } of rejected) {
       const wireKey = named || only(answered);
       if (wireKey === '') for (const suspect of answered) this.suspects.add(suspect);
-      if (this.reasons.size < SHOWN || this.reasons.has(wireKey)) this.reasons.set(wireKey, reason);
+      if (wireKey.length > LONGEST || wireKey.includes('\0')) continue;
+      if (this.reasons.size < SHOWN || this.reasons.has(wireKey)) this.reasons.set(wireKey, storable(reason));
     }
   }
 
@@ -43,6 +47,14 @@ export class Rejections {
   get total(): number {
     return this.count;
   }
+}
+
+/** As much of a peer's text as is remembered, without what a store cannot hold: NUL, and half a character at the cut. */
+function storable(text: string): string {
+  return text
+    .slice(0, LONGEST)
+    .replaceAll('\0', '\ufffd')
+    .replace(/[\ud800-\udbff]$/, '');
 }
 
 /** The one resource of a message; empty where there are several. */

@@ -1,12 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { boundedText, MOST_ITEMS } from './bounded-fields';
 
 /** What the diagnostics port can tell. */
 export interface DiagnosticsSources {
   readonly metrics: Registry;
   /** Undefined when the program serves; else why it does not yet. */
   readonly notReady: () => string | undefined;
+  /** What it serves without: shown with `/ready`, which is 200 all the same. */
+  readonly warnings?: () => readonly string[];
 }
 
 /** A listening diagnostics port. */
@@ -61,9 +64,15 @@ async function answer(sources: DiagnosticsSources, url: string): Promise<Answer>
   if (path === '/healthy') return plain(200, 'healthy');
   if (path === '/ready') {
     const reason = sources.notReady();
-    return reason === undefined ? plain(200, 'ready') : plain(503, reason);
+    return reason === undefined ? plain(200, ['ready', ...warningLines(sources)].join('\n')) : plain(503, reason);
   }
   if (path === '/metrics')
     return { status: 200, type: sources.metrics.contentType, body: await sources.metrics.metrics() };
   return plain(404, 'here are /healthy, /ready and /metrics');
+}
+
+function warningLines({ warnings }: DiagnosticsSources): readonly string[] {
+  const all = warnings?.() ?? [];
+  const shown = all.slice(0, MOST_ITEMS).map((warning) => boundedText(`warning: ${warning}`));
+  return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown;
 }

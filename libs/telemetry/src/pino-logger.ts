@@ -1,5 +1,6 @@
-import { pino, type Logger as Pino } from 'pino';
-import { errorText, type LogFields, type Logger } from '@causeway/runtime';
+import { destination, pino, type Logger as Pino } from 'pino';
+import type { LogFields, Logger } from '@causeway/runtime';
+import { boundedFields, boundedText } from './bounded-fields';
 
 /** How a program logs: JSON lines on stdout, or coloured text where a person reads them. */
 export interface LogOptions {
@@ -10,35 +11,38 @@ export interface LogOptions {
 }
 
 const STDOUT = 1;
+/** What is kept of lines that cannot be written now, bytes. */
+const MOST_UNWRITTEN = 1_000_000;
 
-/** The product's logger on pino. Errors among the fields are written with message and stack. */
+/** The product's logger on pino. Errors among the fields are written with message and stack; texts and lists are bounded. */
 export function createLogger(options: LogOptions): Logger {
   const { level, program, pretty } = options;
   const base = { program };
-  // Written at once: what waits in a buffer at the end can keep a program from ending when nobody reads its output any more.
-  if (!pretty) return wrap(pino({ level, base }, pino.destination({ dest: STDOUT, sync: true })));
+  if (!pretty) return wrap(pino({ level, base }, stdout()));
   const transport = { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' } };
   return wrap(pino({ level, base, transport }));
 }
 
 function wrap(log: Pino): Logger {
   return {
-    debug: (message, fields) => log.debug(plain(fields), message),
-    info: (message, fields) => log.info(plain(fields), message),
-    warn: (message, fields) => log.warn(plain(fields), message),
-    error: (message, fields) => log.error(plain(fields), message),
-    child: (fields) => wrap(log.child(plain(fields))),
+    debug: (message, fields) => write(log, 'debug', message, fields),
+    info: (message, fields) => write(log, 'info', message, fields),
+    warn: (message, fields) => write(log, 'warn', message, fields),
+    error: (message, fields) => write(log, 'error', message, fields),
+    child: (fields) => wrap(log.child(boundedFields(fields))),
   };
 }
 
-function plain(fields: LogFields = {}): LogFields {
-  const entries: [string, unknown][] = Object.entries(fields).map(([key, value]) => [
-    key,
-    value instanceof Error ? describe(value) : value,
-  ]);
-  return Object.fromEntries(entries);
+function write(log: Pino, level: LogOptions['level'], message: string, fields: LogFields = {}): void {
+  if (log.isLevelEnabled(level)) log[level](boundedFields(fields), boundedText(message));
 }
 
-function describe(error: Error): LogFields {
-  return { message: errorText(error), stack: error.stack };
+/**
+ * Written at once: what waits in a buffer at the end can keep a program from ending when nobody reads its output any more.
+ * A disk that is full costs lines, neither the program nor its memory.
+ */
+function stdout(): ReturnType<typeof destination> {
+  const stream = destination({ dest: STDOUT, sync: true, maxLength: MOST_UNWRITTEN });
+  stream.on('error', () => undefined);
+  return stream;
 }

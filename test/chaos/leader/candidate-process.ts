@@ -6,7 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 
 /** What a candidate says of itself. */
 export interface CandidateEvent {
-  readonly event: 'ready' | 'lead' | 'end';
+  /** `wrote` and `fenced`: what became of the write that followed a hold of its event loop. */
+  readonly event: 'ready' | 'lead' | 'end' | 'wrote' | 'fenced';
   readonly epoch: number;
 }
 
@@ -14,6 +15,8 @@ export interface CandidateSettings {
   readonly database: string;
   readonly redis: string;
   readonly leaseMs: number;
+  /** How long its event loop may stand still, ms; 15 s unless given. */
+  readonly stallMs?: number;
   readonly onEvent: (candidate: CandidateProcess, event: CandidateEvent) => void;
 }
 
@@ -27,9 +30,9 @@ export class CandidateProcess {
   private readonly exited: Promise<void>;
   private ended = false;
 
-  constructor({ database, redis, leaseMs, onEvent }: CandidateSettings) {
+  constructor({ database, redis, leaseMs, stallMs = 15_000, onEvent }: CandidateSettings) {
     const program = ['-r', './bench/register.cjs', 'test/chaos/leader/candidate.ts'];
-    this.child = spawn(process.execPath, [...program, database, redis, String(leaseMs), this.holder], {
+    this.child = spawn(process.execPath, [...program, database, redis, String(leaseMs), this.holder, String(stallMs)], {
       cwd: ROOT,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -58,6 +61,11 @@ export class CandidateProcess {
   /** Ends its term, and lets it stand for the next. */
   stepDown(): void {
     this.child.stdin.write('step down\n');
+  }
+
+  /** Holds its event loop for `ms`, and then writes in the name of its term at once. */
+  hold(ms: number): void {
+    this.child.stdin.write(`hold ${ms}\n`);
   }
 
   async kill(): Promise<void> {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { createZoneLoops, runLoops } from '@causeway/controllers';
 import { createRedisLock } from '@causeway/leader-redis';
 import { createElection, silentLogger, systemClock, type Term } from '@causeway/runtime';
-import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
+import { Fenced, followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { CP, RANGE, REST, traceOf } from './world';
 
@@ -11,20 +11,26 @@ import { CP, RANGE, REST, traceOf } from './world';
  * stdout what happens to it, a JSON line each; steps down when told to on stdin, and ends with it.
  */
 async function main(): Promise<void> {
-  const [database = '', redis = '', lease = '', holder = ''] = process.argv.slice(2);
+  const [database = '', redis = '', lease = '', holder = '', stall = ''] = process.argv.slice(2);
   const backend = await createPostgresBackend({ url: database, poolSize: 4 });
   const lock = redis === '' ? undefined : await createRedisLock({ url: redis, key: 'leader', logger: silentLogger });
   const [index, stopped] = [new ResourceIndex(), new AbortController()];
   const parts = { clock: systemClock, logger: silentLogger };
   const following = followStore(backend.store, index, { ...parts, signal: stopped.signal });
   let stepDown = (): void => undefined;
+  let current: Term | undefined;
   const input = createInterface({ input: process.stdin });
-  input.on('line', () => stepDown());
+  input.on('line', (line) => {
+    const [order, ms] = line.split(' ');
+    if (order === 'hold') void holdAndWrite(backend.store, Number(ms), current);
+    else stepDown();
+  });
   input.on('close', () => stopped.abort());
 
   const election = createElection({
     ...parts,
     lease: backend.lease,
+    keeper: backend.leaseKeeper(Number(stall)),
     ...(lock ? { lock } : {}),
     holder,
     leaseMs: Number(lease),
@@ -32,6 +38,7 @@ async function main(): Promise<void> {
   say('ready', 0);
   await election.run(async (term) => {
     say('lead', term.epoch);
+    current = term;
     const over = new AbortController();
     stepDown = () => over.abort(new Error('told to step down'));
     const mine: Term = { ...term, signal: AbortSignal.any([term.signal, over.signal]) };
@@ -58,6 +65,19 @@ async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Term
   }
   const last = { changes: [traceOf({ epoch, holder, n: -1 })], onRefusal: 'abort', fence: { epoch, holder } } as const;
   await store.write(last).catch(() => undefined);
+}
+
+/** What a handler does that computed for too long and then writes, asking nobody whether its term still stands. */
+async function holdAndWrite(store: ResourceStore, ms: number, term: Term | undefined): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end;);
+  const { epoch = 0, holder = '' } = term ?? {};
+  const write = { changes: [traceOf({ epoch, holder, n: -2 })], onRefusal: 'abort', fence: { epoch, holder } } as const;
+  try {
+    await store.write(write);
+    say('wrote', epoch);
+  } catch (error) {
+    say(error instanceof Fenced ? 'fenced' : String(error), epoch);
+  }
 }
 
 function say(event: string, epoch: number): void {

@@ -4,6 +4,7 @@ import type { Change } from '@causeway/store';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { describeWithRedis } from '../../support/redis';
 import { until } from '../../support/until';
+import { CandidateProcess } from './candidate-process';
 import { RedisServer } from './redis-server';
 import { Replica, type ReplicaOptions } from './replica';
 
@@ -174,6 +175,24 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
     expect([second.terms.length, third.terms.length]).toEqual([1, 0]);
   });
 
+  it('follows a killed leader while Redis stands open and never answers, and keeps the term when it does again', async () => {
+    const killed = new CandidateProcess({
+      ...{ database: database.url, redis: redis.url, leaseMs: LEASE },
+      onEvent: (_, { event }) => void (led ||= event === 'lead'),
+    });
+    let led = false;
+    await until('it leads', () => led);
+    const [a, b] = await Promise.all([replica(), replica()]);
+    redis.pause();
+    await killed.kill();
+    const second = await leader();
+    redis.resume();
+    await until('both see Redis again', () => a.seesLock && b.seesLock);
+    await leases(2.5);
+    expect(terms()).toMatchObject([{ epoch: 2, holder: second.holder }]);
+    expect(second.leading).toBe(true);
+  });
+
   it('deposes nobody when Redis is wiped, again and again', async () => {
     await Promise.all([replica(), replica(), replica()]);
     await leader();
@@ -205,6 +224,7 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
     let wake = (): void => undefined;
     const asleep = new Promise<void>((resolve) => (wake = resolve));
     const sleepy = (lock: LeaderLock): LeaderLock => ({
+      answers: () => lock.answers(),
       renew: (holder, ms) => lock.renew(holder, ms),
       release: (holder) => lock.release(holder),
       acquire: (holder, ms) =>

@@ -52,6 +52,15 @@ export class RedisServer {
     await ended;
   }
 
+  /** Connections stand and nothing answers, as behind a network that drops packets. */
+  pause(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child?.kill('SIGCONT');
+  }
+
   async wipe(): Promise<void> {
     const client = createClient({ url: this.url });
     await client.connect();

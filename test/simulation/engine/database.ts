@@ -96,6 +96,10 @@ export class SimStore implements ResourceStore {
     return this.link.call(() => this.inner.floor());
   }
 
+  pointKey(): Promise<string> {
+    return this.link.call(() => this.inner.pointKey());
+  }
+
   get(id: Parameters<ResourceStore['get']>[0]): ReturnType<ResourceStore['get']> {
     return this.link.call(() => this.inner.get(id));
   }
@@ -163,6 +167,8 @@ export function simSessions(link: DatabaseLink): SessionStore {
   return {
     open: (request) => link.call(() => inner.open(request)),
     adopt: (zone, storeId) => link.call(() => inner.adopt(zone, storeId)),
+    resetEpoch: (zone) => link.call(() => inner.resetEpoch(zone)),
+    forget: (zone, session) => link.call(() => inner.forget(zone, session)),
     session: (zone) => link.call(() => inner.session(zone)),
     sessions: () => link.call(() => inner.sessions()),
   };

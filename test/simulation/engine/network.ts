@@ -221,6 +221,7 @@ class PipeEnd implements ListenedStream {
   other: PipeEnd | undefined;
   private listener: StreamListener | undefined;
   private over = false;
+  private isPaused = false;
   private readonly early: (() => void)[] = [];
   private underWay = 0;
   private full = false;
@@ -241,6 +242,15 @@ class PipeEnd implements ListenedStream {
   listen(listener: StreamListener): void {
     this.listener = listener;
     for (const event of this.early.splice(0)) event();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    while (!this.isPaused && this.early.length > 0) this.early.shift()?.();
   }
 
   write(message: Buffer): boolean {
@@ -286,7 +296,7 @@ class PipeEnd implements ListenedStream {
   private hear(event: (listener: StreamListener) => void): void {
     if (this.over) return;
     const { listener } = this;
-    if (listener) event(listener);
+    if (listener && !this.isPaused) event(listener);
     else this.early.push(() => (this.over || !this.listener ? undefined : event(this.listener)));
   }
 

@@ -27,6 +27,17 @@ export async function adoptZone(context: CommandContext, zone: string, storeId: 
   return 0;
 }
 
+/** `causeway zones reset-epoch ZONE`, on the global. */
+export async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}/_reset-epoch`;
+  const { body } = await context.api().send({ method: 'POST', path });
+  if (!isJsonObject(body)) return 1;
+  const formerly = textAt(body, 'formerly');
+  const before = formerly === '' ? '' : ` (it was ${formerly})`;
+  context.print(`the epoch of zone ${zone} is forgotten${before}: the next leader that comes is taken`);
+  return 0;
+}
+
 async function confirm(context: CommandContext, who: string, path: string): Promise<number> {
   const { body } = await context.api().send({ method: 'POST', path });
   if (!isJsonObject(body)) return 1;

@@ -36,6 +36,13 @@ export function decisionsDue(insight: JsonObject, zone: string | undefined, now:
       `  where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,
     );
   }
+  const doubtful = objectAt(insight, 'doubtful');
+  if (textAt(doubtful, 'detail') !== '') {
+    const [detail, instance] = [textAt(doubtful, 'detail'), textAt(doubtful, 'instance')];
+    due.push(`zone ${zone}: ${instance} ${detail}; last ${ago(doubtful['seenAt'], now)}`);
+    if (textAt(doubtful, 'claim') === 'epoch') due.push(`  where that is so: causeway zones reset-epoch ${zone}`);
+    else due.push('  nothing followed from it; find out who holds its token');
+  }
   if (textAt(newLife, 'incarnation') !== '') {
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
     const until = new Date(Number(newLife['until'])).toISOString();
@@ -83,8 +90,15 @@ function facts(insight: JsonObject, now: number): string[] {
         `${textAt(session, 'session')} ${textAt(session, 'direction')}, since ${new Date(Number(session['openedAt'])).toISOString()} ${textAt(session, 'zoneInstanceId')}`.trimEnd(),
       ),
     ),
+    ...line('Ended', endedText(objectAt(insight, 'endedStream'), now)),
     ...(absenceOf(insight, now) ? [] : line('Last error', textAt(insight, 'lastError'))),
   ];
+}
+
+/** Why the global has ended a stream of the zone. */
+function endedText(ended: JsonObject, now: number): string {
+  const [direction, detail] = [textAt(ended, 'direction'), textAt(ended, 'detail')];
+  return detail === '' ? '' : `stream ${direction}, ${ago(ended['at'], now)}: ${detail}`;
 }
 
 const KIND_HEAD = ['KIND', 'WAY', 'OFFERED', 'ACKED', 'APPLIED', 'WAITING', 'LAG', 'HELD', 'REJECTED'];

@@ -1,4 +1,4 @@
-import type { DataplaneResource, ServiceResource } from '../matching/dataplane-match';
+import { inboundsOf, type DataplaneResource, type Inbound, type ServiceResource } from '../matching/dataplane-match';
 
 /** What of a service's Dataplanes stands in its status. */
 export type ProxyCount = {
@@ -8,15 +8,14 @@ export type ProxyCount = {
 };
 
 type Port = NonNullable<ServiceResource['spec']['ports']>[number];
-type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 
 /** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
 export function countProxies(ports: readonly Port[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
-    const inbounds = dataplane.spec.networking.inbound ?? [];
+    const served = servedBy(dataplane);
     total += 1;
-    if (ports.every((port) => inbounds.some((inbound) => isReady(inbound) && serves(inbound, port)))) healthy += 1;
+    if (ports.every(({ port, targetPort = port }) => served.has(targetPort))) healthy += 1;
   }
   return { total, healthy };
 }
@@ -26,9 +25,15 @@ function isReady(inbound: Inbound): boolean {
   return (inbound.state ?? 'Ready') === 'Ready';
 }
 
-/** A target port is an inbound's port or name; without one it is the service's own port. */
-function serves(inbound: Inbound, { port, targetPort = port }: Port): boolean {
-  return typeof targetPort === 'number' ? inbound.port === targetPort : inbound.name === targetPort;
+/** Ports and names of the ready inbounds: a target port is one of them; without one it is the service's own port. */
+function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
+  const served = new Set<number | string>();
+  for (const inbound of inboundsOf(dataplane)) {
+    if (!isReady(inbound)) continue;
+    served.add(inbound.port);
+    if (inbound.name !== undefined) served.add(inbound.name);
+  }
+  return served;
 }
 
 /** Whether a service counted so can be reached. */

@@ -66,6 +66,32 @@ describe('brokenRules', () => {
     expect(broken('MeshService', { ports })).toMatch(/ports\[4\].*; and 2 more$/);
   });
 
+  it.each<[string, string, JsonObject, string]>([
+    [
+      '60,000 ports',
+      'MeshService',
+      { ports: Array.from({ length: 60_000 }, () => ({})) },
+      'spec.ports must have at most',
+    ],
+    [
+      '60,000 braces',
+      'HostnameGenerator',
+      { selector: { meshService: {} }, template: '{{'.repeat(30_000) },
+      'spec must not be larger than 16384 bytes',
+    ],
+    [
+      'a few thousand braces',
+      'HostnameGenerator',
+      { selector: { meshService: {} }, template: '{{'.repeat(3_000) },
+      'spec.template must not be longer than 1024 characters, has 6000 (it makes no hostname)',
+    ],
+    ['a huge word', 'MeshService', { ports: [{ port: 1, appProtocol: 'x'.repeat(200_000) }] }, 'must be one of tcp'],
+  ])('is short about %s that were stored before there were bounds', (_, kind, spec, reason) => {
+    const said = broken(kind, spec);
+    expect(said).toContain(reason);
+    expect(said?.length).toBeLessThan(1_000);
+  });
+
   it('says what a generator does not do', () => {
     const spec = { selector: { meshService: {} }, template: '{{ range }}' };
     expect(broken('HostnameGenerator', spec)).toMatch(

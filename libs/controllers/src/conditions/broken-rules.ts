@@ -25,10 +25,10 @@ const CONSEQUENCES: readonly Consequence[] = [
  * door, tolerant on the wire).
  */
 export function brokenRules(kind: Kind, { spec }: Resource): string | undefined {
-  const violations = kind.check(spec, FieldPath.at('spec'));
-  if (violations.length === 0) return undefined;
-  const lines = violations.slice(0, SHOWN).map(describe);
-  const more = violations.length > SHOWN ? [`and ${violations.length - SHOWN} more`] : [];
+  const { first, total } = kind.check(spec, FieldPath.at('spec'));
+  if (total === 0) return undefined;
+  const lines = first.slice(0, SHOWN).map(describe);
+  const more = total > SHOWN ? [`and ${total - SHOWN} more`] : [];
   return `kept and handed on unchanged: ${[...lines, ...more].join('; ')}`;
 }
 

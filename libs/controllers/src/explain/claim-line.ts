@@ -22,16 +22,45 @@ export type ClaimLine = {
 
 /** The lines of the claims on one hostname, which come the winner first. */
 export function claimLines(claims: readonly ClaimView[]): readonly ClaimLine[] {
-  return claims.map((claim, i) => claimLine(claim, i, claims));
+  const stronger = new Stronger();
+  return claims.map((claim, i) => {
+    const line = claimLine(claim, i, claims[0] ?? claim, stronger);
+    stronger.add(claim);
+    return line;
+  });
 }
 
-function claimLine(claim: ClaimView, i: number, claims: readonly ClaimView[]): ClaimLine {
-  const [winner = claim] = claims;
+/** The claims that rank before one that is looked at. */
+class Stronger {
+  private readonly first: ClaimView[] = [];
+  private readonly byService = new Map<ClaimView['service'], { all: number; madeHere: number }>();
+  private readonly total = { all: 0, madeHere: 0 };
+
+  add(claim: ClaimView): void {
+    const own = this.byService.get(claim.service) ?? { all: 0, madeHere: 0 };
+    this.byService.set(claim.service, own);
+    for (const count of [own, this.total]) {
+      count.all += 1;
+      if (claim.generator.madeHere) count.madeHere += 1;
+    }
+    // Enough to name three of other services than any one, unless that has many claims itself.
+    if (this.first.length < 100) this.first.push(claim);
+  }
+
+  /** Of other services than `claim`'s: the first three, how many, and whether one is of a generator made here. */
+  of(claim: ClaimView): { readonly named: readonly ClaimView[]; readonly count: number; readonly local: boolean } {
+    const own = this.byService.get(claim.service) ?? { all: 0, madeHere: 0 };
+    const named = this.first.filter((other) => other.service !== claim.service).slice(0, 3);
+    return { named, count: this.total.all - own.all, local: this.total.madeHere > own.madeHere };
+  }
+}
+
+function claimLine(claim: ClaimView, i: number, winner: ClaimView, stronger: Stronger): ClaimLine {
   const { name, zone } = claim.generator.id;
   const line = { rank: i + 1, service: { ...claim.service.id }, generator: { name, zone } };
   if (winner.service === claim.service) return { ...line, ...standingOf(claim) };
   const rule = decidingRule(winner, claim);
-  const change = neededChange(claim, claims.slice(0, i));
+  const change = neededChange(claim, stronger);
   return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
 }
 
@@ -40,13 +69,13 @@ function standingOf({ unreachable }: ClaimView): Pick<ClaimLine, 'status' | 'rea
   return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }
 
-function neededChange(claim: ClaimView, stronger: readonly ClaimView[]): string {
-  const others = stronger.filter((other) => other.service !== claim.service);
-  const steps = others.slice(0, 3).map((other) => {
+function neededChange(claim: ClaimView, stronger: Stronger): string {
+  const { named, count, local } = stronger.of(claim);
+  const steps = named.map((other) => {
     return `${describeIdentity(other.service.id)} is deleted or no longer named so by HostnameGenerator "${other.generator.id.name}"`;
   });
-  const more = others.length > 3 ? [`${others.length - 3} more claims before it go`] : [];
-  const local = others.some((other) => other.generator.madeHere) || claim.generator.madeHere;
-  const hint = local ? '' : '; or a HostnameGenerator that is made in this zone names it so';
+  const more = count > named.length ? [`${count - named.length} more claims before it go`] : [];
+  const hint =
+    local || claim.generator.madeHere ? '' : '; or a HostnameGenerator that is made in this zone names it so';
   return `it gets the name when ${[...steps, ...more].join(', and ')}${hint}`;
 }

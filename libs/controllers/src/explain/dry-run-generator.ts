@@ -53,7 +53,9 @@ export function dryRunGenerator(table: ClaimTable, source: DryRunSource): Genera
     else {
       const place = `${service.id.mesh}/${rendered.hostname}`;
       const claim = { hostname: rendered.hostname, service, generator: rule };
-      own.set(place, [...(own.get(place) ?? []), claim]);
+      const others = own.get(place);
+      if (others) others.push(claim);
+      else own.set(place, [claim]);
     }
   }
   const names = [...own.values()].flatMap((claims) => contested(table, rule, claims));
@@ -93,10 +95,13 @@ function droppedNames(
   own: ReadonlyMap<string, readonly ClaimView[]>,
 ): GeneratorDryRun['dropped'] {
   const dropped: { mesh: string; hostname: string; service: ServiceName }[] = [];
+  const kept = new Map(
+    [...own].map(([place, claims]) => [place, new Set(claims.map((claim) => identityKey(claim.service.id)))]),
+  );
   for (const { id, claims } of table.selectedBy(known)) {
     for (const { generator, hostname } of claims) {
       if (generator !== known || hostname === undefined) continue;
-      const stays = own.get(`${id.mesh}/${hostname}`)?.some((claim) => compareIdentities(claim.service.id, id) === 0);
+      const stays = kept.get(`${id.mesh}/${hostname}`)?.has(identityKey(id));
       if (stays !== true) dropped.push({ mesh: id.mesh, hostname, service: { ...id } });
     }
   }

@@ -31,6 +31,23 @@ describe('hostname loop', () => {
     expect(zone.writes).toBe(writes);
   });
 
+  test('a generator that was stored before there were bounds names nothing, and the others do', async () => {
+    const crowded = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`label-${i}`, 'x']));
+    const zone = await new Zone().start(
+      mesh('default'),
+      put(service('a')),
+      generator('braces', '{{'.repeat(60_000)),
+      generator('crowded', '{{ name }}.crowd', { selector: { meshService: { labels: crowded } } }),
+      generator('good', '{{ name }}.mesh'),
+    );
+    await zone.settle();
+    const shown = await zone.shown(service('a'));
+    expect(shown).toContain('a.mesh Available');
+    expect(shown).toContainEqual(expect.stringContaining('it has 120000 characters, 1024 are allowed'));
+    expect(shown.join('\n')).not.toContain('crowd');
+    expect(shown.join('\n').length).toBeLessThan(1_000);
+  });
+
   test('T001-15: a missing label gives NotAvailable without a hostname', async () => {
     const zone = await new Zone().start(mesh('default'), put(service('a')), generator('g', '{{ label "team" }}.mesh'));
     await zone.settle();

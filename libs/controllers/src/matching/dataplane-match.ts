@@ -1,9 +1,20 @@
-import { effectiveLabels, labelsMatch, type Labels, type Resource, type SpecOf } from '@causeway/resources';
+import {
+  effectiveLabel,
+  effectiveLabels,
+  isJsonObject,
+  labelsMatch,
+  labelValue,
+  type Labels,
+  type Resource,
+  type SpecOf,
+} from '@causeway/resources';
 import type { Dataplane, MeshService } from '@causeway/kinds';
 import type { Term } from './attribute-index';
 
 /** A Dataplane as its kind describes it. */
 export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+/** Where a Dataplane takes connections in. */
+export type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 /** A MeshService as its kind describes it. */
 export type ServiceResource = Resource<SpecOf<typeof MeshService>>;
 
@@ -26,13 +37,27 @@ export function selectorOf(service: ServiceResource): DataplaneSelector | undefi
   const scope = scopeOf(service);
   if (ref)
     return { terms: [{ attribute: NAME, value: `${scope}${ref.name}` }], matches: (d) => d.id.name === ref.name };
-  if (labels) return byLabels(scope, labels.matchLabels ?? {});
-  return tags && Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
+  if (labels) return isCrowded(labels.matchLabels) ? undefined : byLabels(scope, labels.matchLabels ?? {});
+  if (!tags || isCrowded(tags)) return undefined;
+  return Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
+}
+
+/** Terms of one selector: each costs an index over all Dataplanes. What was stored with more matches nothing. */
+const MOST_TERMS = 256;
+
+function isCrowded(wanted: Labels | undefined): boolean {
+  return wanted !== undefined && Object.keys(wanted).length > MOST_TERMS;
+}
+
+/** The inbounds that there are: a Dataplane that came with none of its required fields is one without inbound. */
+export function inboundsOf({ spec }: DataplaneResource): readonly Inbound[] {
+  const inbounds = spec.networking?.inbound ?? [];
+  return inbounds.every(isJsonObject) ? inbounds : inbounds.filter((inbound) => isJsonObject(inbound));
 }
 
 /** The values of an attribute that a Dataplane has; none of one without inbound, which no selector matches. */
 export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
-  const inbounds = dataplane.spec.networking.inbound ?? [];
+  const inbounds = inboundsOf(dataplane);
   if (inbounds.length === 0) return [];
   const found = foundValues(dataplane, attribute, inbounds);
   const scope = scopeOf(dataplane);
@@ -47,10 +72,11 @@ function foundValues(
   if (attribute === ANY) return [''];
   if (attribute === NAME) return [dataplane.id.name];
   if (attribute.startsWith(LABEL)) {
-    const value = effectiveLabels(dataplane)[attribute.slice(LABEL.length)];
+    const value = effectiveLabel(dataplane, attribute.slice(LABEL.length));
     return value === undefined ? [] : [value];
   }
-  return inbounds.flatMap(({ tags }) => tags?.[attribute.slice(TAG.length)] ?? []);
+  const tag = attribute.slice(TAG.length);
+  return inbounds.flatMap(({ tags }) => (tags && labelValue(tags, tag)) ?? []);
 }
 
 function byLabels(scope: string, wanted: Labels): DataplaneSelector {
@@ -64,7 +90,7 @@ function byLabels(scope: string, wanted: Labels): DataplaneSelector {
 function byTags(scope: string, wanted: Labels): DataplaneSelector {
   return {
     terms: Object.entries(wanted).map(([key, value]) => ({ attribute: TAG + key, value: `${scope}${value}` })),
-    matches: ({ spec }) => (spec.networking.inbound ?? []).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
+    matches: (dataplane) => inboundsOf(dataplane).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
   };
 }
 

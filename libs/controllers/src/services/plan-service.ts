@@ -119,9 +119,9 @@ function sameShape(shape: ServiceShape, spec: JsonObject): boolean {
 
 /** Computed labels, what the Dataplanes carry, and what a user added to the service. */
 function labelsOf({ id, existing, cp }: ServiceSubject, carried: Labels): Labels {
-  const before = carriedBefore(existing);
+  const before = new Set(carriedBefore(existing));
   const kept = Object.entries(existing?.labels ?? {}).filter(
-    ([key]) => !isComputedLabel(key) && key !== Label.managedBy && !before.includes(key),
+    ([key]) => !isComputedLabel(key) && key !== Label.managedBy && !before.has(key),
   );
   return {
     ...Object.fromEntries(kept),

@@ -1,8 +1,6 @@
 import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resources';
 import type { MeshService } from '@causeway/kinds';
-import type { DataplaneResource } from '../matching/dataplane-match';
-
-type Inbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
+import { inboundsOf, type DataplaneResource, type Inbound } from '../matching/dataplane-match';
 
 /** The part of a MeshService's spec that Dataplanes decide. */
 export type ServiceShape = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
@@ -26,13 +24,14 @@ export interface DataplaneServices {
  * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */
 export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
-  const inbounds = dataplane.spec.networking.inbound ?? [];
-  const named = inboundsByService(inbounds, dataplane.labels[Label.workload]);
+  const inbounds = inboundsOf(dataplane);
+  const tagged = inbounds.some(isTagged);
+  const named = inboundsByService(inbounds, tagged ? undefined : dataplane.labels[Label.workload]);
   const names = [...named.keys()];
   return {
     candidates: names.filter(isDnsLabel).map((name) => ({
       id: { ...dataplane.id, kind: 'MeshService', name },
-      shape: { selector: selectorOf(inbounds, name), ports: portsOf(named.get(name) ?? []) },
+      shape: { selector: selectorOf(tagged, name), ports: portsOf(named.get(name) ?? []) },
     })),
     unusable: names.filter((name) => !isDnsLabel(name)),
   };
@@ -40,9 +39,8 @@ export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
 
 function inboundsByService(inbounds: readonly Inbound[], workload: string | undefined): ReadonlyMap<string, Inbound[]> {
   const named = new Map<string, Inbound[]>();
-  const tagged = inbounds.some(isTagged);
   for (const inbound of inbounds) {
-    const name = tagged ? inbound.tags?.[Label.service] : workload;
+    const name = workload ?? inbound.tags?.[Label.service];
     if (name === undefined || name === '') continue;
     const others = named.get(name);
     if (others) others.push(inbound);
@@ -55,8 +53,8 @@ function isTagged(inbound: Inbound): boolean {
   return inbound.tags?.[Label.service] !== undefined;
 }
 
-function selectorOf(inbounds: readonly Inbound[], name: string): ServiceShape['selector'] {
-  return inbounds.some(isTagged)
+function selectorOf(tagged: boolean, name: string): ServiceShape['selector'] {
+  return tagged
     ? { dataplaneTags: { [Label.service]: name } }
     : { dataplaneLabels: { matchLabels: { [Label.workload]: name } } };
 }
@@ -64,10 +62,14 @@ function selectorOf(inbounds: readonly Inbound[], name: string): ServiceShape['s
 /** One port an inbound, in their order; a second inbound on a port already there adds none, as no service has a port twice. */
 function portsOf(inbounds: readonly Inbound[]): Port[] {
   const ports: Port[] = [];
+  const numbers = new Set<number>();
+  const names = new Set<string>();
   for (const inbound of inbounds) {
-    if (ports.some((other) => other.port === inbound.port)) continue;
+    if (numbers.has(inbound.port)) continue;
     const wanted = inbound.name ?? '';
-    const name = wanted === '' || ports.some((other) => other.name === wanted) ? String(inbound.port) : wanted;
+    const name = wanted === '' || names.has(wanted) ? String(inbound.port) : wanted;
+    numbers.add(inbound.port);
+    names.add(name);
     ports.push({ name, port: inbound.port, targetPort: inbound.port, appProtocol: protocolOf(inbound) });
   }
   return ports;

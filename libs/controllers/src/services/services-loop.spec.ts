@@ -45,6 +45,15 @@ describe('ServicesLoop', () => {
     return service;
   };
 
+  it('makes the services of a Dataplane of very many inbounds', async () => {
+    const inbound = Array.from({ length: 1_000 }, (_, i) => ({ port: i + 1, tags: { 'kuma.io/service': `s${i}` } }));
+    await apply(put(idOf('Dataplane', 'crowd'), { networking: { address: '10.0.0.1', inbound } }));
+    expect(services()).toHaveLength(1_000);
+    expect((await found(idOf('MeshService', 's999'))).spec['ports']).toEqual([
+      { name: '1000', port: 1_000, targetPort: 1_000, appProtocol: 'tcp' },
+    ]);
+  });
+
   // Rows of rest.md §9.1 and kuma-2.14.md §2.
   it('G1 G15 by label: one service, ports in the order of the inbounds', async () => {
     await apply(

@@ -7,7 +7,7 @@ import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DueTimes } from '../runner/due-times';
 import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
 import { planService, isGenerated, type Backing } from './plan-service';
-import { servicesOf } from './service-candidates';
+import { servicesOf, type ServiceShape } from './service-candidates';
 
 /** What the services loop needs to know. */
 export interface ServicesConfig {
@@ -27,6 +27,8 @@ export class ServicesLoop implements ControlLoop {
   private readonly stale = new StaleKeys(compareText);
   /** Service → its Dataplanes, by index key. */
   private readonly members = new Map<string, Set<string>>();
+  /** What Dataplanes of several services make. */
+  private readonly shapes = new WeakMap<DataplaneResource, ReadonlyMap<string, ServiceShape>>();
   /** Generated services without Dataplanes → when their grace ends. */
   private readonly due = new DueTimes();
   private readonly gathering = new SlicedWork();
@@ -88,11 +90,20 @@ export class ServicesLoop implements ControlLoop {
     const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly Backing[] => {
       const dataplane = this.index?.byIdentityKey(member);
       if (!dataplane || !Dataplane.is(dataplane)) return [];
-      return servicesOf(dataplane)
-        .candidates.filter(({ id }) => identityKey(id) === key)
-        .map(({ shape }) => ({ dataplane, shape }));
+      const shape = this.shapesOf(dataplane).get(key);
+      return shape ? [{ dataplane, shape }] : [];
     });
     return backings.sort(({ dataplane: a }, { dataplane: b }) => byCreation(a, b));
+  }
+
+  /** The services of a Dataplane by key; worked out once, however many they are. */
+  private shapesOf(dataplane: DataplaneResource): ReadonlyMap<string, ServiceShape> {
+    const known = this.shapes.get(dataplane);
+    if (known) return known;
+    const { candidates } = servicesOf(dataplane);
+    const shapes = new Map(candidates.map(({ id, shape }) => [identityKey(id), shape]));
+    if (shapes.size > 1) this.shapes.set(dataplane, shapes);
+    return shapes;
   }
 
   private observeDataplane({ key, id, before, after }: IndexChange): void {

@@ -6,27 +6,55 @@ export function frame(packet: Buffer): Buffer {
   return framed;
 }
 
-/** Cuts a stream into packets. Keeps at most one unfinished packet; joins pieces only when one is complete. */
+/** Cuts a stream into packets. Keeps at most one unfinished packet, in one piece however small its pieces come. */
 export class FrameReader {
-  private pieces: Buffer[] = [];
+  /** The unfinished packet with its length in front; as long as both once the length is known. */
+  private unfinished = Buffer.alloc(0);
   private held = 0;
-  private wanted = 2;
 
   /** The packets that are complete with this chunk. */
   read(chunk: Buffer): Buffer[] {
-    this.pieces.push(chunk);
-    this.held += chunk.length;
-    if (this.held < this.wanted) return [];
-    let stream = this.pieces.length === 1 ? chunk : Buffer.concat(this.pieces);
     const packets: Buffer[] = [];
-    while (stream.length >= 2 && stream.length >= 2 + stream.readUInt16BE(0)) {
-      const end = 2 + stream.readUInt16BE(0);
-      packets.push(stream.subarray(2, end));
-      stream = stream.subarray(end);
+    let rest = chunk;
+    while (rest.length > 0) {
+      if (this.held === 0 && rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
+        const end = 2 + rest.readUInt16BE(0);
+        packets.push(rest.subarray(2, end));
+        rest = rest.subarray(end);
+        continue;
+      }
+      rest = rest.subarray(this.take(rest));
+      const packet = this.finished();
+      if (packet) packets.push(packet);
     }
-    this.pieces = stream.length === 0 ? [] : [stream];
-    this.held = stream.length;
-    this.wanted = stream.length < 2 ? 2 : 2 + stream.readUInt16BE(0);
     return packets;
+  }
+
+  /** Keeps what of `piece` belongs to the packet that began; the number of octets. */
+  private take(piece: Buffer): number {
+    if (this.held < 2) {
+      if (this.held === 0) this.unfinished = Buffer.alloc(2);
+      this.unfinished[this.held] = piece[0] ?? 0;
+      this.held += 1;
+      if (this.held === 2) this.unfinished = this.grown(2 + this.unfinished.readUInt16BE(0));
+      return 1;
+    }
+    const taken = piece.copy(this.unfinished, this.held);
+    this.held += taken;
+    return taken;
+  }
+
+  private grown(size: number): Buffer<ArrayBuffer> {
+    const whole = Buffer.alloc(size);
+    this.unfinished.copy(whole, 0, 0, this.held);
+    return whole;
+  }
+
+  private finished(): Buffer | undefined {
+    if (this.held < 2 || this.held < this.unfinished.length) return undefined;
+    const packet = this.unfinished.subarray(2);
+    this.unfinished = Buffer.alloc(0);
+    this.held = 0;
+    return packet;
   }
 }

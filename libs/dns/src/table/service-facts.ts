@@ -38,6 +38,11 @@ export interface NamedService {
   readonly hostnames: readonly HeldHostname[];
 }
 
+/** Ports of one service that have SRV records: what a kind allows. What was stored with more has none beyond. */
+const MOST_PORTS = 1_024;
+/** Longer lists are not alike, and a table of them would be large. */
+const MOST_SHARED = 32;
+
 // Most services of a mesh look alike; what they share is held once.
 const PORTS = new Shared<readonly ServicePort[]>();
 const GENERATORS = new Shared<readonly string[]>();
@@ -78,27 +83,27 @@ export function sameService(a: ServiceFacts, b: ServiceFacts): boolean {
 
 function readHostnames(addresses: JsonValue | undefined): HeldHostname[] {
   if (!isJsonArray(addresses)) return [];
-  const held: { readonly hostname: string; readonly generators: string[] }[] = [];
+  const held = new Map<string, string[]>();
   for (const address of addresses) {
     if (!isJsonObject(address) || address['status'] !== 'Available') continue;
     const { hostname, origin } = address;
     if (typeof hostname !== 'string') continue;
     const generator = isJsonObject(origin) && typeof origin['name'] === 'string' ? origin['name'] : '';
-    const same = held.find((each) => each.hostname === hostname);
-    if (same) same.generators.push(generator);
-    else held.push({ hostname, generators: [generator] });
+    const generators = held.get(hostname);
+    if (generators) generators.push(generator);
+    else held.set(hostname, [generator]);
   }
-  return held.map(({ hostname, generators }) => ({ hostname, generators: GENERATORS.one(generators) }));
+  return [...held].map(([hostname, generators]) => ({ hostname, generators: GENERATORS.one(generators) }));
 }
 
 /** `spec.ports` of services in the mesh, `spec.match` of external ones. */
 function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly ServicePort[] {
-  const listed = isJsonArray(ports) ? ports : [match];
+  const listed = isJsonArray(ports) ? ports.slice(0, MOST_PORTS) : [match];
   const read = listed.flatMap((port) => {
     if (!isJsonObject(port)) return [];
     const { port: number, name } = port;
     if (typeof number !== 'number' || !Number.isInteger(number) || number < 1 || number > 65_535) return [];
     return [{ number, name: typeof name === 'string' ? name.toLowerCase() : '' }];
   });
-  return PORTS.one(read);
+  return read.length > MOST_SHARED ? read : PORTS.one(read);
 }

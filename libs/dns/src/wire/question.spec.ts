@@ -1,6 +1,7 @@
 import { encode } from 'dns-packet';
 import fc from 'fast-check';
 import { question } from '../../../../test/dns/ask';
+import { chainedPacket } from '../../../../test/cost/entries/dns';
 import { readQuestion } from './question';
 
 const plain = question({ name: 'Redis.svc.mesh.local', type: 'SRV' });
@@ -40,6 +41,26 @@ test('EDNS is found behind other records', () => {
     additionals: [opt],
   });
   expect(readQuestion(packet)).toMatchObject({ edns: { size: 1400 } });
+});
+
+test('names behind the question may end with a pointer, which nobody follows', () => {
+  const packet = chainedPacket(65_000);
+  expect(readQuestion(packet)).toMatchObject({ name: '\x01a\x01b', edns: undefined });
+  // The first of these records says that it ends behind the packet.
+  packet.writeUInt16BE(0xffff, packet.length - 2);
+  expect(readQuestion(packet)).toEqual({ rcode: 1, end: 12 });
+});
+
+test.each([
+  ['forward', 0xc0ff],
+  ['to itself', 0xc000 + plain.length],
+  ['into the header', 0xc00b],
+])('a name behind the question that points %s is malformed', (_, pointer) => {
+  const record = Buffer.alloc(12);
+  record.writeUInt16BE(pointer, 0);
+  const packet = Buffer.concat([plain, record]);
+  packet.writeUInt16BE(1, 8);
+  expect(readQuestion(packet)).toEqual({ rcode: 1, end: 12 });
 });
 
 test.each([

@@ -1,4 +1,3 @@
-import { decode } from 'dns-packet';
 import { Rcode, Type } from './codes';
 import type { WireName } from './wire-name';
 
@@ -27,17 +26,20 @@ export type ReadQuestion = Question | { readonly rcode: number; readonly end: nu
 const HEADER = 12;
 const LONGEST_NAME = 255;
 const OPT_LENGTH = 11;
+/** Type, class, time to live and length of the data. */
+const RECORD_LENGTH = 10;
+const POINTER = 0xc0;
 
 /**
  * Reads a query. Answers (QR) and stumps are dropped, so that no two servers ever talk in circles; one question is
- * read here octet by octet, which is what nearly all packets are; sections behind it are judged by dns-packet.
+ * read here octet by octet; of the sections behind it only OPT matters.
  */
 export function readQuestion(packet: Buffer): ReadQuestion {
   if (packet.length < HEADER) return 'drop';
   const flags = packet.readUInt8(2);
   if (flags & 0x80) return 'drop';
   if (packet.readUInt16BE(4) !== 1) return { rcode: flags & 0x78 ? Rcode.NOTIMP : Rcode.FORMERR, end: HEADER };
-  const nameEnd = endOfName(packet);
+  const nameEnd = endOfName(packet, HEADER);
   if (nameEnd === 0 || nameEnd + 4 > packet.length) return { rcode: Rcode.FORMERR, end: HEADER };
   const end = nameEnd + 4;
   if (flags & 0x78) return { rcode: Rcode.NOTIMP, end };
@@ -52,16 +54,23 @@ export function readQuestion(packet: Buffer): ReadQuestion {
   };
 }
 
-/** The offset behind the name's zero octet; 0 when it is no plain name (a pointer has nowhere to point to here). */
-function endOfName(packet: Buffer): number {
-  let at = HEADER;
+/** The offset behind a name that begins at `start`; 0 when it is none. Behind the question it may end with a pointer. */
+function endOfName(packet: Buffer, start: number, pointers = false): number {
+  let at = start;
   for (;;) {
     const length = packet[at];
+    if (pointers && length !== undefined && length >= POINTER) return pointsBack(packet, at, start) ? at + 2 : 0;
     if (length === undefined || length > 63) return 0;
     at += 1 + length;
-    if (at - HEADER > LONGEST_NAME) return 0;
+    if (at - start > LONGEST_NAME) return 0;
     if (length === 0) return at;
   }
+}
+
+function pointsBack(packet: Buffer, at: number, start: number): boolean {
+  if (at + 2 > packet.length) return false;
+  const target = packet.readUInt16BE(at) & 0x3fff;
+  return target >= HEADER && target < start;
 }
 
 function readBehind(packet: Buffer, end: number): Edns | undefined | 'malformed' {
@@ -69,7 +78,7 @@ function readBehind(packet: Buffer, end: number): Edns | undefined | 'malformed'
   const others = packet.readUInt16BE(6) + packet.readUInt16BE(8);
   if (others === 0 && additionals === 0) return end === packet.length ? undefined : 'malformed';
   if (others === 0 && additionals === 1 && isOptToTheEnd(packet, end)) return optAt(packet, end);
-  return decodeBehind(packet);
+  return walkBehind(packet, end);
 }
 
 /** True when all that follows is one OPT record; its options are for others to read. */
@@ -86,14 +95,24 @@ function optAt(packet: Buffer, at: number): Edns {
   };
 }
 
-function decodeBehind(packet: Buffer): Edns | undefined | 'malformed' {
-  try {
-    const decoded = decode(packet);
-    const opts = (decoded.additionals ?? []).flatMap((record) => (record.type === 'OPT' ? [record] : []));
-    const [opt] = opts;
-    if (opts.length > 1 || decode.bytes !== packet.length) return 'malformed';
-    return opt && { size: opt.udpPayloadSize, version: opt.ednsVersion, dnssec: opt.flag_do };
-  } catch {
-    return 'malformed';
+/**
+ * The sections behind the question, record by record: no pointer is followed and no record's data is read, so it costs what
+ * the packet is long. A name that points forward, a record that ends behind the packet and a second OPT are malformed.
+ */
+function walkBehind(packet: Buffer, end: number): Edns | undefined | 'malformed' {
+  const others = packet.readUInt16BE(6) + packet.readUInt16BE(8);
+  const records = others + packet.readUInt16BE(10);
+  let at = end;
+  let edns: Edns | undefined;
+  for (let n = 0; n < records; n++) {
+    const nameEnd = endOfName(packet, at, true);
+    if (nameEnd === 0 || nameEnd + RECORD_LENGTH > packet.length) return 'malformed';
+    if (n >= others && packet.readUInt16BE(nameEnd) === Type.OPT) {
+      if (edns || nameEnd !== at + 1) return 'malformed';
+      edns = optAt(packet, at);
+    }
+    at = nameEnd + RECORD_LENGTH + packet.readUInt16BE(nameEnd + 8);
+    if (at > packet.length) return 'malformed';
   }
+  return at === packet.length ? edns : 'malformed';
 }

@@ -21,6 +21,12 @@ export class SyncDecisionsEndpoint {
     send(reply, await this.answers.adoptZone(request));
   }
 
+  @Post('/zones/:name/_reset-epoch')
+  @HttpCode(200)
+  async resetEpoch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.answers.resetEpoch(request));
+  }
+
   @Post('/global/_confirm')
   @HttpCode(200)
   async confirmGlobal(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

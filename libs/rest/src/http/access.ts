@@ -1,8 +1,11 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
-import { Forbidden, type Kind } from '@causeway/resources';
+import { Forbidden } from '@causeway/resources';
 import type { RestAccess } from '../dependencies';
 import { header, type Call } from './call';
-import { isLocalCall } from './local-call';
+import { isLocalCall, isLoopback } from './local-call';
+
+const LOCAL_ONLY =
+  'from this machine by the name localhost or a loopback address, through no proxy and no web page of another origin';
 
 /** Who may write and see secrets until users and roles exist (design.md §6 "Where they listen"). */
 export class Access {
@@ -21,21 +24,23 @@ export class Access {
     throw new Forbidden('the bearer token is not the operator token of this control plane');
   }
 
-  /** Whether the operator writes; throws Forbidden where only the operator may write at all. */
-  checkWriter(call: Call): boolean {
-    const operator = this.isOperator(call);
-    if (!this.isPublic || operator) return operator;
+  /** Throws Forbidden unless the operator asks, or a program on this machine asks a server that only it reaches. */
+  checkWriter(call: Call): void {
+    if (this.isOperator(call)) return;
     const { bindAddress, operatorToken } = this.access;
+    if (!this.isPublic) {
+      if (isLocalCall(call)) return;
+      throw new Forbidden(
+        operatorToken === undefined
+          ? `writes are taken ${LOCAL_ONLY}; for others set CAUSEWAY_OPERATOR_TOKEN and send it`
+          : `writes without the operator token are taken ${LOCAL_ONLY}; send the header "Authorization: Bearer" with the operator token`,
+      );
+    }
     throw new Forbidden(
       operatorToken === undefined
         ? `this control plane listens on ${bindAddress} and has no operator token, so it takes no writes; set CAUSEWAY_OPERATOR_TOKEN, or CAUSEWAY_BIND_ADDRESS to 127.0.0.1`
         : `this control plane listens on ${bindAddress}: writes need the header "Authorization: Bearer" with the operator token`,
     );
-  }
-
-  /** Throws Forbidden when the values of a confidential kind are not for the caller. */
-  checkReader(call: Call, kind: Kind): void {
-    if (kind.confidential) this.checkOperator(call, `the values of a ${kind.name} are shown`);
   }
 
   /**
@@ -48,20 +53,10 @@ export class Access {
     if (open && isLocalCall(call)) return;
     throw new Forbidden(
       open
-        ? `${what} to the operator only; without an operator token that is who asks by the name localhost, through no proxy and no web page`
+        ? `${what} to the operator only; without an operator token that is who asks ${LOCAL_ONLY}`
         : `${what} to the operator only; send the operator token`,
     );
   }
-}
-
-/** True for addresses that only this machine reaches. */
-export function isLoopback(address: string): boolean {
-  return (
-    address === 'localhost' ||
-    address === '::1' ||
-    /^127(\.\d{1,3}){3}$/.test(address) ||
-    /^::ffff:127\./i.test(address)
-  );
 }
 
 /** Comparison whose time tells nothing of the content. */

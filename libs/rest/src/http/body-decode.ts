@@ -1,5 +1,6 @@
 import { parseYaml } from '@causeway/admission';
 import type { RestLimits } from '../dependencies';
+import { clipped } from './clipped';
 import { HttpFailure } from './http-failure';
 
 /** Media types of bodies, by how they are read. */
@@ -8,39 +9,57 @@ export const BODY_TYPES = {
   yaml: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'],
 } as const;
 
+/** How a body is read. */
+export type BodyFormat = keyof typeof BODY_TYPES;
+
+/** Bodies up to this many bytes are read at once: larger ones would hold up everybody else for too long. */
+export const READ_AT_ONCE: Readonly<Record<BodyFormat, number>> = { json: 64 * 1024, yaml: 8 * 1024 };
+
 /** Reading YAML takes time by what is in it: more than any resource needs would hold up everybody else. */
 const MOST_YAML_NODES = 20_000;
 
 /**
- * The value of a request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON too.
- * Throws 415 for other types and 400 for what cannot be parsed, with line and column (design.md §1, §6).
+ * The value of a small request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON
+ * too. Throws 415 for other types, 413 for larger ones and 400 for what cannot be parsed, with line and column
+ * (design.md §1, §6).
  */
-export function decodeBody(contentType: string | undefined, body: unknown, limits: Pick<RestLimits, 'yaml'>): unknown {
-  const reader = readerFor(contentType);
-  const text = Buffer.isBuffer(body) ? utf8(body) : '';
-  if (reader === readYaml && text.length > limits.yaml) {
-    throw new HttpFailure(
-      413,
-      `A body in YAML may have ${limits.yaml} characters, this one has ${text.length}; send it as JSON.`,
-    );
-  }
-  if (text.trim() === '') throw empty();
-  return reader(text);
+export function decodeBody(contentType: string | undefined, body: unknown): unknown {
+  const format = bodyFormat(contentType);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  const most = READ_AT_ONCE[format];
+  if (bytes.length <= most) return parseBody(format, bytes);
+  throw new HttpFailure(413, `The body of this request may have ${most} bytes, this one has ${bytes.length}.`);
 }
 
-function readerFor(contentType: string | undefined): (text: string) => unknown {
-  if (contentType === undefined || contentType === '') return readYaml;
+/** How a body of this media type is read; throws 415 for one that is not. */
+export function bodyFormat(contentType: string | undefined): BodyFormat {
+  if (contentType === undefined || contentType === '') return 'yaml';
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   if (charset !== undefined && !['utf-8', 'utf8', '"utf-8"', 'us-ascii'].includes(charset)) {
-    throw new HttpFailure(415, `The charset ${charset} is not read here; send UTF-8.`);
+    throw new HttpFailure(415, `The charset ${clipped(charset)} is not read here; send UTF-8.`);
   }
-  if (BODY_TYPES.json.some((known) => known === type)) return readJson;
-  if (BODY_TYPES.yaml.some((known) => known === type)) return readYaml;
-  throw new HttpFailure(415, `A body of type ${type} is not read here; send application/json or application/yaml.`);
+  if (BODY_TYPES.json.some((known) => known === type)) return 'json';
+  if (BODY_TYPES.yaml.some((known) => known === type)) return 'yaml';
+  const detail = `A body of type ${clipped(type)} is not read here; send application/json or application/yaml.`;
+  throw new HttpFailure(415, detail);
 }
 
-function utf8(bytes: Buffer): string {
+/** Throws 413 for YAML that is longer than any is taken. */
+export function checkLength(format: BodyFormat, bytes: Uint8Array, limits: Pick<RestLimits, 'yaml'>): void {
+  if (format === 'json' || bytes.length <= limits.yaml) return;
+  const detail = `A body in YAML may have ${limits.yaml} bytes, this one has ${bytes.length}; send it as JSON.`;
+  throw new HttpFailure(413, detail);
+}
+
+/** The value of a body. Throws HttpFailure and Unparsable. */
+export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
+  const text = utf8(bytes);
+  if (text.trim() === '') throw empty();
+  return format === 'json' ? readJson(text) : readYaml(text);
+}
+
+function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {

@@ -11,6 +11,8 @@ export interface Call {
   readonly query: unknown;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: unknown;
+  /** The connection: who is at the other end, and the port of this server. */
+  readonly socket: { readonly remoteAddress?: string | undefined; readonly localPort?: number | undefined };
 }
 
 /** The value of a path parameter; a router always gives it. */

@@ -3,17 +3,19 @@ import type { FastifyReply } from 'fastify';
 import type { RestParts } from '../rest-parts';
 import { send } from './answer';
 import { problemAnswer } from './problem.filter';
+import { boundConnections } from './connections';
 import { HttpFailure } from './http-failure';
+import { requestLineFault } from './request-line';
 
 const MAX_HEADERS = 16 * 1024;
 
-type Parts = Pick<RestParts, 'limits' | 'routes' | 'logger'>;
+type Parts = Pick<RestParts, 'limits' | 'routes' | 'guard' | 'lives' | 'logger'>;
 
 /**
- * Nest's Fastify adapter with our limits; bodies arrive as bytes and are decoded by `decodeBody`, and every error,
+ * Nest's Fastify adapter with our limits; bodies arrive as bytes and are read by `BodyReader`, and every error,
  * also those before routing, is a problem document.
  */
-export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
+export function restAdapter({ limits, routes, guard, lives, logger }: Parts): FastifyAdapter {
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
@@ -38,8 +40,16 @@ export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
     },
   });
   const fastify = adapter.getInstance();
+  boundConnections(fastify.server, limits);
   fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
-  // Before a body is read that nobody wants. The generic routes also catch paths that are no kind's.
+  // Before a body is read that nobody wants, and before anything is told to who may not ask.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const refused = requestLineFault(request.url) ?? caught(() => guard.check(request, request.routeOptions.url));
+    if (refused !== undefined) return send(reply, problemAnswer(refused, logger));
+    lives.begin(request, reply.raw);
+    done();
+  });
+  // The generic routes also catch paths that are no kind's.
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!request.is404 && routes.isPathOfKind(request.params)) return done();
     send(
@@ -51,6 +61,16 @@ export function restAdapter({ limits, routes, logger }: Parts): FastifyAdapter {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   return adapter;
+}
+
+/** What `check` throws. */
+function caught(check: () => void): unknown {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** An HTTP message for a connection whose request could not even be parsed. */

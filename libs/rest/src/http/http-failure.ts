@@ -1,7 +1,7 @@
 import type { Violation } from '@causeway/resources';
 
 /** The statuses that REST itself decides; the others come from DomainErrors (design.md §6). */
-export type FailureStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 415 | 503;
+export type FailureStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 414 | 415 | 503;
 
 /** What a failure says besides status and detail. */
 export interface FailureParts {

@@ -1,11 +1,10 @@
 import { FieldPath, Invalid, isJsonObject, type JsonObject } from '@causeway/resources';
-import type { RestLimits } from '../dependencies';
 import { decodeBody } from './body-decode';
 import { header, type Call } from './call';
 
-/** The body of a call that is an object with no other fields than these. Throws 400, 413, 415 and Invalid. */
-export function objectBody(call: Call, fields: readonly string[], limits: Pick<RestLimits, 'yaml'>): JsonObject {
-  const body = decodeBody(header(call, 'content-type'), call.body, limits);
+/** The body of a call, a small one, that is an object with no other fields than these. Throws 400, 413, 415 and Invalid. */
+export function objectBody(call: Call, fields: readonly string[]): JsonObject {
+  const body = decodeBody(header(call, 'content-type'), call.body);
   if (!isJsonObject(body)) throw new Invalid([FieldPath.at().violation('the body must be an object')]);
   const strangers = Object.keys(body).filter((key) => !fields.includes(key));
   if (strangers.length === 0) return body;

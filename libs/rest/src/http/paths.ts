@@ -1,4 +1,5 @@
 import type { Kind, Registry } from '@causeway/resources';
+import { clipped } from './clipped';
 
 /** The path of a list or a resource of a kind on REST: `/meshes/default/meshservices/redis`. */
 export function kindPath(kind: Kind, mesh: string, name?: string): string {
@@ -11,7 +12,8 @@ export function kindPath(kind: Kind, mesh: string, name?: string): string {
 }
 
 /** What to say of a path nobody serves: the nearest one where there is one. */
-export function unknownPath(path: string, registry: Registry): string {
+export function unknownPath(whole: string, registry: Registry): string {
+  const path = clipped(whole);
   const segments = path.split('/').filter((segment) => segment !== '');
   const inMesh = segments[0] === 'meshes' && segments.length > 2;
   const noun = (inMesh ? segments[2] : segments[0]) ?? '';

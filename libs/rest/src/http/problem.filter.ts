@@ -3,7 +3,11 @@ import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common'
 import type { Logger } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
 import { send, type Answer } from './answer';
+import { clipped } from './clipped';
 import { problemOf } from './problem';
+
+/** Longest text of an answer: names of a path may stand in it. */
+const LONGEST = 1_000;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -19,7 +23,7 @@ export function problemAnswer(error: unknown, logger: Logger, method?: string): 
   return {
     status: problem.status,
     headers: { 'content-type': PROBLEM_TYPE, ...headers },
-    body: JSON.stringify(problem),
+    body: JSON.stringify(problem, (_, value: unknown) => (typeof value === 'string' ? clipped(value, LONGEST) : value)),
   };
 }
 

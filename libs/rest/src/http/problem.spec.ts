@@ -1,5 +1,5 @@
 import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
-import { Conflict, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
+import { Conflict, FieldPath, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
 import { HttpFailure } from './http-failure';
 import { problemOf } from './problem';
 
@@ -12,7 +12,7 @@ describe('problemOf', () => {
     [new PreconditionFailed('x'), 412, 'x'],
     [new Unavailable('x'), 503, 'x'],
     [new Unparsable('broken', { line: 1, column: 2 }), 400, 'The body cannot be read: line 1, column 2: broken.'],
-    [new Invalid([{ field: 'a', reason: 'b' }]), 422, '1 field breaks a rule'],
+    [new Invalid([{ field: 'a', reason: 'b', rule: 'invalid' }]), 422, '1 field breaks a rule'],
     [new HttpFailure(415, 'x'), 415, 'x'],
     [Object.assign(new Error('too large'), { statusCode: 413 }), 413, 'too large'],
     [new TypeError('password is hunter2'), 500, 'Something went wrong here; the log has it under this instance.'],
@@ -31,8 +31,8 @@ describe('problemOf', () => {
 
   it('says of writes only that nothing was written', () => {
     const invalid = new Invalid([
-      { field: 'a', reason: 'b' },
-      { field: 'c', reason: 'd' },
+      { field: 'a', reason: 'b', rule: 'invalid' },
+      { field: 'c', reason: 'd', rule: 'invalid' },
     ]);
     const titleAndDetail = (method: string) => {
       const { title, detail } = problemOf(invalid, 'urn:x', method).problem;
@@ -46,9 +46,16 @@ describe('problemOf', () => {
 
   it('lists every violation', () => {
     const violations = [
-      { field: 'a', reason: 'b' },
-      { field: 'c', reason: 'd' },
-    ];
+      { field: 'a', reason: 'b', rule: 'too-long' },
+      { field: 'c', reason: 'd', rule: 'invalid' },
+    ] as const;
     expect(problemOf(new Invalid(violations), 'urn:x').problem.invalid_parameters).toEqual(violations);
+  });
+
+  it('lists the first hundred of very many violations, and says how many there are', () => {
+    const violations = Array.from({ length: 40_000 }, (_, i) => FieldPath.at(`f${i}`).violation('is bad'));
+    const { problem } = problemOf(new Invalid(violations), 'urn:x', 'PUT');
+    expect(problem.detail).toBe('40000 fields break rules; nothing was written; the first 100 are listed');
+    expect(problem.invalid_parameters).toEqual(violations.slice(0, 100));
   });
 });

@@ -67,10 +67,11 @@ export function problemOf(error: unknown, instance: string, method = ''): Proble
   if (error instanceof Unparsable)
     return { problem: make(400, `The body cannot be read: ${reasonOf(error)}.`), headers: {} };
   if (error instanceof Invalid) {
-    const count = error.violations.length;
-    const broken = `${count} field${count === 1 ? ' breaks a rule' : 's break rules'}`;
+    const { total, violations } = error;
+    const broken = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}`;
+    const shown = total > violations.length ? `; the first ${violations.length} are listed` : '';
     const writes = WRITING.includes(method);
-    const problem = make(422, writes ? `${broken}; nothing was written` : broken, error.violations);
+    const problem = make(422, `${broken}${writes ? '; nothing was written' : ''}${shown}`, violations);
     return { problem: writes ? problem : { ...problem, title: 'Invalid request' }, headers: {} };
   }
   if (error instanceof PreconditionFailed) return { problem: make(412, error.message), headers: {} };

@@ -1,5 +1,9 @@
-import { FieldPath, nearest, type Violation } from '@causeway/resources';
+import { FieldPath, nearest, type Violation, type ViolationRule } from '@causeway/resources';
+import { clipped } from './clipped';
 import { HttpFailure } from './http-failure';
+
+/** Words that are longer are no slip of the pen. */
+const LONGEST_GUESSED = 64;
 
 /** A query string as Fastify parses it. */
 export interface RawQuery {
@@ -29,30 +33,36 @@ export interface IntegerRange {
  */
 export class Query {
   private readonly violations: Violation[] = [];
+  private readonly longest: ReadonlyMap<string, number>;
 
   constructor(
     private readonly raw: RawQuery,
     known: readonly QueryParameter[],
   ) {
+    this.longest = new Map(known.map(({ name, schema }) => [name, Number(schema['maxLength'] ?? Infinity)]));
     const names = known.map((parameter) => parameter.name);
     const families = known.filter(({ family }) => family === true).map(({ name }) => name);
     for (const name of Object.keys(raw)) {
       if (names.includes(name) || families.some((family) => name.startsWith(family))) continue;
-      const guess = nearest(name, names);
-      this.refuse(name, `is not a known query parameter${guess === undefined ? '' : `; did you mean "${guess}"?`}`);
+      const guess = name.length > LONGEST_GUESSED ? undefined : nearest(name, names);
+      const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+      this.refuse(name, `is not a known query parameter${hint}`, 'unknown-field');
     }
   }
 
   /** Adds a violation of the parameter `name`. */
-  refuse(name: string, reason: string): void {
-    this.violations.push(FieldPath.at(name).violation(reason));
+  refuse(name: string, reason: string, rule: ViolationRule = 'invalid'): void {
+    this.violations.push(FieldPath.at(clipped(name)).violation(reason, rule));
   }
 
   /** The text of a parameter, undefined when absent; given twice it is refused. */
   text(name: string): string | undefined {
     const value = Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
-    if (typeof value === 'string' || value === undefined) return value;
-    this.refuse(name, 'is given more than once');
+    if (value === undefined) return undefined;
+    const most = this.longest.get(name) ?? Infinity;
+    if (typeof value !== 'string') this.refuse(name, 'is given more than once');
+    else if (value.length > most) this.refuse(name, `may have ${most} characters; got ${value.length}`, 'too-long');
+    else return value;
     return undefined;
   }
 
@@ -66,7 +76,7 @@ export class Query {
       range.maximum === Number.MAX_SAFE_INTEGER
         ? ` of at least ${range.minimum}`
         : ` from ${range.minimum} to ${range.maximum}`;
-    this.refuse(name, `must be a whole number${upTo}; got "${text}"`);
+    this.refuse(name, `must be a whole number${upTo}; got "${clipped(text)}"`);
     return undefined;
   }
 
@@ -74,7 +84,7 @@ export class Query {
   flag(name: string): boolean {
     const text = this.text(name);
     if (text !== undefined && text !== 'true' && text !== 'false')
-      this.refuse(name, `must be true or false; got "${text}"`);
+      this.refuse(name, `must be true or false; got "${clipped(text)}"`);
     return text === 'true';
   }
 

@@ -3,6 +3,12 @@ import type { Answer } from './answer';
 import { HttpFailure } from './http-failure';
 import { pathOf, unknownPath } from './paths';
 
+/** A route as the router has it; `path` has `:name` parameters. */
+export interface ServedRoute {
+  readonly path: string;
+  readonly methods: readonly string[];
+}
+
 interface Route {
   readonly methods: Set<string>;
   readonly segments: readonly string[];
@@ -22,6 +28,11 @@ export class RouteTable {
     const route = this.routes.get(path) ?? { methods: new Set<string>(), segments: segmentsOf(path) };
     for (const method of typeof methods === 'string' ? [methods] : methods) route.methods.add(method);
     this.routes.set(path, route);
+  }
+
+  /** Every route with its methods. */
+  list(): readonly ServedRoute[] {
+    return [...this.routes].map(([path, { methods }]) => ({ path, methods: [...methods].sort() }));
   }
 
   /** False when a generic route was taken by a path whose `:plural` is no kind's; true for every other route. */

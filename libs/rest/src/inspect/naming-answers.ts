@@ -49,7 +49,7 @@ export class NamingAnswers {
     const part = { containing, ...page };
     const { hostnames } = this.insights;
     if (!hostnames) throw new HttpFailure(404, 'This control plane does not list hostnames.');
-    const rows = await hostnames(mesh, part);
+    const rows = await this.parts.costly.run(() => hostnames(mesh, part), this.parts.lives.signalOf(call));
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
 
@@ -72,9 +72,15 @@ export class NamingAnswers {
     await this.reads.ready(query);
     const { explainHostname } = this.insights;
     if (!explainHostname) throw new HttpFailure(404, 'This control plane does not explain hostnames.');
-    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body, this.parts.limits));
+    const question = readQuestion(decodeBody(header(call, 'content-type'), call.body));
     requireMesh(this.parts.index, question.mesh);
-    return json(await explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }));
+    const signal = this.parts.lives.signalOf(call);
+    return json(
+      await this.parts.costly.run(
+        async () => explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }),
+        signal,
+      ),
+    );
   }
 
   /** What the zone's DNS would answer to a name and why. */

@@ -31,7 +31,8 @@ export class Overviews {
     await this.reads.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     const revision = this.parts.freshness.revision();
-    const found = this.parts.lister.page({ kind: kind.name, mesh, selection }, page);
+    const of = { kind: kind.name, mesh, selection };
+    const found = await this.parts.lister.page(of, page, () => this.parts.lives.signalOf(call));
     const insights = await Promise.all(found.resources.map((resource) => this.insightOf(resource)));
     const texts = new Map(
       found.resources.map((resource, i) => [resource, JSON.stringify(overview(kind, resource, insights[i]))]),

@@ -21,6 +21,6 @@ export function pageOf(call: Call, { total, items }: SortedPage<object>, { size,
   return {
     total,
     items,
-    next: more ? nextUrl(call, { size, start: { type: 'offset', offset } }, undefined) : null,
+    next: more ? nextUrl(call, { size, start: { type: 'offset', offset } }, { shown: size }) : null,
   };
 }

@@ -6,6 +6,7 @@ import type { ProgramFacts } from '../dependencies';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
+import { clipped } from '../http/clipped';
 import { HttpFailure } from '../http/http-failure';
 import { readForm, type ResourceReads } from '../read/resource-reads';
 import { FORMAT } from '../read/read-parameters';
@@ -59,10 +60,9 @@ export class ServerFacts {
     const query = queryOf(call, [FORMAT]);
     const form = readForm(query);
     query.check();
-    const { index, cp, reads, access } = this.parts;
+    const { index, cp, reads } = this.parts;
     const name = this.readKri(pathParameter(call, 'kri'));
     await reads.ready(query);
-    access.checkReader(call, name.kind);
     return reads.show(resolveName(index, cp, name), form);
   }
 
@@ -84,10 +84,10 @@ export class ServerFacts {
 
   private readKri(text: string): NameQuery {
     const reading = parseKri(text);
-    if (!reading.ok) throw new HttpFailure(400, `This is no resource identifier: ${reading.reason}.`);
+    if (!reading.ok) throw new HttpFailure(400, `This is no resource identifier: ${clipped(reading.reason)}.`);
     const { shortName, mesh, namespace, zone, name } = reading.kri;
     const kind = this.parts.registry.kinds.find((candidate) => candidate.shortName === shortName);
-    if (!kind) throw new HttpFailure(400, `This is no resource identifier: no kind is called "${shortName}".`);
+    if (!kind) throw new HttpFailure(400, `This is no resource identifier: no kind is called "${clipped(shortName)}".`);
     return { kind, name, mesh, zone, ...(namespace === '' ? {} : { namespace }) };
   }
 

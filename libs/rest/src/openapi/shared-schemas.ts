@@ -14,7 +14,15 @@ export const SHARED_SCHEMAS: Part = {
     ['type', 'title', 'status', 'detail', 'instance'],
     { description: 'Why a request failed (RFC 9457).', additionalProperties: false },
   ),
-  Violation: object({ field: text, reason: text }, ['field', 'reason'], { additionalProperties: false }),
+  Violation: object(
+    {
+      field: text,
+      reason: text,
+      rule: { ...text, description: 'Which rule is broken, for programs: required, wrong-type, too-many, ...' },
+    },
+    ['field', 'reason', 'rule'],
+    { additionalProperties: false },
+  ),
   Written: object({ warnings: list(text) }, [], {
     description: 'Empty, or what is legal and probably not meant.',
     additionalProperties: false,

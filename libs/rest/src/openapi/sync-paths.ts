@@ -54,6 +54,11 @@ export const SYNC_SCHEMAS: Part = {
       refused: object({ storeId: text, instance: text, refusedAt: epoch }, ['storeId', 'instance', 'refusedAt'], {
         description: 'Another store that comes under the name of this zone and is refused until adopted.',
       }),
+      doubtful: object(
+        { claim: { enum: ['revision', 'epoch'] }, detail: text, instance: text, seenAt: epoch },
+        ['claim', 'detail', 'instance', 'seenAt'],
+        { description: 'The last thing that the zone said of itself and that cannot be so; nothing followed from it.' },
+      ),
       kinds: list(schema('KindReport')),
       subscriptions: { ...list({ type: 'object' }), description: "As Kuma says it, for Kuma's tools." },
     },
@@ -85,6 +90,43 @@ export const SYNC_SCHEMAS: Part = {
     },
     ['zone', 'storeId', 'formerly'],
   ),
+  EpochReset: object({ zone: text, formerly: { ...integer, description: 'Absent where no epoch stood.' } }, ['zone'], {
+    additionalProperties: false,
+  }),
+  Diagnosis: object(
+    {
+      total: { ...integer, description: 'Of all checks.' },
+      checks: list(
+        object(
+          {
+            check: { enum: ['rules', 'conditions', 'claims', 'stores', 'lives', 'rejections', 'lost', 'quarantine'] },
+            total: integer,
+            findings: {
+              ...list(
+                object(
+                  {
+                    resource: object({ type: text, mesh: text, zone: text, namespace: text, name: text }, [
+                      'type',
+                      'mesh',
+                      'zone',
+                      'namespace',
+                      'name',
+                    ]),
+                    what: text,
+                    advice: text,
+                  },
+                  ['what', 'advice'],
+                ),
+              ),
+              description: 'The first 100.',
+            },
+          },
+          ['check', 'total', 'findings'],
+        ),
+      ),
+    },
+    ['total', 'checks'],
+  ),
 };
 
 /** What operators decide of sync. Those of the other role are 404. */
@@ -108,6 +150,22 @@ export function syncPaths(): Part {
           200: answer('To which store the name is bound.', schema('ZoneAdoption')),
           ...failures(400, 403, 404, 413, 415, 422),
         },
+      },
+    },
+    '/zones/{name}/_reset-epoch': {
+      post: {
+        ...{ operationId: 'resetZoneEpoch', tags: ['Server'], summary: "Forget the epoch of a zone's leaders" },
+        parameters: [NAME],
+        responses: {
+          200: answer('The next leader that asks is taken.', schema('EpochReset')),
+          ...failures(400, 403, 404),
+        },
+      },
+    },
+    '/_doctor': {
+      get: {
+        ...{ operationId: 'diagnose', tags: ['Server'], summary: 'What is not as it should be, and what to do' },
+        responses: { 200: answer('What each check found.', schema('Diagnosis')), ...failures(400, 403) },
       },
     },
     '/global/_confirm': {

@@ -1,8 +1,9 @@
 import { isLabelKey, isLabelValue, Label, type Resource } from '@causeway/resources';
+import { clipped } from '../http/clipped';
 
 /** One demand on the labels of a resource; all of a selector must hold. */
 export type Requirement =
-  | { readonly type: 'in' | 'not-in'; readonly key: string; readonly values: readonly string[] }
+  | { readonly type: 'in' | 'not-in'; readonly key: string; readonly values: ReadonlySet<string> }
   | { readonly type: 'exists' | 'absent'; readonly key: string };
 
 /** What became of reading a selector. */
@@ -33,9 +34,9 @@ export function fulfils(resource: Resource, requirements: readonly Requirement[]
     const value = labelOf(resource, requirement.key);
     switch (requirement.type) {
       case 'in':
-        return value !== undefined && requirement.values.includes(value);
+        return value !== undefined && requirement.values.has(value);
       case 'not-in':
-        return value === undefined || !requirement.values.includes(value);
+        return value === undefined || !requirement.values.has(value);
       case 'exists':
         return value !== undefined;
       case 'absent':
@@ -73,13 +74,13 @@ function parseRequirement(part: string): Requirement | string {
     return checked({
       type: operator === 'in' ? 'in' : 'not-in',
       key,
-      values: list.split(',').map((value) => value.trim()),
+      values: new Set(list.split(',').map((value) => value.trim())),
     });
   }
   const equality = EQUALITY.exec(part);
   if (equality) {
     const [, key = '', operator, value = ''] = equality;
-    return checked({ type: operator === '!=' ? 'not-in' : 'in', key, values: [value] });
+    return checked({ type: operator === '!=' ? 'not-in' : 'in', key, values: new Set([value]) });
   }
   if (part.startsWith('!')) return checked({ type: 'absent', key: part.slice(1).trim() });
   return checked({ type: 'exists', key: part });
@@ -87,7 +88,7 @@ function parseRequirement(part: string): Requirement | string {
 
 function checked(requirement: Requirement): Requirement | string {
   if (!isLabelKey(requirement.key))
-    return `must be like a=b, a!=b, a in (b, c), a notin (b), a or !a, joined by commas; got "${requirement.key}" as a key`;
-  const bad = 'values' in requirement ? requirement.values.find((value) => !isLabelValue(value)) : undefined;
-  return bad === undefined ? requirement : `has a value that no label can have: "${bad}"`;
+    return `must be like a=b, a!=b, a in (b, c), a notin (b), a or !a, joined by commas; got "${clipped(requirement.key)}" as a key`;
+  const bad = 'values' in requirement ? [...requirement.values].find((value) => !isLabelValue(value)) : undefined;
+  return bad === undefined ? requirement : `has a value that no label can have: "${clipped(bad)}"`;
 }

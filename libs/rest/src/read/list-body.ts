@@ -13,11 +13,25 @@ export interface ListAnswer {
   readonly revision: number;
 }
 
-/** The answer `{total, items, next}` (design.md §6); `next` is null on the last page. */
+/** Characters after which a page ends early, with `next`: a page of the largest resources would be a gigabyte. */
+export const LONGEST_LIST = 4 * 1024 * 1024;
+
+/**
+ * The answer `{total, items, next}` (design.md §6); `next` is null on the last page. A page has at least one item, and
+ * ends early where its items are large.
+ */
 export function listAnswer(call: Call, { page, found, text, revision }: ListAnswer): Answer {
-  const items = found.resources.map(text).join(',');
-  const next = found.more ? nextUrl(call, page, found.resources.at(-1)) : null;
-  return jsonText(`{"total":${found.total},"items":[${items}],"next":${JSON.stringify(next)}}`, {
+  const items: string[] = [];
+  let length = 0;
+  for (const resource of found.resources) {
+    const item = text(resource);
+    length += item.length;
+    if (items.length > 0 && length > LONGEST_LIST) break;
+    items.push(item);
+  }
+  const more = found.more || items.length < found.resources.length;
+  const next = more ? nextUrl(call, page, { shown: items.length, last: found.resources[items.length - 1] }) : null;
+  return jsonText(`{"total":${found.total},"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`, {
     'causeway-revision': String(revision),
   });
 }

@@ -104,7 +104,7 @@ function readFilters(query: Query): Requirement[] {
     const value = query.text(name);
     if (key === undefined || !isLabelKey(key))
       query.refuse(name, 'must be written filter[labels.KEY]=value: filters are on labels only');
-    return key === undefined || value === undefined ? [] : [{ type: 'in', key, values: [value] }];
+    return key === undefined || value === undefined ? [] : [{ type: 'in', key, values: new Set([value]) }];
   });
 }
 

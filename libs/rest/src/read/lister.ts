@@ -1,8 +1,12 @@
 import type { Resource } from '@causeway/resources';
+import { nextTurn } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { fulfils } from './label-selector';
 import type { PageQuery, Selection } from './list-query';
 import { compareInList, type OrderedKinds, type OrderKey, type Place } from './ordered-kinds';
+
+/** Resources that a search looks at in a turn of the event loop. */
+const LOOKED_AT = 5_000;
 
 /** One page of a list. */
 export interface Page {
@@ -11,6 +15,12 @@ export interface Page {
   readonly resources: readonly Resource[];
   /** Whether something follows. */
   readonly more: boolean;
+}
+
+/** A few resources of a list; `last` is the place to go on behind, undefined at the end. */
+export interface Stretch {
+  readonly resources: readonly Resource[];
+  readonly last: OrderKey | undefined;
 }
 
 /** What a list is of: a kind, in one mesh or (undefined) in all. */
@@ -38,22 +48,40 @@ export class Lister {
     private readonly orders: OrderedKinds,
   ) {}
 
-  /** One page of what `of` selects. */
-  page(of: ListOf, { size, start }: PageQuery): Page {
-    const places = this.places(of);
+  /** One page of what `of` selects; a long search goes in slices, and rejects when the signal aborts. */
+  async page(of: ListOf, { size, start }: PageQuery, life: () => AbortSignal): Promise<Page> {
+    const places = await this.places(of, life);
     const from = start.type === 'offset' ? start.offset : start.place ? firstAfter(places, start.place) : 0;
     const resources = places.slice(from, from + size).flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
     return { total: places.length, resources, more: from + size < places.length };
   }
 
-  private places({ kind, mesh, selection }: ListOf): readonly Place[] {
+  /** The next few of what `of` selects behind a place: looks at no more than `most` resources. */
+  next(of: ListOf, after: OrderKey | undefined, most: number): Stretch {
+    const all = this.orders.of(of.kind);
+    const from = after ? firstAfter(all, after) : of.mesh === undefined ? 0 : firstOfMesh(all, of.mesh);
+    const seen = all.slice(from, from + most).filter(({ id }) => of.mesh === undefined || id.mesh === of.mesh);
+    const resources = seen.flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
+    const last = seen.length < most ? undefined : seen.at(-1)?.id;
+    return { resources: resources.filter((resource) => isSelected(resource, of.selection)), last };
+  }
+
+  private async places({ kind, mesh, selection }: ListOf, life: () => AbortSignal): Promise<readonly Place[]> {
     const all = this.orders.of(kind);
     const inMesh = mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
     if (isEverything(selection)) return inMesh;
-    return inMesh.filter((place) => {
-      const resource = this.index.byIdentityKey(place.key);
-      return resource !== undefined && isSelected(resource, selection);
-    });
+    const found: Place[] = [];
+    for (let from = 0; from < inMesh.length; from += LOOKED_AT) {
+      if (from > 0) {
+        await nextTurn();
+        life().throwIfAborted();
+      }
+      for (const place of inMesh.slice(from, from + LOOKED_AT)) {
+        const resource = this.index.byIdentityKey(place.key);
+        if (resource && isSelected(resource, selection)) found.push(place);
+      }
+    }
+    return found;
   }
 }
 

@@ -1,9 +1,10 @@
 import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
 import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
-import type { RestLimits } from '../dependencies';
-import type { Access } from '../http/access';
+import type { Gate } from '../http/gate';
+import type { RequestLives } from '../http/request-life';
 import { jsonText, type Answer } from '../http/answer';
+import { clipped } from '../http/clipped';
 import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
 import type { Query } from '../http/query';
 import { requireMesh } from './require-mesh';
@@ -22,9 +23,9 @@ export interface ReadParts {
   readonly lister: Lister;
   readonly texts: ResourceTexts;
   readonly freshness: Freshness;
-
-  readonly access: Access;
-  readonly limits: RestLimits;
+  readonly lives: RequestLives;
+  /** Bounds how many requests that look at very much work at once. */
+  readonly costly: Gate;
 }
 
 /** Lists and single resources, from the in-memory index. */
@@ -42,7 +43,8 @@ export class ResourceReads {
     if (query.text('since') !== undefined) query.refuse('since', 'is for a watch; add watch=true');
     await this.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
-    const found = this.parts.lister.page({ kind: kind.name, mesh, selection }, page);
+    const of = { kind: kind.name, mesh, selection };
+    const found = await this.parts.lister.page(of, page, () => this.parts.lives.signalOf(call));
     const text = (resource: Resource): string => this.parts.texts.inList(resource, form);
     return listAnswer(call, { page, found, text, revision: this.parts.freshness.revision() });
   }
@@ -54,7 +56,6 @@ export class ResourceReads {
     const name = nameQuery(call, kind, mesh, query);
     const form = readForm(query);
     await this.ready(query);
-    this.parts.access.checkReader(call, kind);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     return this.show(resolveName(this.parts.index, this.parts.cp, name), form);
   }
@@ -92,6 +93,7 @@ export function nameQuery(call: Call, kind: Kind, mesh: string | undefined, quer
 export function readForm(query: Query): 'universal' | 'k8s' {
   const format = query.text('format') ?? 'universal';
   if (format === 'k8s' || format === 'kubernetes') return 'k8s';
-  if (format !== 'universal') query.refuse('format', `must be one of universal, k8s, kubernetes; got "${format}"`);
+  if (format !== 'universal')
+    query.refuse('format', `must be one of universal, k8s, kubernetes; got "${clipped(format)}"`);
   return 'universal';
 }

@@ -1,6 +1,9 @@
 import { toDocument, type DocumentFormat } from '@causeway/admission';
 import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
 
+/** Longer texts are made anew each time: kept, large resources would take their memory twice. */
+const LONGEST_KEPT = 64 * 1024;
+
 /**
  * Resources as JSON text. A resource never changes in place, so the text that lists and watches show of it is made
  * once and kept as long as the resource; a list of thousands is then a join of strings.
@@ -16,7 +19,7 @@ export class ResourceTexts {
     const known = this.listed.get(resource);
     if (known !== undefined) return known;
     const text = this.of(resource, { redacted: true });
-    this.listed.set(resource, text);
+    if (text.length <= LONGEST_KEPT) this.listed.set(resource, text);
     return text;
   }
 

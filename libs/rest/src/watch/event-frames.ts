@@ -1,10 +1,44 @@
-import type { Identity, StorePoint } from '@causeway/resources';
+import type { Identity, Resource, StorePoint } from '@causeway/resources';
+import type { ResourceTexts } from '../read/resource-text';
 
 /** What a watch tells: a resource as it is now, one that went, how far the reader is, or that it must list again. */
 export type WatchEvent = 'put' | 'delete' | 'bookmark' | 'relist';
 
 /** A comment that keeps connections open and tells a reader nothing. */
 export const HEARTBEAT = ': heartbeat\n\n';
+
+/** Kept frames: enough that all readers of a change share one. */
+const KEPT = { bytes: 8 * 1024 * 1024, frames: 4_096 } as const;
+
+/**
+ * The events of resources as bytes. All readers get the same buffer: it is made once and, while sockets hold it, is in
+ * memory once. The newest are kept, at most 8 MiB and one frame.
+ */
+export class EventFrames {
+  private readonly kept = new Map<Resource, Buffer>();
+  private bytes = 0;
+
+  constructor(private readonly texts: ResourceTexts) {}
+
+  /** The event that tells a resource as it is. */
+  put(resource: Resource): Buffer {
+    const known = this.kept.get(resource);
+    if (known) return known;
+    const made = Buffer.from(frame('put', this.texts.inList(resource)));
+    this.kept.set(resource, made);
+    this.bytes += made.length;
+    this.drop();
+    return made;
+  }
+
+  private drop(): void {
+    for (const [resource, { length }] of this.kept) {
+      if (this.kept.size <= 1 || (this.bytes <= KEPT.bytes && this.kept.size <= KEPT.frames)) return;
+      this.kept.delete(resource);
+      this.bytes -= length;
+    }
+  }
+}
 
 /** One server-sent event; `data` is JSON on one line. With `id` a reader that saw it can go on behind it. */
 export function frame(event: WatchEvent, data: string, id?: StorePoint): string {

@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify';
 export interface Sink {
   /** Sends headers; the answer is a stream of events from here on. */
   open(headers: Readonly<Record<string, string>>): void;
-  /** False when the reader has not taken what it got; wait for `drained` then. */
-  write(text: string): boolean;
+  /** False when the reader has not taken what it got; wait for `drained` then. A buffer is not copied. */
+  write(chunk: string | Buffer): boolean;
   /** Calls back once when the reader has caught up. */
   drained(callback: () => void): void;
   /** Aborts when the reader is gone. */
@@ -27,7 +27,7 @@ export function replySink(reply: FastifyReply): Sink {
       raw.writeHead(200, { ...headers });
       raw.flushHeaders();
     },
-    write: (text) => raw.write(text),
+    write: (chunk) => raw.write(chunk),
     drained: (callback) => void raw.once('drain', callback),
     end: (hard) => (hard ? raw.destroy() : raw.end()),
   };

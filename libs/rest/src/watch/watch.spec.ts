@@ -3,9 +3,11 @@ import type { Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import type { IndexChange } from '@causeway/store';
 import { ResourceTexts } from '../read/resource-text';
-import { PendingChanges } from './pending-changes';
 import type { Sink } from './sink';
+import { EventFrames } from './event-frames';
 import { Watch } from './watch';
+import { WatchMemory } from './watch-memory';
+import { WritePace } from './write-pace';
 
 /** A reader whose appetite the test decides. */
 class FakeSink implements Sink {
@@ -18,8 +20,8 @@ class FakeSink implements Sink {
 
   open(): void {}
 
-  write(text: string): boolean {
-    this.written.push(text);
+  write(chunk: string | Buffer): boolean {
+    this.written.push(String(chunk));
     return this.hungry;
   }
 
@@ -40,7 +42,7 @@ class FakeSink implements Sink {
   }
 }
 
-const LIMITS = { heartbeat: 1_000, stall: 5_000, backlog: 3 };
+const LIMITS = { heartbeat: 1_000, stall: 5_000, backlog: 3, watchBytes: 10_000 };
 
 function service(name: string, revision = 1): Resource {
   const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name };
@@ -68,16 +70,23 @@ function change(name: string, revision: number): IndexChange {
 function setUp(): { sink: FakeSink; clock: FakeClock; watch: Watch; tell: (...changes: IndexChange[]) => void } {
   const sink = new FakeSink();
   const clock = new FakeClock();
-  const parts = { clock, texts: new ResourceTexts(coreKinds), limits: LIMITS };
-  const watch = new Watch(sink, new PendingChanges(() => true), 'MeshService', parts);
+  const held = new Map<string, Resource>();
+  const parts = {
+    ...{ clock, limits: LIMITS, memory: new WatchMemory(1_000_000, () => undefined), pace: new WritePace() },
+    frames: new EventFrames(new ResourceTexts(coreKinds)),
+    resourceAt: (key: string) => held.get(key),
+  };
+  const watch = new Watch(sink, { kind: 'MeshService', isSelected: () => true }, parts);
   let revision = 1;
-  const tell = (...changes: IndexChange[]): void =>
+  const tell = (...changes: IndexChange[]): void => {
+    for (const { key, after } of changes) if (after) held.set(key, after);
     watch.note({ point: { incarnation: 'i', revision: ++revision }, reloaded: false, changes });
+  };
   return { sink, clock, watch, tell };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const AT_ONE = { told: [], point: { incarnation: 'i', revision: 1 } };
+const AT_ONE = { point: { incarnation: 'i', revision: 1 } };
 
 describe('Watch', () => {
   it('drops a reader that takes nothing for the stall time', async () => {

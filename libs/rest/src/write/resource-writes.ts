@@ -1,10 +1,12 @@
 import type { Admission, WriteAddress, WriteOptions, WriteOutcome } from '@causeway/admission';
 import type { JsonObject, Registry } from '@causeway/resources';
-import type { Insights, RestLimits } from '../dependencies';
+import type { Insights } from '../dependencies';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
-import { decodeBody } from '../http/body-decode';
+import type { BodyReader } from '../http/body-reader';
 import { header, placeOf, queryOf, type Call } from '../http/call';
+import type { Gate } from '../http/gate';
+import type { RequestLives } from '../http/request-life';
 import type { Freshness } from '../read/freshness';
 import { nameQuery } from '../read/resource-reads';
 import { writeParameters } from './write-parameters';
@@ -15,7 +17,9 @@ export interface WriteParts {
   readonly admission: Admission;
   readonly access: Access;
   readonly freshness: Freshness;
-  readonly limits: Pick<RestLimits, 'yaml'>;
+  readonly bodies: BodyReader;
+  readonly lives: RequestLives;
+  readonly costly: Gate;
   readonly insights: Insights;
 }
 
@@ -33,16 +37,16 @@ export class ResourceWrites {
   async put(call: Call): Promise<Answer> {
     const { address, ...request } = this.request(call);
     const { options } = request;
-    const body = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
-    return this.written(await this.parts.admission.put({ ...options, address, body }), request);
+    const body = await this.parts.bodies.read(call);
+    return this.written(call, await this.parts.admission.put({ ...options, address, body }), request);
   }
 
   /** RFC 7386 on the Universal form; 200. */
   async patch(call: Call): Promise<Answer> {
     const { address, ...request } = this.request(call);
     const { options } = request;
-    const patch = decodeBody(header(call, 'content-type'), call.body, this.parts.limits);
-    return this.written(await this.parts.admission.patch({ ...options, address, patch }), request);
+    const patch = await this.parts.bodies.read(call);
+    return this.written(call, await this.parts.admission.patch({ ...options, address, patch }), request);
   }
 
   /** 200 with `{}` or `{warnings}`. */
@@ -62,15 +66,19 @@ export class ResourceWrites {
     const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(call, 'if-match');
-    const operator = this.parts.access.checkWriter(call);
+    const operator = this.parts.access.isOperator(call);
     const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
 
-  private async written(outcome: WriteOutcome, { options, seenFrom }: Omit<Request, 'address'>): Promise<Answer> {
+  private async written(
+    call: Call,
+    outcome: WriteOutcome,
+    { options, seenFrom }: Omit<Request, 'address'>,
+  ): Promise<Answer> {
     const { revision, etag, warnings } = outcome;
     this.note(revision, options);
-    const told = options.dryRun === true ? await this.consequences(outcome, seenFrom) : {};
+    const told = options.dryRun === true ? await this.consequences(call, outcome, seenFrom) : {};
     const answer = json(
       { ...(warnings.length === 0 ? {} : { warnings }), ...told },
       {
@@ -82,9 +90,16 @@ export class ResourceWrites {
     return outcome.outcome === 'created' ? { ...answer, status: 201 } : answer;
   }
 
-  private async consequences({ id, spec }: WriteOutcome, seenFrom: string | undefined): Promise<JsonObject> {
+  private async consequences(
+    call: Call,
+    { id, spec }: WriteOutcome,
+    seenFrom: string | undefined,
+  ): Promise<JsonObject> {
     const draft = { id, spec, ...(seenFrom === undefined ? {} : { seenFrom }) };
-    return (await this.parts.insights.consequences?.(draft)) ?? {};
+    const { consequences } = this.parts.insights;
+    if (!consequences) return {};
+    const signal = this.parts.lives.signalOf(call);
+    return (await this.parts.costly.run(async () => consequences(draft), signal)) ?? {};
   }
 
   private note(revision: number, { dryRun }: WriteOptions): void {

@@ -1,6 +1,4 @@
 import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
-import type { RestLimits } from '../dependencies';
-import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { pathParameter, queryOf, type Call } from '../http/call';
 import { HttpFailure } from '../http/http-failure';
@@ -10,14 +8,12 @@ import type { AcceptedLife, SyncDecisions } from './sync-decisions';
 /** What the answers are made from. */
 export interface SyncAnswerParts {
   readonly decisions: SyncDecisions;
-  readonly access: Access;
-  readonly limits: RestLimits;
 }
 
 /** Ids of stores: what a header or a log line can show. */
 const STORE_ID = /^[!-~]{1,200}$/;
 
-/** What the operator decides of sync, for the operator only. */
+/** What the operator decides of sync; the guard leaves it to the operator. */
 export class SyncAnswers {
   constructor(private readonly parts: SyncAnswerParts) {}
 
@@ -25,7 +21,6 @@ export class SyncAnswers {
     queryOf(call, []).check();
     const { confirmZone } = this.parts.decisions;
     if (!confirmZone) throw onGlobal();
-    this.parts.access.checkOperator(call, 'confirming the new life of a zone is left');
     return confirmation(await confirmZone(zoneOf(call)));
   }
 
@@ -33,8 +28,16 @@ export class SyncAnswers {
     queryOf(call, []).check();
     const { adoptZone } = this.parts.decisions;
     if (!adoptZone) throw onGlobal();
-    this.parts.access.checkOperator(call, 'adopting a zone is left');
     return json(await adoptZone(zoneOf(call), this.storeIdOf(call)));
+  }
+
+  async resetEpoch(call: Call): Promise<Answer> {
+    queryOf(call, []).check();
+    const { resetEpoch } = this.parts.decisions;
+    if (!resetEpoch) throw onGlobal();
+    const zone = zoneOf(call);
+    const formerly = await resetEpoch(zone);
+    return json({ zone, ...(formerly < 0 ? {} : { formerly }) });
   }
 
   async confirmGlobal(call: Call): Promise<Answer> {
@@ -43,14 +46,13 @@ export class SyncAnswers {
     if (!confirmGlobal) {
       throw new HttpFailure(404, 'The new life of a global is confirmed on each zone that has joined it; ask there.');
     }
-    this.parts.access.checkOperator(call, 'confirming the new life of the global is left');
     return confirmation(await confirmGlobal());
   }
 
   /** Without a body none is named. */
   private storeIdOf(call: Call): string | undefined {
     if (!Buffer.isBuffer(call.body) || call.body.length === 0) return undefined;
-    const { storeId } = objectBody(call, ['storeId'], this.parts.limits);
+    const { storeId } = objectBody(call, ['storeId']);
     if (storeId === undefined || (typeof storeId === 'string' && STORE_ID.test(storeId))) return storeId;
     throw new Invalid([FieldPath.at('storeId').violation('must be the id of a store, as a zone shows it')]);
   }

@@ -22,6 +22,8 @@ export interface SyncDecisions {
   readonly confirmZone?: (zone: string) => Promise<AcceptedLife | undefined>;
   /** Binds a zone's name to a store, by default to the one refused last. On a global. */
   readonly adoptZone?: (zone: string, storeId: string | undefined) => Promise<ZoneAdoption>;
+  /** Forgets the epoch of the zone's leaders; the one that stood, -1 where none did. On a global. */
+  readonly resetEpoch?: (zone: string) => Promise<number>;
   /** The global's new life is the true one; undefined where none is pending. On a zone. */
   readonly confirmGlobal?: () => Promise<AcceptedLife | undefined>;
 }

@@ -45,6 +45,14 @@ export function describeLives(world: () => StoreWorld): void {
       );
     });
 
+    it('leaves the key of resume points as it was', async () => {
+      const { store, other } = world();
+      const key = await store.pointKey();
+      expect(key.length).toBeGreaterThan(30);
+      await store.newIncarnation();
+      expect([await store.pointKey(), await other.pointKey()]).toEqual([key, key]);
+    });
+
     it('ends for every reader when a new life begins, also in the middle of a watch', async () => {
       const { store, other } = world();
       const made = await writeOne(store, put(freshId()));

@@ -76,6 +76,58 @@ export function describeSessions(world: () => StoreWorld): void {
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
     });
 
+    it('is not opened by an epoch that no count reaches, until the operator resets it', async () => {
+      const { store, other, sessions } = world();
+      const zone = freshId().name;
+      expect(await sessions.resetEpoch(zone)).toBeUndefined();
+      const first = numberOf(await sessions.open(request(zone, { epoch: 5 })));
+      const before = await sessions.session(zone);
+      const claims = [1_000_006, 2 ** 40, Number.MAX_SAFE_INTEGER];
+      for (const epoch of claims) {
+        expect(await sessions.open(request(zone, { epoch }))).toEqual({ type: 'doubtful', epoch: 5 });
+      }
+      expect(await sessions.session(zone)).toEqual(before);
+      await store.write({ changes: [], onRefusal: 'abort', session: { zone, session: first } });
+      const high = numberOf(await sessions.open(request(zone, { epoch: 1_000_005 })));
+      expect(await sessions.open(request(zone, { epoch: 6 }))).toEqual({ type: 'older', epoch: 1_000_005 });
+
+      expect([await sessions.resetEpoch(zone), await sessions.resetEpoch(zone)]).toEqual([1_000_005, -1]);
+      // I7: nothing of the session before commits any more.
+      const late = { changes: [], onRefusal: 'abort', session: { zone, session: high } } as const;
+      await expect(other.write(late)).rejects.toBeInstanceOf(Fenced);
+      expect(numberOf(await sessions.open(request(zone, { epoch: 6 })))).toBeGreaterThan(high);
+      expect(await sessions.open(request(zone, { epoch: 4 }))).toEqual({ type: 'older', epoch: 6 });
+      await sessions.resetEpoch(zone);
+      expect(await sessions.open(request(zone, { epoch: 2 ** 40 }))).toMatchObject({ type: 'opened' });
+    });
+
+    it('takes any epoch of a store that was adopted', async () => {
+      const { sessions } = world();
+      const zone = freshId().name;
+      await sessions.open(request(zone, { epoch: 7 }));
+      await sessions.adopt(zone, 'another');
+      expect(await sessions.open(request(zone, { storeId: 'another', epoch: 1 }))).toMatchObject({ type: 'opened' });
+    });
+
+    it('is forgotten with all that it was bound to, but for its numbers', async () => {
+      const { store, other, sessions } = world();
+      const zone = freshId().name;
+      expect(await sessions.forget(zone, 1)).toBe(false);
+      const first = numberOf(await sessions.open(request(zone, { epoch: 9 })));
+      const second = numberOf(await sessions.open(request(zone, { epoch: 9 })));
+      expect(await sessions.forget(zone, first)).toBe(false);
+      expect([await sessions.forget(zone, second), await sessions.forget(zone, second)]).toEqual([true, false]);
+      expect(await sessions.session(zone)).toBeUndefined();
+      const late = { changes: [], onRefusal: 'abort', session: { zone, session: second } } as const;
+      await expect(store.write(late)).rejects.toBeInstanceOf(Fenced);
+      const anew = await sessions.open(request(zone, { storeId: 'another', epoch: 1 }));
+      expect(anew).toEqual({ type: 'opened', session: expect.any(Number) });
+      expect(numberOf(anew)).toBeGreaterThan(second);
+      for (const session of [first, second]) {
+        await expect(other.write({ ...late, session: { zone, session } })).rejects.toBeInstanceOf(Fenced);
+      }
+    });
+
     it('goes to the next store where the zone is bound to none', async () => {
       const { store, sessions } = world();
       const zone = freshId().name;

@@ -19,6 +19,10 @@ class TestLock implements LeaderLock {
 
   constructor(private readonly clock: FakeClock) {}
 
+  answers(): Promise<void> {
+    return this.away ? Promise.reject(new Error('away')) : Promise.resolve();
+  }
+
   acquire(holder: string, leaseMs: number): Promise<boolean> {
     if (this.away) return Promise.reject(new Error('away'));
     if (this.holder !== undefined && this.holder !== holder && this.until > this.clock.now())
@@ -186,14 +190,47 @@ describe('an election', () => {
     await pass(100);
     const b = candidate('b');
     lock.away = true;
+    await pass(LEASE / 2);
+    expect([a.terms.length, b.terms.length]).toEqual([1, 0]);
+    a.stop.abort();
+    await pass(LEASE / 4);
+    expect(b.terms.length).toBe(0);
+    await pass(LEASE / 2);
+    expect(b.terms).toMatchObject([{ epoch: 2 }]);
+  });
+
+  it('waits no second lease for a lock server that is away already', async () => {
+    const a = candidate('a');
+    await pass(100);
+    const b = candidate('b');
+    lock.away = true;
     await pass(5 * LEASE);
     expect([a.terms.length, b.terms.length]).toEqual([1, 0]);
     a.stop.abort();
-    await pass(LEASE - 200);
-    expect(b.terms.length).toBe(0);
-    await pass(LEASE);
+    await pass(LEASE / 5);
     expect(b.terms).toMatchObject([{ epoch: 2 }]);
   });
+
+  for (const [how, silent] of [
+    ['refuses', new Error('refused')],
+    ['says nothing', undefined],
+  ] as const) {
+    it(`takes over from a killed leader within 5 s when a lock server that dies with it ${how}`, async () => {
+      const away = (): Promise<never> => (silent ? Promise.reject(silent) : new Promise<never>(() => undefined));
+      const lease = new CutLease(disk);
+      const a = candidate('a', { lease });
+      await pass(100);
+      const b = candidate('b');
+      await pass(2 * LEASE);
+      lock.acquire = away;
+      lock.answers = away;
+      lock.renew = away;
+      lease.away = true; // killed: it renews nothing any more
+      await pass(5_000);
+      expect(a.terms[0]?.signal.aborted).toBe(true);
+      expect(b.terms).toMatchObject([{ epoch: 2 }]);
+    });
+  }
 
   it('lets those who see the lock and those who do not depose each other never', async () => {
     const blind = new TestLock(clock);

@@ -26,6 +26,8 @@ export interface MemoryBackup {
   readonly rows: ReadonlyMap<string, MemoryRow>;
   readonly notes: ReadonlyMap<string, Note>;
   readonly sessions: ReadonlyMap<string, ZoneSession>;
+  readonly sessionFloor: number;
+  readonly pointKey: string;
   readonly leader: LeaderRow;
   readonly incarnation: string;
   readonly revision: number;
@@ -44,6 +46,10 @@ export class MemoryDisk {
   readonly vips = new Map<string, string>();
   notes = new Map<string, Note>();
   sessions = new Map<string, ZoneSession>();
+  /** Largest number of a session that was forgotten. */
+  sessionFloor = 0;
+  /** See ResourceStore. */
+  pointKey: string;
   leader: LeaderRow = { epoch: 0, holder: '', expiresAt: 0 };
   incarnation: string;
   revision = 0;
@@ -58,6 +64,8 @@ export class MemoryDisk {
     this.clock = options.clock ?? systemClock;
     this.newId = options.newId ?? randomUUID;
     this.incarnation = this.newId();
+    // Not drawn, so that a simulation is the same each time; nothing that is kept in memory needs a better one.
+    this.pointKey = `key of ${this.incarnation}`;
   }
 
   /** Makes a transaction's rows and notes the disk's, and wakes watches. */
@@ -109,9 +117,9 @@ export class MemoryDisk {
 
   /** A backup to `restore` later. */
   save(): MemoryBackup {
-    const { leader, incarnation, revision, floor, creationOrder } = this;
+    const { leader, incarnation, revision, floor, creationOrder, sessionFloor, pointKey } = this;
     const [rows, notes, sessions] = [new Map(this.rows), new Map(this.notes), new Map(this.sessions)];
-    return { rows, notes, sessions, leader, incarnation, revision, floor, creationOrder };
+    return { rows, notes, sessions, leader, incarnation, revision, floor, creationOrder, sessionFloor, pointKey };
   }
 
   /** Goes back to a backup, as when an operator restores one; a new life begins unless told otherwise (design.md §2.7). */
@@ -129,6 +137,8 @@ export class MemoryDisk {
       floor: backup.floor,
       creationOrder: backup.creationOrder,
       leader: backup.leader,
+      sessionFloor: backup.sessionFloor,
+      pointKey: backup.pointKey,
     });
     this.incarnation = backup.incarnation;
     if (life === 'new') this.beginLife();

@@ -3,6 +3,12 @@ import type { SessionOpening, SessionRequest, SessionStore, ZoneSession } from '
 import type { MemoryDisk } from './memory-disk';
 import { promised } from './promised';
 
+/** Taken for lower than every epoch. */
+const UNKNOWN_EPOCH = -1;
+
+/** Larger steps between the epochs of one life are doubtful. */
+const LARGEST_STEP = 1_000_000;
+
 /** Sessions of zones on a memory disk. */
 export class MemorySessions implements SessionStore {
   constructor(private readonly disk: MemoryDisk) {}
@@ -17,7 +23,28 @@ export class MemorySessions implements SessionStore {
       if (!standing || standing.storeId === storeId) return false;
       const [up, down] = [standing.up, standing.down];
       const ended = storeId === '' ? { up, down } : { up: Math.max(up, down) + 1, down: Math.max(up, down) + 1 };
-      this.disk.sessions.set(zone, { ...standing, storeId, ...ended });
+      const epoch = storeId === '' ? standing.epoch : UNKNOWN_EPOCH;
+      this.disk.sessions.set(zone, { ...standing, storeId, epoch, ...ended });
+      return true;
+    });
+  }
+
+  resetEpoch(zone: string): Promise<number | undefined> {
+    return promised(() => {
+      const standing = this.disk.sessions.get(zone);
+      if (!standing) return undefined;
+      const ended = Math.max(standing.up, standing.down) + 1;
+      this.disk.sessions.set(zone, { ...standing, epoch: UNKNOWN_EPOCH, up: ended, down: ended });
+      return standing.epoch;
+    });
+  }
+
+  forget(zone: string, session: number): Promise<boolean> {
+    return promised(() => {
+      const standing = this.disk.sessions.get(zone);
+      if (!standing || Math.max(standing.up, standing.down) !== session) return false;
+      this.disk.sessions.delete(zone);
+      this.disk.sessionFloor = Math.max(this.disk.sessionFloor, session);
       return true;
     });
   }
@@ -40,7 +67,10 @@ function openSession(disk: MemoryDisk, request: SessionRequest): SessionOpening 
   if (standing && standing.incarnation === incarnation && epoch < standing.epoch) {
     return { type: 'older', epoch: standing.epoch };
   }
-  const { up = 0, down = 0 } = standing ?? {};
+  if (standing?.incarnation === incarnation && standing.epoch >= 0 && epoch > standing.epoch + LARGEST_STEP) {
+    return { type: 'doubtful', epoch: standing.epoch };
+  }
+  const { up = disk.sessionFloor, down = disk.sessionFloor } = standing ?? {};
   const session = Math.max(up, down) + 1;
   disk.sessions.set(zone, {
     zone,

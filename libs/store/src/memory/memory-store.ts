@@ -38,6 +38,10 @@ export class MemoryStore implements ResourceStore, StoreUpkeep {
     return this.there(() => this.disk.floor);
   }
 
+  pointKey(): Promise<string> {
+    return this.there(() => this.disk.pointKey);
+  }
+
   get(id: Identity): Promise<Resource | undefined> {
     return this.there(() => {
       const row = this.disk.rows.get(identityKey(id));

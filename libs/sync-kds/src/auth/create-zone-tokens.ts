@@ -14,6 +14,8 @@ export interface ZoneTokenDesk {
   readonly tokens: ZoneTokens;
   /** What the operator should know who deletes this resource: which zones come by tokens of a signing key. */
   deletionWarnings(id: Identity): readonly string[];
+  /** Which secrets hold no signing key although their names say so. */
+  faults(): readonly string[];
   close(): void;
 }
 
@@ -25,6 +27,7 @@ export function createZoneTokens(parts: ZoneTokenParts): ZoneTokenDesk {
     auth,
     tokens: new ZoneTokens(parts, trust),
     deletionWarnings: (id) => keyWarnings(id, auth),
+    faults: () => trust.faults,
     close: () => trust.close(),
   };
 }

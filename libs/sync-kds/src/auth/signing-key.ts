@@ -18,6 +18,9 @@ export interface SigningKey {
 export type SigningKeyReading =
   { readonly ok: true; readonly key: SigningKey } | { readonly ok: false; readonly reason: string };
 
+/** The highest serial that a name can hold. */
+export const HIGHEST_SERIAL = 999_999_999_999_999;
+
 /** The name of the GlobalSecret of a serial. */
 export function signingKeyName(serial: number): string {
   return `${NAME}-${serial}`;

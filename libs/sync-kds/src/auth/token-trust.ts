@@ -3,13 +3,16 @@ import type { Logger } from '@causeway/runtime';
 import type { IndexChange, IndexEvent, ResourceIndex } from '@causeway/store';
 import { readRevocations, REVOCATIONS } from './revocations';
 import { globalSecretId, isOwnGlobalSecret, secretText } from './secret-text';
-import { readSigningKey, signingKeySerial, type SigningKey } from './signing-key';
+import { readSigningKey, signingKeySerial, type SigningKey, type SigningKeyReading } from './signing-key';
 import type { TokenRules } from './zone-token';
 
 /** What this replica trusts now: keys, revocations and zones that need no token, as the index has them. */
 export class TokenTrust {
   private current: TokenRules = { keys: new Map(), revoked: new Set() };
   private readonly listeners = new Set<() => void>();
+  /** What each secret was read as: keys are read again only where their secret is another. */
+  private readings = new Map<string, { readonly secret: Resource; readonly reading: SigningKeyReading }>();
+  private unusable: readonly string[] = [];
   private readonly unsubscribe: () => void;
 
   constructor(
@@ -35,6 +38,11 @@ export class TokenTrust {
     return undefined;
   }
 
+  /** Which secrets hold no key although their names say so, and why; the values are not repeated. */
+  get faults(): readonly string[] {
+    return this.unusable;
+  }
+
   /** Whether the operator said that this zone comes without a token (`Zone.spec.auth`; design.md §5). */
   isExempt(zone: string): boolean {
     return authOf(this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone })) === 'none';
@@ -58,15 +66,28 @@ export class TokenTrust {
 
   private read(): void {
     const keys = new Map<number, SigningKey>();
+    const readings: typeof this.readings = new Map();
+    const faults: string[] = [];
     for (const secret of this.index.ofKind(globalSecretId('').kind)) {
       const serial = isOwnGlobalSecret(secret.id) ? signingKeySerial(secret.id.name) : undefined;
       if (serial === undefined) continue;
-      const reading = readSigningKey(serial, secret);
+      const known = this.readings.get(secret.id.name);
+      const reading = known?.secret === secret ? known.reading : readSigningKey(serial, secret);
+      readings.set(secret.id.name, { secret, reading });
       if (reading.ok) keys.set(serial, reading.key);
-      else this.logger.error('a signing key cannot be used', { secret: secret.id.name, reason: reading.reason });
+      else faults.push(`${secret.id.name}: ${reading.reason}`);
     }
+    this.readings = readings;
+    this.tell(faults.sort());
     const list = this.index.get(globalSecretId(REVOCATIONS));
     this.current = { keys, revoked: readRevocations(list ? secretText(list) : '') };
+  }
+
+  /** One line for all of them, and only when they are others than before. */
+  private tell(faults: readonly string[]): void {
+    const same = faults.join() === this.unusable.join();
+    this.unusable = faults;
+    if (!same && faults.length > 0) this.logger.error('signing keys cannot be used', { secrets: faults });
   }
 }
 

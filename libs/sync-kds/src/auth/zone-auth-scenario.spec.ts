@@ -112,6 +112,37 @@ describe('a global that asks for zone tokens', () => {
     expect([copy.id.zone, copy.labels['kuma.io/zone']]).toEqual(['east', 'east']);
   });
 
+  it('admits zones by the keys that there are while other secrets of such names hold none, and says which', async () => {
+    const { plane, desk } = global;
+    const token = await global.token('east');
+    const garbage = [2, 7, 999_999_999_999_999].map((serial) => signingKeyName(serial));
+    await plane.write([
+      ...garbage.map((name) => putSecret(coreKinds, name, 'no key', 'absent')),
+      putSecret(coreKinds, REVOCATIONS, '\u0000,,, \n', 'absent'),
+    ]);
+    await plane.holds(globalSecretId(signingKeyName(7)));
+    expect(desk.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
+    const started = createZoneTokens({
+      ...{ store: plane.store, index: plane.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
+    });
+    await started.tokens.ensureKey();
+    expect(started.faults()).toHaveLength(3);
+    started.close();
+    expect(await global.answer('handshake', 'east', token)).toEqual(['OK', '']);
+    // The highest serial is used up by what is no key: the lowest that is free is next.
+    expect(await desk.tokens.rotate()).toBe(3);
+    expect(await global.answer('handshake', 'west', await global.token('west'))).toEqual(['OK', '']);
+  });
+
+  it('makes a key that can be used where all that is stored is none', async () => {
+    const empty = new TokenGlobal();
+    await empty.plane.write([putSecret(coreKinds, signingKeyName(999_999_999_999_999), 'no key', 'absent')]);
+    await empty.plane.holds(globalSecretId(signingKeyName(999_999_999_999_999)));
+    await empty.desk.tokens.ensureKey();
+    expect((await empty.desk.tokens.issue({ zone: 'east', validFor: '1h' })).token).not.toBe('');
+    await empty.close();
+  });
+
   describe.each(['handshake', 'down', 'up'] as const)('on %s', (call) => {
     it.each<[string, () => Promise<string | undefined>, string, RegExp]>([
       ['its token', () => global.token('east'), 'OK', /^$/],

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '@causeway/runtime';
 import type { Expectation, ResourceIndex, ResourceStore } from '@causeway/store';
 import { isTokenId, readRevocations, REVOCATIONS, withRevocation } from './revocations';
 import { globalSecretId, isOwnGlobalSecret, putSecret, secretText } from './secret-text';
-import { makeSigningKey, signingKeyName, signingKeySerial } from './signing-key';
+import { HIGHEST_SERIAL, makeSigningKey, signingKeyName, signingKeySerial } from './signing-key';
 import type { TokenTrust } from './token-trust';
 import { readValidity } from './validity';
 import { CP_SCOPE, SCOPES } from './zone-claims';
@@ -87,8 +87,11 @@ export class ZoneTokens {
   /** Makes a signing key that is newer than all others; tokens of the others stay valid. Resolves with its serial. */
   async rotate(): Promise<number> {
     const text = await makeSigningKey();
-    let serial = this.newestSerial();
-    await this.untilWritten(() => Promise.resolve({ name: signingKeyName(++serial), text, expect: 'absent' as const }));
+    let serial = 0;
+    await this.untilWritten(() => {
+      serial = this.nextSerial(serial);
+      return Promise.resolve({ name: signingKeyName(serial), text, expect: 'absent' as const });
+    });
     this.parts.logger.info('a signing key of zone tokens was made', { serial });
     return serial;
   }
@@ -96,20 +99,29 @@ export class ZoneTokens {
   /** Makes the first signing key where there is none. Replicas that start together agree on one. */
   async ensureKey(): Promise<void> {
     if (this.trust.signer) return;
-    const name = signingKeyName(this.newestSerial() + 1);
+    const name = signingKeyName(this.nextSerial(0));
     const revision = await this.write({ name, text: await makeSigningKey(), expect: 'absent' });
     if (revision !== undefined)
       this.parts.logger.info('the first signing key of zone tokens was made', { secret: name });
     await this.parts.index.reached(await this.parts.store.head());
   }
 
-  /** Serials of deleted keys are not used again as long as anybody knows of them: their tokens would be misjudged. */
-  private newestSerial(): number {
+  /**
+   * A serial above `tried` and all others: those of deleted keys are not used again as long as anybody knows of them, or
+   * their tokens would be misjudged. Where somebody has used up the highest, the lowest that is free.
+   */
+  private nextSerial(tried: number): number {
     const { index } = this.parts;
     const living = [...index.ofKind(globalSecretId('').kind)].map(({ id }) => id);
     const gone = [...index.tombstones()].map(({ id }) => id);
     const ids = [...living, ...gone].filter(isOwnGlobalSecret);
-    return Math.max(0, ...ids.map(({ name }) => signingKeySerial(name) ?? 0));
+    const used = new Set(ids.map(({ name }) => signingKeySerial(name) ?? 0));
+    let newest = tried;
+    for (const serial of used) newest = Math.max(newest, serial);
+    if (newest < HIGHEST_SERIAL) return newest + 1;
+    let free = tried < HIGHEST_SERIAL ? tried + 1 : 1;
+    while (used.has(free)) free++;
+    return free;
   }
 
   /** Writes what `next` decides from the stored state; anew when somebody else came first. Undefined: nothing to do. */

@@ -2,14 +2,19 @@ import { crossesZones } from '@causeway/resources';
 import type { Peer } from '@causeway/sync';
 import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
+import type { PointSigner } from '../resume-points';
 import { OfferStream, type Standing } from '../stream/offer-stream';
-import type { PeerStream } from '../stream/peer-stream';
+import { LimitedLogger } from '../stream/limited-logger';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
 import { dialectOf, Extension } from '../wire/dialect';
 import type { GlobalParts } from './parts';
 import type { Listener } from './audience';
-import type { Entrance } from './zone-door';
-import type { ZoneStream } from './zone-stream';
+import type { StreamParts, ZoneStream } from './zone-stream';
+
+/** What GlobalToZoneSync of one session is made of. */
+export interface DownParts extends StreamParts {
+  readonly signer: PointSigner;
+}
 
 /** GlobalToZoneSync of one session: tells a zone what it may know. */
 export class DownStream implements ZoneStream {
@@ -21,8 +26,7 @@ export class DownStream implements ZoneStream {
 
   constructor(
     private readonly parts: GlobalParts,
-    entrance: Entrance,
-    stream: PeerStream,
+    { entrance, stream, signer }: DownParts,
   ) {
     const { audience, options } = parts;
     const { zone, extensions, causeway } = entrance;
@@ -37,7 +41,7 @@ export class DownStream implements ZoneStream {
       controlPlane: 'global',
       zone,
       ...(causeway
-        ? { standing: this.standing() }
+        ? { standing: this.standing(signer) }
         : {
             introduced: ({ controlPlaneId }) => parts.plainLives.learn(zone, controlPlaneId),
             withheld: (name) => {
@@ -45,7 +49,9 @@ export class DownStream implements ZoneStream {
               return !parts.gate.isOpen && kind !== undefined && crossesZones(kind.sync);
             },
           }),
-      logger: options.logger.child({ zone, stream: 'down' }),
+      registry: options.registry,
+      now: () => options.clock.now(),
+      logger: LimitedLogger.of(options.logger.child({ zone, stream: 'down' }), options.clock),
     });
     this.listener = { peer, dialect, stream: this.offering };
     audience.join(this.listener);
@@ -70,17 +76,26 @@ export class DownStream implements ZoneStream {
     return this.offering.reports();
   }
 
+  unanswered(): number {
+    return this.offering.unanswered;
+  }
+
+  blockedSince(): number | undefined {
+    return this.offering.blockedSince;
+  }
+
   ended(): void {
     this.forget();
     this.parts.audience.leave(this.listener);
   }
 
-  private standing(): Standing {
+  private standing(signer: PointSigner): Standing {
     const { audience, options } = this.parts;
     const incarnation = (): string => options.index.point?.incarnation ?? '';
     return {
       incarnation,
       view: (kind) => audience.viewOf(kind),
+      mac: (kind, point) => signer.mac(kind, point),
       since: (kind) => {
         const point = this.points.get(kind);
         if (!point || point.incarnation !== incarnation()) return undefined;

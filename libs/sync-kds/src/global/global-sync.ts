@@ -6,7 +6,8 @@ import {
   type HandshakeResponse,
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
+import type { IndexChange, ResourceIndex } from '@causeway/store';
+import { QUARANTINED, releases } from '@causeway/sync';
 import { LiveAdmissions } from '../auth/live-admissions';
 import type { KindReport } from '../report';
 import { kdsChannelOptions } from '../wire/channel-options';
@@ -14,19 +15,33 @@ import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
+import { AttemptLimits } from './attempt-limits';
 import { Audience } from './audience';
+import { ConnectionGuard, DEFAULT_CONNECTIONS } from './connection-guard';
+import { DoubtfulClaims } from './doubtful-claims';
 import { ZoneInsights } from './insights';
 import { KumaGate } from './kuma-gate';
-import { LiveSessions } from './live-sessions';
+import { LiveSessions, type SessionMember } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import { RefusedStores } from './refused-stores';
+import type { GlobalParts } from './parts';
+import { StreamEnds } from './stream-ends';
 import { PlainLives } from './plain-lives';
+import { Quarantines } from './quarantines';
+import { RefusalLog } from './refusal-log';
 import { withRelayedKinds } from './relayed-kinds';
 import { unaryFor } from './unary';
 import { Upkeep } from './upkeep';
 import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
 import { ZoneDoor } from './zone-door';
+import { ZoneIntake, type IntakeFigures } from './zone-intake';
 import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
+
+/** What zones cost a replica now. */
+export interface ZoneCosts extends IntakeFigures {
+  /** Bytes that were sent to zones and not answered. */
+  readonly unansweredBytes: number;
+}
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync extends ZoneDecisions {
@@ -38,6 +53,8 @@ export interface GlobalSync extends ZoneDecisions {
   accept(arrived: ArrivedStream): void;
   /** How far each zone with a stream on this replica is, by zone and kind. */
   figures(): ReadonlyMap<string, readonly KindReport[]>;
+  /** What zones cost this replica. */
+  costs(): ZoneCosts;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
@@ -59,47 +76,111 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
-  const insights = new ZoneInsights(options, live, refused);
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), { refused, gate });
+  const ends = new StreamEnds();
+  const intake = new ZoneIntake(clock, options.intake);
+  const doubts = new DoubtfulClaims(options);
+  const quarantines = new Quarantines(index, registry);
+  const insights = new ZoneInsights(options, live, { refused, doubts, ends });
+  const limits = new AttemptLimits(clock, options.attempts);
+  const doorParts = { refused, doubts, gate, quarantines, limits };
+  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
   const upkeep = new Upkeep({ options, live, audience, insights, gate });
-  const unsubscribe = index.subscribe((event) => {
-    if (event.reloaded) live.closeAll('the global loaded its state anew');
-    for (const { id, after } of event.changes) {
-      if (id.kind === 'Zone' && !after) live.closeZone(id.name, 'the zone was deleted');
-    }
-    if (event.changes.some(({ id }) => id.kind === 'Zone')) void gate.look();
-    audience.observe(event);
-  });
+  const unsubscribe = followIndex(index, { live, quarantines, gate, audience });
   const admissions = new LiveAdmissions(options.auth, clock, options.logger);
-  const streams = new ZoneStreams({ plainLives: new PlainLives(), gate, options, audience, live, door, admissions });
-  let server: Server | undefined;
+  const refusals = new RefusalLog(clock, options.logger);
+  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals, intake, ends };
+  const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
+  const port = zonePort(options, { refusals, streams, door });
   upkeep.start();
   return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(options, streams, door);
-      return listen(server, `${host}:${port}`, credentials);
-    },
+    bind: (host, number, credentials) => port.bind(host, number, credentials),
     handshake: (request, headers) => door.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
-    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    ...figuresOf(live, intake),
     insightOf: (resource) => insights.of(resource),
-    ...zoneDecisions({ options, live, refused }),
+    ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
       upkeep.stop();
       unsubscribe();
       gate.close();
       admissions.close();
       live.closeAll('the global stops');
-      if (server) await shutDown(server);
+      await port.close();
     },
   };
 }
 
-function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: ZoneDoor): Server {
+function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'figures' | 'costs'> {
+  const members = (): readonly SessionMember[] => live.names().flatMap((zone) => live.of(zone));
+  return {
+    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    costs: () => ({
+      ...intake.figures(),
+      unansweredBytes: members().reduce((sum, member) => sum + member.unanswered(), 0),
+    }),
+  };
+}
+
+/** What changes in the store means for the streams; until the returned function is called. */
+function followIndex(
+  index: ResourceIndex,
+  { live, quarantines, gate, audience }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'audience'>,
+): () => void {
+  return index.subscribe((event) => {
+    if (event.reloaded) live.closeAll('the global loaded its state anew');
+    const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
+    for (const change of zones) {
+      const reason = endingBy(change, quarantines);
+      if (reason !== undefined) live.closeZone(change.id.name, reason);
+    }
+    if (zones.length > 0) void gate.look();
+    audience.observe(event);
+  });
+}
+
+/** Why a change of a Zone ends its streams; undefined where it does not. */
+function endingBy({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
+  if (!after) return 'the zone was deleted';
+  const now = quarantines.of(after);
+  if (now.all) return `the zone is ${QUARANTINED}`;
+  return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
+}
+
+/** The port by which zones come, once it is bound. */
+interface ZonePort {
+  bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What answers at the port. */
+interface PortParts {
+  readonly refusals: RefusalLog;
+  readonly streams: ZoneStreams;
+  readonly door: ZoneDoor;
+}
+
+function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, parts: PortParts): ZonePort {
+  const guard = new ConnectionGuard(connections, parts.refusals);
+  let server: Server | undefined;
+  return {
+    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
+      server ??= serverFor(parts);
+      return guard.listen(server, { host, port }, credentials);
+    },
+    close: async () => {
+      const ended = guard.stop();
+      if (server) await shutDown(server);
+      guard.end();
+      await ended;
+    },
+  };
+}
+
+function serverFor({ refusals, streams, door }: PortParts): Server {
   const server = new Server(kdsChannelOptions.server);
-  const unary = unaryFor(logger);
+  const unary = unaryFor(refusals);
   server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers) => door.handshake(request, headers)),
+    handshake: unary((request: HandshakeRequest, headers, address) => door.handshake(request, headers, address)),
   });
   server.addService(kdsSyncService, {
     globalToZoneSync: (call: BytesCall) => void streams.down(call),
@@ -110,15 +191,6 @@ function serverFor({ logger }: GlobalSyncOptions, streams: ZoneStreams, door: Zo
     { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
   );
   return server;
-}
-
-function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error) reject(new Error(`cannot listen on ${address}: ${errorText(error)}`, { cause: error }));
-      else resolve(port);
-    });
-  });
 }
 
 /** Streams are ended before; what is still open then belongs to peers that do not read. */

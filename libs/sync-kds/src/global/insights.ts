@@ -3,9 +3,11 @@ import { errorText } from '@causeway/runtime';
 import { Fenced, type Note, type ZoneSession } from '@causeway/store';
 import { newLifeDocument, reportDocument } from '../insight-documents';
 import { healthOf, type Health, type KindReport } from '../report';
+import type { DoubtfulClaims } from './doubtful-claims';
 import type { LiveSessions, SessionMember } from './live-sessions';
 import { DEFAULT_HOLD, type GlobalSyncOptions } from './options';
 import type { RefusedStores } from './refused-stores';
+import type { StreamEnds } from './stream-ends';
 
 /** Where insights of zones stand beside the log, by zone. */
 export const INSIGHTS = 'zone-insight';
@@ -42,15 +44,26 @@ export class ZoneInsights {
   constructor(
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
-    private readonly refused: RefusedStores,
+    private readonly asides: {
+      readonly refused: RefusedStores;
+      readonly doubts: DoubtfulClaims;
+      readonly ends: StreamEnds;
+    },
   ) {}
 
   /** The insight of a Zone; undefined for other kinds and for zones that never had a session. */
   async of(zone: Resource): Promise<JsonObject | undefined> {
     if (zone.id.kind !== 'Zone') return undefined;
     const { name } = zone.id;
-    const [insight, refused] = await Promise.all([this.lastOf(name), this.refused.of(name)]);
-    return insight && refused ? { ...insight, refused: { ...refused } } : insight;
+    const { refused, doubts } = this.asides;
+    const [last, store, doubtful] = await Promise.all([this.lastOf(name), refused.of(name), doubts.of(name)]);
+    if (!store && !doubtful) return last;
+    const insight = last ?? { health: 'Offline', sessions: [], kinds: [] };
+    return {
+      ...insight,
+      ...(store ? { refused: { ...store } } : {}),
+      ...(doubtful ? { doubtful: { ...doubtful } } : {}),
+    };
   }
 
   /** Writes the insights of these zones, in one order: what was said earlier never stands over what was said later. */
@@ -143,6 +156,7 @@ export class ZoneInsights {
         zoneInstanceId: member.zoneInstance(),
       })),
       ...newLifeDocument(members.flatMap((member) => member.pendingLife() ?? [])[0], hold),
+      ...this.asides.ends.document(zone),
       kinds: reports.map((report) => reportDocument(report, now)),
       subscriptions: members
         .filter((member) => member.direction === 'down')

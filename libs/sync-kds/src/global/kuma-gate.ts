@@ -10,6 +10,11 @@ const AREA = 'global-life';
 const LIFE = 'life';
 const REPORTED = 'reported/';
 
+/** Where it stands that a zone has reported. */
+export function reportedNote(zone: string): { readonly area: string; readonly key: string } {
+  return { area: AREA, key: REPORTED + zone };
+}
+
 interface Life {
   /** First sight, ms since 1970. */
   readonly since: number;
@@ -88,7 +93,7 @@ export class KumaGate {
     const known = new Set((await sessions.sessions()).map(({ zone }) => zone));
     const reported = new Set(notes.filter(({ value }) => value?.['incarnation'] === incarnation).map(({ key }) => key));
     return [...index.ofKind('Zone')].map(({ id, spec }) => ({
-      enabled: spec['enabled'] !== false,
+      enabled: spec['enabled'] !== false && !(isJsonObject(spec['quarantine']) && spec['quarantine']['all'] === true),
       hadSession: known.has(id.name),
       reported: reported.has(REPORTED + id.name),
     }));

@@ -17,6 +17,10 @@ export interface SessionMember {
   /** A life of the zone that is not accepted, where its state comes in. */
   pendingLife(): PendingLife | undefined;
   reports(): readonly KindReport[];
+  /** Bytes that were sent and not answered. */
+  unanswered(): number;
+  /** Since when the zone reads nothing though its buffers are full, ms since 1970. */
+  blockedSince(): number | undefined;
   close(detail: string): void;
 }
 

@@ -3,7 +3,10 @@ import type { Registry } from '@causeway/resources';
 import type { ResourceIndex, ResourceStore, SessionStore, StoreUpkeep } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../wire/language/kuma-language';
+import type { AttemptSizes } from './attempt-limits';
 import type { AuthPort } from './auth';
+import type { ConnectionLimits } from './connection-guard';
+import type { IntakeSettings } from './zone-intake';
 
 /** What the global's side of sync is made of. */
 export interface GlobalSyncOptions {
@@ -31,6 +34,12 @@ export interface GlobalSyncOptions {
   readonly propagated?: (kind: string, age: number) => void;
   /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
+  /** What zones may cost this replica. */
+  readonly intake?: IntakeSettings;
+  /** How many connections zones may have open. */
+  readonly connections?: ConnectionLimits;
+  /** How often zones may shake hands and open streams. */
+  readonly attempts?: AttemptSizes;
   /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */
   readonly upkeep?: Pick<StoreUpkeep, 'newIncarnation'>;
 }

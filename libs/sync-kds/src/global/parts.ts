@@ -4,7 +4,11 @@ import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import type { PlainLives } from './plain-lives';
+import type { Quarantines } from './quarantines';
+import type { RefusalLog } from './refusal-log';
+import type { StreamEnds } from './stream-ends';
 import type { ZoneDoor } from './zone-door';
+import type { ZoneIntake } from './zone-intake';
 
 /** The parts of one global's sync. */
 export interface GlobalParts {
@@ -15,4 +19,8 @@ export interface GlobalParts {
   readonly plainLives: PlainLives;
   readonly gate: KumaGate;
   readonly admissions: LiveAdmissions;
+  readonly intake: ZoneIntake;
+  readonly ends: StreamEnds;
+  readonly quarantines: Quarantines;
+  readonly refusals: RefusalLog;
 }

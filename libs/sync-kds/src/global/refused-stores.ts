@@ -3,7 +3,7 @@ import { errorText } from '@causeway/runtime';
 import type { GlobalSyncOptions } from './options';
 
 /** Where refusals stand beside the log, by zone. */
-const REFUSALS = 'zone-refusal';
+export const REFUSALS = 'zone-refusal';
 
 /** A refused zone tries again within seconds: a refusal that is not renewed for so long is over, ms. */
 const SHOWN = 600_000;

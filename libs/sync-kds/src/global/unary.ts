@@ -1,12 +1,33 @@
-import { status, type handleUnaryCall } from '@grpc/grpc-js';
+import { Metadata, status, type handleUnaryCall } from '@grpc/grpc-js';
 import { DomainError } from '@causeway/resources';
-import { errorText, type Logger } from '@causeway/runtime';
+import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
+import { addressOf, TooMany } from './attempt-limits';
+import type { RefusalLog } from './refusal-log';
+
+/** When a caller may come again, ms; gRPC's own name for it. */
+const RETRY_AFTER = 'grpc-retry-pushback-ms';
+
+/** Longest text of a failure: it travels in a header, whose size peers bound. */
+const LONGEST = 1_000;
+
+/** What a log line can show of whom a caller says to be. */
+export function shownZone({ zone }: ZoneHeaders): string {
+  const text = zone.replace(/[^ -~]/g, '?');
+  return text.length <= 63 ? text : `${text.slice(0, 60)}...`;
+}
+
+/** The text of a failure as it is sent and logged. */
+export function shortText(error: unknown): string {
+  const text = errorText(error);
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}... (${text.length} characters)`;
+}
 
 /** The status of a failure towards a zone. */
 export function statusOf(error: unknown): status {
   if (!(error instanceof DomainError)) return status.INTERNAL;
+  if (error instanceof TooMany) return status.RESOURCE_EXHAUSTED;
   if (error instanceof Unauthenticated) return status.UNAUTHENTICATED;
   const codes = {
     NotFound: status.NOT_FOUND,
@@ -19,16 +40,25 @@ export function statusOf(error: unknown): status {
 }
 
 /** Makes gRPC handlers of async functions; failures are logged and mapped once. */
-export function unaryFor(logger: Logger) {
-  return <Q, A>(answer: (request: Q, headers: ZoneHeaders) => Promise<A>): handleUnaryCall<Q, A> =>
+export function unaryFor(log: RefusalLog) {
+  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, address: string) => Promise<A>): handleUnaryCall<Q, A> =>
     (call, callback) => {
       const headers = decodeZoneHeaders(call.metadata);
-      answer(call.request, headers).then(
+      const address = addressOf(call.getPeer());
+      answer(call.request, headers, address).then(
         (response) => callback(null, response),
         (error: unknown) => {
-          logger.warn('a call of a zone failed', { zone: headers.zone, error: errorText(error) });
-          callback({ code: statusOf(error), details: errorText(error) });
+          const zone = shownZone(headers);
+          const details = shortText(error);
+          log.warn(`${zone} ${address}`, 'a call of a zone failed', { zone, address, error: details });
+          callback({ code: statusOf(error), details, ...(error instanceof TooMany ? hintOf(error) : {}) });
         },
       );
     };
+}
+
+function hintOf({ retryAfter }: TooMany): { readonly metadata: Metadata } {
+  const metadata = new Metadata();
+  metadata.set(RETRY_AFTER, String(retryAfter));
+  return { metadata };
 }

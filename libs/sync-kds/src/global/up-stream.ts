@@ -1,20 +1,25 @@
 import { crossesZones } from '@causeway/resources';
-import { goesUp, type PendingLife } from '@causeway/sync';
+import { goesUp, QUARANTINED, type PendingLife } from '@causeway/sync';
 import { PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
+import { IntakeShare } from '../stream/intake-share';
 import { IntakeStream } from '../stream/intake-stream';
 import { IntakeWriter } from '../stream/intake-writer';
+import { LimitedLogger } from '../stream/limited-logger';
 import type { PeerStream } from '../stream/peer-stream';
+import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../wire/bounds';
 import { dialectOf, Extension } from '../wire/dialect';
 import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
 import { DEFAULT_HOLD } from './options';
 import type { GlobalParts } from './parts';
 import type { Entrance } from './zone-door';
-import type { ZoneStream } from './zone-stream';
+import type { StreamParts, ZoneStream } from './zone-stream';
 
 /** ZoneToGlobalSync of one session: takes in what a zone has. */
 export class UpStream implements ZoneStream {
+  private readonly entrance: Entrance;
+  private readonly stream: PeerStream;
   private readonly intake: IntakeStream;
   private readonly writer: IntakeWriter;
   private readonly forget: () => void;
@@ -25,21 +30,26 @@ export class UpStream implements ZoneStream {
 
   private constructor(
     private readonly parts: GlobalParts,
-    private readonly entrance: Entrance,
-    private readonly stream: PeerStream,
+    { entrance, stream, inlet }: StreamParts,
     book: PeerBook,
   ) {
     const { store, registry, index, clock, logger, propagated, hold = DEFAULT_HOLD } = parts.options;
     const { zone, session, extensions } = entrance;
+    this.entrance = entrance;
+    this.stream = stream;
+    const { pace, life } = inlet;
+    const share = new IntakeShare({ peer: zone, scheduler: parts.intake.scheduler, index, pace, signal: life.signal });
     const crossing = registry.kinds.filter((kind) => crossesZones(kind.sync) && goesUp(kind, entrance));
     this.awaited = new Set(crossing.map(({ name }) => name));
     this.ready = new Promise((resolve) => (this.begin = resolve));
-    const log = logger.child({ zone, stream: 'up' });
+    const log = LimitedLogger.of(logger.child({ zone, stream: 'up' }), clock);
     const receiver = { role: 'global', from: zone } as const;
     this.writer = new IntakeWriter({
       index,
       receiver,
-      write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
+      write: (changes, notes) =>
+        share.write(changes, () => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } })),
+      isShared: () => share.isShared,
       book,
       hold,
       clock,
@@ -56,7 +66,10 @@ export class UpStream implements ZoneStream {
       registry,
       index,
       ready: this.ready,
+      refusal: (id) => (parts.quarantines.ofZone(zone)?.holds(id) === true ? QUARANTINED : undefined),
       writer: this.writer,
+      bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : PLAIN_BOUNDS,
+      share,
       now: () => clock.now(),
       logger: log,
       applied: (kind) => this.countReport(kind),
@@ -70,17 +83,18 @@ export class UpStream implements ZoneStream {
     void this.parts.gate.reported(this.entrance.zone);
   }
 
-  static async begin(parts: GlobalParts, entrance: Entrance, stream: PeerStream): Promise<UpStream> {
-    const book = await PeerBook.read(parts.options.store, entrance.zone);
-    return new UpStream(parts, entrance, stream, book);
+  static async begin(parts: GlobalParts, stream: StreamParts): Promise<UpStream> {
+    const { zone } = stream.entrance;
+    const book = await PeerBook.read(parts.options.store, zone, parts.quarantines.cutsOf(zone));
+    return new UpStream(parts, stream, book);
   }
 
-  message(bytes: Buffer): void {
-    this.intake.message(bytes);
+  message(bytes: Buffer): Promise<void> {
+    return this.intake.message(bytes);
   }
 
   drain(): void {
-    // Answers are few and small.
+    this.intake.drain();
   }
 
   open(): void {

@@ -60,6 +60,10 @@ export class Upkeep {
     const now = options.clock.now();
     for (const zone of zones) {
       for (const member of live.of(zone)) {
+        if (now - (member.blockedSince() ?? now) >= PATIENCE) {
+          member.close(`nothing of what was sent was read for ${PATIENCE / 1_000} s`);
+          continue;
+        }
         const stalled = member.reports().filter((report) => isStalled(report, now, PATIENCE));
         if (stalled.length === 0) continue;
         const kinds = stalled.map((report) => report.kind);

@@ -1,6 +1,7 @@
 import { NotFound } from '@causeway/resources';
 import type { PendingLife } from '@causeway/sync';
 import { confirmPeerLife } from '../peer-book';
+import type { DoubtfulClaims } from './doubtful-claims';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
 import type { Adoption, RefusedStores } from './refused-stores';
@@ -14,6 +15,11 @@ export interface ZoneDecisions {
   confirm(zone: string): Promise<PendingLife | undefined>;
   /** See RefusedStores. */
   adopt(zone: string, storeId?: string): Promise<Adoption>;
+  /**
+   * Forgets the epoch of the zone's leaders and ends its session: the next one that asks is taken, whatever its epoch.
+   * Answers with the epoch that stood, -1 where none did. Throws NotFound, Unavailable.
+   */
+  resetEpoch(zone: string): Promise<number>;
 }
 
 /** What decisions act on. */
@@ -21,10 +27,11 @@ export interface DecisionParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;
   readonly refused: RefusedStores;
+  readonly doubts: DoubtfulClaims;
 }
 
 /** Writes decisions down and acts on them where the zone's streams are here; other replicas see them within seconds. */
-export function zoneDecisions({ options, live, refused }: DecisionParts): ZoneDecisions {
+export function zoneDecisions({ options, live, refused, doubts }: DecisionParts): ZoneDecisions {
   return {
     confirm: async (zone) => {
       if (!(await options.sessions.session(zone))) {
@@ -39,6 +46,14 @@ export function zoneDecisions({ options, live, refused }: DecisionParts): ZoneDe
       const another = adoption.storeId !== '' && adoption.storeId !== adoption.formerly;
       if (another) live.closeZone(zone, 'another store was adopted for the zone');
       return adoption;
+    },
+    resetEpoch: async (zone) => {
+      const epoch = await options.sessions.resetEpoch(zone);
+      if (epoch === undefined) throw new NotFound(`zone ${zone} never had a session with this global`);
+      options.logger.warn('the epoch of a zone was reset', { zone, formerly: epoch });
+      live.closeZone(zone, 'the epoch of the zone was reset');
+      await doubts.clear(zone);
+      return epoch;
     },
   };
 }

@@ -2,12 +2,17 @@ import { Forbidden, type StorePoint } from '@causeway/resources';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { SessionOpening, SessionRequest } from '@causeway/store';
 import { PeerBook, type Point } from '../peer-book';
+import { judgePoints, PointSigner, type JudgedPoints } from '../resume-points';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
+import type { AttemptLimits } from './attempt-limits';
 import { callerOf } from './auth';
+import type { DoubtfulClaims } from './doubtful-claims';
+import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './options';
+import type { Quarantines } from './quarantines';
 import type { RefusedStores } from './refused-stores';
 import { ensureZone } from './zone-rows';
 
@@ -37,7 +42,10 @@ interface Greeted {
 /** What a door works with besides the store. */
 export interface DoorParts {
   readonly refused: RefusedStores;
+  readonly doubts: DoubtfulClaims;
   readonly gate: KumaGate;
+  readonly quarantines: Quarantines;
+  readonly limits: AttemptLimits;
 }
 
 /** Lets zones in: authenticates them, gives them a session, makes them known. */
@@ -51,23 +59,33 @@ export class ZoneDoor {
     private readonly parts: DoorParts,
   ) {}
 
-  /** Throws Forbidden, Unavailable. */
-  async handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse> {
+  /** `address` is empty where the transport has none. Throws Invalid, Forbidden, Unavailable. */
+  async handshake(request: HandshakeRequest, headers: ZoneHeaders, address = ''): Promise<HandshakeResponse> {
+    const { options, parts } = this;
+    parts.limits.knock(address);
+    checkHeaders(headers);
+    checkHandshake(request, options.registry.kinds.length);
     if (headers.zone !== request.zone) {
       throw new Forbidden(`client-id is "${headers.zone}" in a handshake of zone "${request.zone}"`);
     }
-    await this.admit(headers);
+    await this.admit(headers, address);
     const { zone, storeId, incarnation, leaderEpoch: epoch, instance } = request;
-    const opening = await this.options.sessions.open({ zone, storeId, incarnation, epoch, instance });
-    if (opening.type === 'other-store') await this.parts.refused.note(zone, storeId, instance);
+    parts.limits.handshake(zone);
+    const opening = await this.open({ zone, storeId, incarnation, epoch, instance });
+    if (opening.type === 'other-store') await parts.refused.note(zone, storeId, instance);
     const session = opened(request, opening);
-    await ensureZone(this.options.store, this.options.registry, zone);
+    await ensureZone(options.store, options.registry, zone);
     this.live.closeOlder(zone, session, 'both');
-    const points = new Map(request.resumePoints.map(({ kind, ...point }) => [kind, point]));
+    const { points, doubtful, head } = await this.judge(request);
     this.greeted.set(zone, { session, points });
-    const head = await this.headFor(points);
-    const book = await PeerBook.read(this.options.store, zone);
-    const resumePoints = [...book.all()].map(([kind, point]) => ({ kind, ...point }));
+    if (doubtful) {
+      const detail = `holds ${doubtful.kind} at revision ${doubtful.revision} of this global, which it never issued; it gets the whole state`;
+      await parts.doubts.note(zone, { claim: 'revision', detail, instance });
+    } else await parts.doubts.clear(zone);
+    const book = await PeerBook.read(options.store, zone, parts.quarantines.cutsOf(zone));
+    const resumePoints = [...book.resumable()]
+      .filter(([kind]) => options.registry.kind(kind) !== undefined)
+      .map(([kind, point]) => ({ kind, mac: '', ...point }));
     const { instance: ours, version } = this.options;
     this.options.logger.info('zone opened a session', { zone, session, instance });
     const features = [...sharedExtensions(this.features, request.features)];
@@ -82,11 +100,14 @@ export class ZoneDoor {
     };
   }
 
-  /** The caller of one stream; a plain Kuma zone gets a session for it. Throws Forbidden, Unavailable. */
-  async enter(headers: ZoneHeaders, direction: 'up' | 'down'): Promise<Entrance> {
+  /** The caller of one stream; a plain Kuma zone gets a session for it. Throws Invalid, Forbidden, Unavailable. */
+  async enter(headers: ZoneHeaders, direction: 'up' | 'down', address = ''): Promise<Entrance> {
     const { zone } = headers;
+    this.parts.limits.knock(address);
     if (zone === '') throw new Forbidden('"client-id" is not present in metadata');
-    await this.admit(headers);
+    checkHeaders(headers);
+    await this.admit(headers, address);
+    this.parts.limits.stream(zone);
     if (headers.session === undefined) return this.enterKuma(headers, direction);
     const standing = await this.options.sessions.session(zone);
     if (standing?.[direction] !== headers.session) {
@@ -102,15 +123,32 @@ export class ZoneDoor {
     return { zone, session, extensions, causeway: true, version, instance: standing.instance, points };
   }
 
-  /** A zone that holds more of this life than this store has shows that something was lost: a new life begins. */
-  private async headFor(points: ReadonlyMap<string, Point>): Promise<StorePoint> {
-    const head = await this.options.store.head();
-    const ahead = [...points.values()].some(
-      (point) => point.incarnation === head.incarnation && point.revision > head.revision,
-    );
-    if (!ahead || !this.options.upkeep) return head;
-    this.options.logger.error('a zone holds newer state than this store: it was set back, and begins a new life');
-    return this.options.upkeep.newIncarnation();
+  /** A zone that holds what this store issued and has not shows that something was lost: a new life begins. */
+  private async judge({ zone, resumePoints }: HandshakeRequest): Promise<JudgedPoints & { readonly head: StorePoint }> {
+    const { store, registry, upkeep, logger } = this.options;
+    const [head, signer] = await Promise.all([store.head(), PointSigner.read(store, zone)]);
+    const claimed = resumePoints
+      .filter(({ kind }) => registry.kind(kind) !== undefined)
+      .map(({ kind, ...point }) => [kind, point] as const);
+    const judged = judgePoints(claimed, head, signer);
+    if (!judged.isSetBack || !upkeep) return { ...judged, head };
+    logger.error('a zone holds newer state than this store: it was set back, and begins a new life', { zone });
+    return { ...judged, head: await upkeep.newIncarnation() };
+  }
+
+  /** An epoch that no count of leader changes reaches opens nothing. */
+  private async open(request: SessionRequest): Promise<SessionOpening> {
+    const { zone, epoch, instance } = request;
+    const standing = epoch > LARGEST_EPOCH ? await this.options.sessions.session(zone) : undefined;
+    const opening: SessionOpening =
+      epoch > LARGEST_EPOCH
+        ? { type: 'doubtful', epoch: standing?.epoch ?? 0 }
+        : await this.options.sessions.open(request);
+    if (opening.type === 'doubtful') {
+      const detail = `claims the leader epoch ${epoch}, far above the last one, ${opening.epoch}; its sessions are refused`;
+      await this.parts.doubts.note(zone, { claim: 'epoch', detail, instance });
+    }
+    return opening;
   }
 
   private async enterKuma({ zone, version }: ZoneHeaders, direction: 'up' | 'down'): Promise<Entrance> {
@@ -121,18 +159,31 @@ export class ZoneDoor {
     return { zone, session, extensions: [], causeway: false, version, instance: '', points: NO_POINTS };
   }
 
-  private async admit(headers: ZoneHeaders): Promise<void> {
-    await this.options.auth.admit(callerOf(headers));
+  private async admit(headers: ZoneHeaders, address: string): Promise<void> {
+    try {
+      await this.options.auth.admit(callerOf(headers));
+    } catch (error) {
+      this.parts.limits.refused(address);
+      throw error;
+    }
+    this.parts.quarantines.check(headers.zone);
     await this.parts.gate.look();
   }
 }
 
-function opened({ zone, storeId }: Pick<SessionRequest, 'zone' | 'storeId'>, opening: SessionOpening): number {
+function opened(
+  { zone, storeId, leaderEpoch = 0 }: Pick<SessionRequest, 'zone' | 'storeId'> & { readonly leaderEpoch?: number },
+  opening: SessionOpening,
+): number {
   switch (opening.type) {
     case 'opened':
       return opening.session;
     case 'older':
       throw new Forbidden(`zone ${zone} has a leader of the later epoch ${opening.epoch}`);
+    case 'doubtful':
+      throw new Forbidden(
+        `zone ${zone} claims the leader epoch ${leaderEpoch}, far above the last one, ${opening.epoch}; where that is so: causeway zones reset-epoch ${zone}`,
+      );
     case 'other-store':
       throw new Forbidden(
         `the name ${zone} belongs to the store ${opening.boundTo}, not to ${storeId}; where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,

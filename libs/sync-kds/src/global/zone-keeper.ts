@@ -1,14 +1,28 @@
 import type { Registry, Resource } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Term } from '@causeway/runtime';
-import { Fenced, type Change, type ResourceIndex, type ResourceStore, type SessionStore } from '@causeway/store';
+import {
+  Fenced,
+  type Change,
+  type Note,
+  type ResourceIndex,
+  type ResourceStore,
+  type SessionStore,
+} from '@causeway/store';
 import { lostRuleOf, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
 import { peerArea } from '../peer-book';
 import { withRelayedKinds } from './relayed-kinds';
+import { DOUBTS } from './doubtful-claims';
 import { INSIGHTS } from './insights';
+import { reportedNote } from './kuma-gate';
+import { Quarantines } from './quarantines';
+import { REFUSALS } from './refused-stores';
 import { ZoneSightings } from './zone-sightings';
 
 const ROUND = 5_000;
 const BATCH = 500;
+
+/** Areas beside the log that have a note a zone. */
+const ZONE_AREAS = [INSIGHTS, REFUSALS, DOUBTS] as const;
 
 /** What keeping the zones in order needs. */
 export interface ZoneKeeperOptions {
@@ -31,32 +45,42 @@ export interface ZoneKeeper {
   round(): Promise<void>;
 }
 
-/** Says which zones are lost, in `Zone.status.lost`, and deletes what is left of zones that were deleted. */
+/**
+ * Says which zones are lost, in `Zone.status.lost`, deletes copies that are quarantined, and deletes what is left of
+ * zones that were deleted.
+ */
 export function createZoneKeeper(options: ZoneKeeperOptions): ZoneKeeper {
   const { clock, term, logger } = options;
   const sightings = new ZoneSightings(clock);
+  const quarantines = new Quarantines(options.index, withRelayedKinds(options.registry));
+  let wake = new AbortController();
   // Looked for once a term, and again when a Zone has gone.
   let orphansLikely = true;
   const round = async (): Promise<void> => {
     try {
       await tellLost(options, sightings);
+      await deleteQuarantined(options, quarantines);
       if (!orphansLikely) return;
       orphansLikely = false;
-      for (const zone of orphanZones(options)) await deleteRemains(options, zone);
+      for (const zone of await orphanZones(options)) await deleteRemains(options, zone);
     } catch (error) {
       orphansLikely = true;
       if (!(error instanceof Fenced)) logger.warn('zones could not be kept in order', { error: errorText(error) });
     }
   };
   const unsubscribe = options.index.subscribe(({ reloaded, changes }) => {
-    if (reloaded || changes.some(({ id, after }) => id.kind === 'Zone' && !after)) orphansLikely = true;
+    const zones = changes.filter(({ id }) => id.kind === 'Zone');
+    if (reloaded || zones.some(({ after }) => !after)) orphansLikely = true;
+    // What an operator decides is done at once.
+    if (zones.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
   });
   term.signal.addEventListener('abort', unsubscribe, { once: true });
   return {
     round,
     run: async () => {
       while (!term.signal.aborted) {
-        await clock.sleep(ROUND, term.signal);
+        await clock.sleep(ROUND, AbortSignal.any([term.signal, wake.signal]));
+        wake = new AbortController();
         if (!term.signal.aborted) await round();
       }
     },
@@ -91,10 +115,31 @@ function isTold(zone: Resource, wanted: LostState | undefined): boolean {
   return told?.policy === wanted?.policy && told?.since === wanted?.since;
 }
 
-/** Zones that have something here and no Zone: they were deleted, for each was made before its first resource. */
-function orphanZones(options: ZoneKeeperOptions): ReadonlySet<string> {
-  const known = new Set([...options.index.ofKind('Zone')].map(({ id }) => id.name));
-  return new Set([...ofZones(options)].map(({ id }) => id.zone).filter((zone) => !known.has(zone)));
+/**
+ * Deletes copies that are quarantined, whenever they are there: one that was just being written when its quarantine
+ * began is found by the next round. At most a hundred a zone.
+ */
+async function deleteQuarantined({ store, index, term, logger }: ZoneKeeperOptions, zones: Quarantines): Promise<void> {
+  const ids = [...index.ofKind('Zone')].flatMap((zone) => zones.of(zone).resources).filter((id) => index.get(id));
+  if (ids.length === 0) return;
+  logger.warn('deleting copies that are quarantined', { count: ids.length });
+  const changes = ids.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
+  await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
+}
+
+/** Zones that have something here, a session or a copy, and no Zone: they were deleted. */
+async function orphanZones(options: ZoneKeeperOptions): Promise<readonly string[]> {
+  const { index, sessions, store, registry } = options;
+  if (!registry.kind('Zone')) return [];
+  const known = new Set([...index.ofKind('Zone')].map(({ id }) => id.name));
+  const copied = [...ofZones(options)].map(({ id }) => id.zone);
+  const joined = (await sessions.sessions()).map(({ zone }) => zone);
+  const unknown = [...new Set([...copied, ...joined])].filter((zone) => !known.has(zone));
+  // A zone that joins for the first time has a session before its Zone, and the index may lag.
+  const made = await Promise.all(
+    unknown.map((name) => store.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name })),
+  );
+  return unknown.filter((_, i) => !made[i]);
 }
 
 function* ofZones({ index, registry }: ZoneKeeperOptions): Iterable<Resource> {
@@ -110,13 +155,26 @@ async function deleteRemains(options: ZoneKeeperOptions, zone: string): Promise<
   const opening = await sessions.open({ zone, storeId: '', incarnation: '', epoch: 0, instance: 'deleted' });
   if (opening.type !== 'opened') return;
   const session = { zone, session: opening.session };
-  const area = peerArea(zone);
-  const forgotten = (await store.notes(area)).map(({ key }) => ({ area, key, value: null }));
+  const forgotten = await notesOf(store, zone);
   const remains = [...ofZones(options)].filter(({ id }) => id.zone === zone);
   logger.info('deleting what is left of a deleted zone', { zone, resources: remains.length });
   const fence = { epoch: term.epoch, holder: term.holder };
+  // The notes go first: a session that opens meanwhile must not resume from points that speak of what is deleted.
+  for (let from = 0; from < forgotten.length; from += BATCH) {
+    await store.write({ changes: [], onRefusal: 'skip', fence, session, notes: forgotten.slice(from, from + BATCH) });
+  }
   for (let from = 0; from < remains.length; from += BATCH) {
     const changes = remains.slice(from, from + BATCH).map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
-    await store.write({ changes, onRefusal: 'skip', fence, session, notes: from === 0 ? forgotten : [] });
+    await store.write({ changes, onRefusal: 'skip', fence, session });
   }
+  // Last: a term that ends before finds the zone by it. A zone of this name that comes later begins afresh.
+  await sessions.forget(zone, opening.session);
+}
+
+/** Everything that stands beside the log of a zone, to be removed. */
+async function notesOf(store: ResourceStore, zone: string): Promise<readonly Note[]> {
+  const area = peerArea(zone);
+  const own = (await store.notes(area)).map(({ key }): Note => ({ area, key, value: null }));
+  const others = [...ZONE_AREAS.map((name) => ({ area: name, key: zone })), reportedNote(zone)];
+  return [...own, ...others.map((note) => ({ ...note, value: null }))];
 }

@@ -1,18 +1,22 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { DomainError, Unavailable } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
+import { PointSigner } from '../resume-points';
 import { ServerStream } from '../stream/grpc-streams';
-import type { EndReason, ListenedStream, PeerStream, StreamListener } from '../stream/peer-stream';
+import type { EndReason, ListenedStream, PeerStream } from '../stream/peer-stream';
+import { shortened } from '../stream/refusals';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
+import { addressOf, TooMany } from './attempt-limits';
 import { callerOf } from './auth';
 import { DownStream } from './down-stream';
 import type { SessionMember } from './live-sessions';
 import type { GlobalParts } from './parts';
+import type { NotedEnd } from './stream-ends';
 import type { Entrance } from './zone-door';
+import { shortText, shownZone } from './unary';
 import { UpStream } from './up-stream';
-import type { ZoneStream } from './zone-stream';
+import type { StreamParts, ZoneStream } from './zone-stream';
 
 /** A stream of a zone as gRPC gives it; messages are bytes. */
 export type BytesCall = ServerDuplexStream<Buffer, Buffer>;
@@ -22,6 +26,8 @@ export interface ArrivedStream {
   readonly stream: ListenedStream;
   readonly direction: 'up' | 'down';
   readonly headers: ZoneHeaders;
+  /** Where the peer calls from; absent where the transport has no addresses. */
+  readonly address?: string;
 }
 
 /** Serves the two streams of each zone. */
@@ -40,60 +46,91 @@ export class ZoneStreams {
 
   /** Serves a stream that has arrived by any transport; `admitted` is called once its caller is let in. */
   async serve(arrived: ArrivedStream, admitted: () => void = () => undefined): Promise<void> {
-    const { stream, direction, headers } = arrived;
-    const held = hold(stream);
+    const { direction, headers } = arrived;
+    const inlet = this.parts.intake.admit(headers.zone, arrived.stream);
+    const stream = this.noted(arrived);
+    const { life, queue } = inlet;
     try {
-      const entrance = await this.parts.door.enter(headers, direction);
+      const entrance = await this.parts.door.enter(headers, direction, arrived.address);
       admitted();
-      const served = await this.begin(entrance, arrived);
-      const gone = this.keep({ entrance, served }, arrived);
-      const ended = new AbortController();
-      held.release({
+      const served = await this.begin({ entrance, stream, inlet }, direction);
+      const gone = this.keep({ entrance, served }, { ...arrived, stream });
+      queue.deliver({
         message: (bytes) => served.message(bytes),
         drain: () => served.drain(),
         ended: (reason) => {
-          ended.abort();
+          life.abort();
           served.ended();
           gone(reason);
         },
       });
       const { store, index } = this.parts.options;
       const [head, floor] = await Promise.all([store.head(), store.floor()]);
-      await caughtUp(index, head, ended.signal);
+      await caughtUp(index, head, life.signal);
       this.checkKnown(entrance.zone);
       served.open(floor);
     } catch (error) {
-      this.refuse({ zone: headers.zone, direction, error }, stream);
+      this.refuse({ ...arrived, error }, stream);
+      life.abort();
     }
   }
 
   private async serveCall(call: BytesCall, direction: 'up' | 'down'): Promise<void> {
-    const arrived = { stream: new ServerStream(call), direction, headers: decodeZoneHeaders(call.metadata) };
+    const headers = decodeZoneHeaders(call.metadata);
+    const arrived = { stream: new ServerStream(call), direction, headers, address: addressOf(call.getPeer()) };
     await this.serve(arrived, () => call.sendMetadata(new Metadata()));
   }
 
-  private async begin(entrance: Entrance, { stream, direction }: ArrivedStream): Promise<ZoneStream> {
-    if (direction === 'up') return UpStream.begin(this.parts, entrance, stream);
-    return new DownStream(this.parts, entrance, stream);
+  private async begin(parts: StreamParts, direction: 'up' | 'down'): Promise<ZoneStream> {
+    if (direction === 'up') return UpStream.begin(this.parts, parts);
+    const signer = await PointSigner.read(this.parts.options.store, parts.entrance.zone);
+    return new DownStream(this.parts, { ...parts, signer });
   }
 
-  /** Its deletion ends the streams that it finds; this one may have begun after that. Throws Unavailable. */
+  /** The stream, with its end remembered where what the zone sent is the reason. */
+  private noted({ stream, direction, headers }: ArrivedStream): PeerStream {
+    return {
+      write: (message) => stream.write(message),
+      end: (reason, detail) => {
+        if (reason === 'exhausted' || reason === 'malformed') this.noteEnd(headers.zone, { direction, reason, detail });
+        stream.end(reason, shortened(detail));
+      },
+    };
+  }
+
+  private noteEnd(zone: string, end: Omit<NotedEnd, 'at'>): void {
+    const { intake, ends, options } = this.parts;
+    if (end.reason === 'exhausted') intake.countEnd();
+    options.logger.warn('a stream of a zone is ended because of what it sent', { zone, ...end });
+    ends.note(zone, { ...end, at: options.clock.now() });
+  }
+
+  /** Its deletion and quarantine end the streams that they find; this one may have begun after that. Throws Unavailable. */
   private checkKnown(zone: string): void {
     const { index, registry } = this.parts.options;
+    this.parts.quarantines.check(zone);
     const known = index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone });
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 
   private refuse(
-    { zone, direction, error }: { readonly zone: string; readonly direction: string; readonly error: unknown },
+    { headers, direction, address = '', error }: ArrivedStream & { readonly error: unknown },
     stream: PeerStream,
   ): void {
-    this.parts.options.logger.warn('a stream of a zone could not begin', { zone, direction, error: errorText(error) });
-    stream.end(endReasonOf(error), errorText(error));
+    const zone = shownZone(headers);
+    const reason = shortText(error);
+    this.parts.refusals.warn(`${zone} ${address}`, 'a stream of a zone could not begin', {
+      ...{ zone, direction, address },
+      error: reason,
+    });
+    stream.end(endReasonOf(error), reason);
   }
 
   /** Keeps the stream among those of its session; the returned function takes it out. */
-  private keep({ entrance, served }: Served, { stream, direction, headers }: ArrivedStream): (reason: string) => void {
+  private keep(
+    { entrance, served }: Served,
+    { stream, direction, headers }: Omit<ArrivedStream, 'stream'> & { readonly stream: PeerStream },
+  ): (reason: string) => void {
     const { live, options, admissions, plainLives } = this.parts;
     const { zone, session, causeway, instance, version } = entrance;
     const member: SessionMember = {
@@ -106,10 +143,12 @@ export class ZoneStreams {
       heedOperator: async () => served.heedOperator?.(),
       pendingLife: () => served.pendingLife?.(),
       reports: () => served.reports(),
+      unanswered: () => served.unanswered?.() ?? 0,
+      blockedSince: () => served.blockedSince?.(),
       close: (detail) => stream.end('superseded', detail),
     };
     if (!live.enter(zone, member)) stream.end('superseded', `session ${session} has had this stream`);
-    const unwatch = admissions.watch(callerOf(headers), (error) => stream.end(endReasonOf(error), errorText(error)));
+    const unwatch = admissions.watch(callerOf(headers), (error) => stream.end(endReasonOf(error), shortText(error)));
     return (reason) => {
       unwatch();
       live.leave(zone, member, { since: options.clock.now(), reason });
@@ -125,28 +164,8 @@ interface Served {
 }
 
 function endReasonOf(error: unknown): EndReason {
+  if (error instanceof TooMany) return 'too-many';
+  if (error instanceof DomainError && error.type === 'Invalid') return 'malformed';
   if (error instanceof Unauthenticated) return 'unauthenticated';
   return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';
-}
-
-/** Keeps what arrives before the caller is known. */
-function hold(stream: ListenedStream): { release(listener: StreamListener): void } {
-  const early: Buffer[] = [];
-  let listener: StreamListener | undefined;
-  let over: string | undefined;
-  stream.listen({
-    message: (bytes) => (listener ? listener.message(bytes) : void early.push(bytes)),
-    drain: () => listener?.drain(),
-    ended: (reason) => {
-      over = reason;
-      listener?.ended(reason);
-    },
-  });
-  return {
-    release: (next) => {
-      listener = next;
-      for (const bytes of early.splice(0)) next.message(bytes);
-      if (over !== undefined) next.ended(over);
-    },
-  };
 }

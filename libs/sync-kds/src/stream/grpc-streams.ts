@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { EndReason, ListenedStream, StreamListener } from './peer-stream';
@@ -9,14 +10,50 @@ const CODES: Readonly<Record<EndReason, status>> = {
   malformed: status.INVALID_ARGUMENT,
   refused: status.PERMISSION_DENIED,
   unauthenticated: status.UNAUTHENTICATED,
+  'too-many': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
+  exhausted: status.RESOURCE_EXHAUSTED,
 };
+
+/**
+ * Decides whether a call reads its next message. `pause` of the call itself would not do: a paused call of grpc-js takes
+ * in 16 messages more, of any size. A call that is not read has its HTTP/2 window closed, and the peer waits.
+ */
+class ReadGate {
+  private isOpen = true;
+  /** The call has asked for the next message, which nobody reads for it. */
+  private isDue = false;
+  private readonly read: () => void;
+
+  constructor(call: Readable) {
+    const read = call._read.bind(call);
+    this.read = () => read(0);
+    call._read = () => {
+      if (this.isOpen) this.read();
+      else this.isDue = true;
+    };
+  }
+
+  close(): void {
+    this.isOpen = false;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    if (!this.isDue) return;
+    this.isDue = false;
+    this.read();
+  }
+}
 
 /** The global's end of a stream. */
 export class ServerStream implements ListenedStream {
   private over = false;
+  private readonly gate: ReadGate;
 
-  constructor(private readonly call: ServerDuplexStream<Buffer, Buffer>) {}
+  constructor(private readonly call: ServerDuplexStream<Buffer, Buffer>) {
+    this.gate = new ReadGate(call);
+  }
 
   /** Begins to deliver what the zone sends. */
   listen(listener: StreamListener): void {
@@ -41,6 +78,14 @@ export class ServerStream implements ListenedStream {
     return this.over || this.call.write(message);
   }
 
+  pause(): void {
+    this.gate.close();
+  }
+
+  resume(): void {
+    this.gate.open();
+  }
+
   end(reason: EndReason, detail: string): void {
     if (this.over) return;
     this.call.emit('error', Object.assign(new Error(detail), { code: CODES[reason], details: detail }));
@@ -53,8 +98,11 @@ export class ClientStream implements ListenedStream {
   /** The call is at its end, whoever ended it. */
   private ended = false;
   private listener: StreamListener | undefined;
+  private readonly gate: ReadGate;
 
-  constructor(private readonly call: ClientDuplexStream<Buffer, Buffer>) {}
+  constructor(private readonly call: ClientDuplexStream<Buffer, Buffer>) {
+    this.gate = new ReadGate(call);
+  }
 
   /** Begins to deliver what the global sends. */
   listen(listener: StreamListener): void {
@@ -69,6 +117,14 @@ export class ClientStream implements ListenedStream {
 
   write(message: Buffer): boolean {
     return this.over || this.call.write(message);
+  }
+
+  pause(): void {
+    this.gate.close();
+  }
+
+  resume(): void {
+    this.gate.open();
   }
 
   end(_reason: EndReason, detail: string): void {

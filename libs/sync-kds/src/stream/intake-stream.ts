@@ -10,17 +10,22 @@ import {
   type Receiver,
   type Rejection,
 } from '@causeway/sync';
+import { BeyondBounds, type ResponseBounds } from '../wire/bounds';
 import type { Dialect } from '../wire/dialect';
 import { wireKeyOf } from '../wire/outgoing';
 import { encodeRequest } from '../wire/request';
-import { decodeResponse, type IncomingResponse } from '../wire/response';
+import { openResponse, readEntry, Unreadable, type IncomingResponse, type OpenedResponse } from '../wire/response';
+import type { Received } from '../wire/incoming';
 import type { AppliedResult } from '../wire/results';
 import { formatWireKey, parseWireKey } from '../wire/wire-resource';
 import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
+import type { IntakeShare } from './intake-share';
 import type { IntakeWriter } from './intake-writer';
-import { parcelOf, type CopyPut } from './parcel';
+import { KindsNamed, MOST_UNKNOWN_KINDS } from './kinds-named';
+import { parcelOf, type CopyPut, type OpenParcel } from './parcel';
 import type { PeerStream } from './peer-stream';
+import { boundedResults, refusalFields, refusalText } from './refusals';
 
 /** What a receiving stream needs to know. */
 export interface IntakeStreamOptions {
@@ -36,8 +41,13 @@ export interface IntakeStreamOptions {
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: IntakeWriter;
-  /** Takes messages that are no state of ours, such as a Kuma global's Config; they are acknowledged. */
-  readonly aside?: (response: IncomingResponse) => boolean;
+  /** See ParcelContext. */
+  readonly refusal?: (id: Identity) => string | undefined;
+  /** What one message may hold. */
+  readonly bounds: ResponseBounds;
+  readonly share: IntakeShare;
+  /** Takes messages of a kind that is no state of ours, such as a Kuma global's Config; they are acknowledged. */
+  readonly aside?: { readonly kind: string; take(response: IncomingResponse): void };
   readonly now: () => number;
   readonly logger: Logger;
   /** A message of a kind was taken in. */
@@ -49,6 +59,9 @@ export interface IntakeStreamOptions {
 /** What stands for kinds that are not known here. */
 const UNKNOWN_KIND = 'unknown';
 
+/** Most resources that a peer may have of one kind. */
+export const MOST_IDENTITIES = 200_000;
+
 /** How much of a kind was taken in. */
 interface Progress {
   applied: number;
@@ -57,35 +70,32 @@ interface Progress {
 }
 
 /**
- * The receiving end of a stream: responses come in, are written, and are answered once that is durable. Messages of a
- * kind are taken in one after the other; kinds do not wait for each other.
+ * The receiving end of a stream: responses come in, are written, and are answered once that is durable, one after the other.
+ * A peer that reads no answers is not heard.
  */
 export class IntakeStream {
   private readonly inbox: Inbox<CopyPut>;
-  private readonly queues = new Map<string, Promise<void>>();
+  private readonly kinds: KindsNamed;
   private readonly progress = new Map<string, Progress>();
+  private working: Promise<void> = Promise.resolve();
   private closed = false;
+  /** Calls what waits for the peer to read. */
+  private readOn: (() => void) | undefined;
 
   constructor(private readonly options: IntakeStreamOptions) {
     this.inbox = new Inbox((kind) => this.held(kind));
+    this.kinds = new KindsNamed(options.registry);
   }
 
-  message(bytes: Buffer): void {
-    let response: IncomingResponse;
-    try {
-      response = decodeResponse(bytes, this.options.dialect);
-    } catch (error) {
-      this.options.stream.end('malformed', `response cannot be read: ${errorText(error)}`);
-      return;
-    }
-    if (this.options.aside?.(response)) {
-      const { kind, nonce } = response;
-      this.options.stream.write(encodeRequest({ type: 'ack', kind, zone: this.options.zone, nonce, results: [] }));
-      return;
-    }
-    const queue = (this.queues.get(response.kind) ?? this.options.ready).then(() => this.take(response));
-    const guarded = queue.catch((error: unknown) => this.failed(response.kind, error));
-    this.queues.set(response.kind, guarded);
+  /** Resolves when the message was taken in and the peer has room for further answers. Never rejects. */
+  message(bytes: Buffer): Promise<void> {
+    this.working = this.options.ready.then(() => this.take(bytes)).catch((error: unknown) => this.failed(error));
+    return this.working;
+  }
+
+  /** The peer has read what it was sent. */
+  drain(): void {
+    this.readOn?.();
   }
 
   /** Whether the whole state of a kind has been taken in. */
@@ -119,21 +129,67 @@ export class IntakeStream {
   /** Takes in nothing more; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.all([this.options.writer.close(), ...this.queues.values()]);
+    this.readOn?.();
+    await Promise.all([this.options.writer.close(), this.working]);
   }
 
-  private async take(response: IncomingResponse): Promise<void> {
+  private async take(bytes: Buffer): Promise<void> {
     if (this.closed) return;
-    const parcel = parcelOf(response, this.options);
+    const response = openResponse(bytes, this.options.bounds);
+    const { kind } = response;
+    if (kind === this.options.aside?.kind) return this.takeAside(response);
+    const named = this.kinds.name(kind);
+    if (named === 'too-many') throw new BeyondBounds(`more than ${MOST_UNKNOWN_KINDS} kinds that are not known here`);
+    if (named !== 'known') return this.refuseKind(response, named === 'first');
+    await this.takeState(response);
+  }
+
+  private async takeAside(response: OpenedResponse): Promise<void> {
+    const { options } = this;
+    const resources = await options.share.compute(readAll(response, options));
+    if (this.closed) return;
+    const { entries: _, ...head } = response;
+    options.aside?.take({ ...head, resources });
+    await this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
+  }
+
+  /** Nothing of it is read, and nothing is remembered but that there was one. */
+  private async refuseKind(response: OpenedResponse, first: boolean): Promise<void> {
+    const { kind, entries } = response;
+    const rejected = entries.length === 0 ? [] : [{ wireKey: '', reason: `kind ${kind} is not known here` }];
+    if (first) this.options.logger.warn('the peer sends a kind that is not known here', { kind });
+    this.advance(response, [], rejected);
+    const message = refusalText(rejected, () => kind);
+    const answer = rejected.length === 0 ? { type: 'ack' as const } : { type: 'nack' as const, message };
+    await this.write(encodeRequest({ ...answer, ...this.headOf(response), results: [] }));
+  }
+
+  private async takeState(response: OpenedResponse): Promise<void> {
+    const { share, writer } = this.options;
+    const { kind } = response;
+    const open = await share.compute(parcelOf(response, this.options));
+    if (this.closed) return;
+    const { parcel, facts } = open;
     // What a whole first state brings may be of any age.
-    const news = parcel.resumed || this.inbox.isComplete(response.kind);
-    const intake = this.inbox.receive(parcel);
-    const { refused, written } = await this.options.writer.apply(response.kind, intake, pointOf(response));
+    const news = parcel.resumed || this.inbox.isComplete(kind);
+    const intake = await share.compute(this.inbox.steps(parcel));
+    this.checkSize(kind);
+    if (this.closed) return;
+    const bytesOf = (wireKey: string): number => facts.get(wireKey)?.bytes ?? 0;
+    const { refused, written } = await writer.apply(kind, intake, pointOf(response), bytesOf);
     const rejected = [...intake.rejected, ...refused];
-    this.advance(response, parcel, rejected);
-    this.answer(response, parcel, rejected);
-    this.options.applied?.(response.kind);
-    if (news) this.tellAges(response.kind, written);
+    this.advance(response, namesIn(parcel), rejected);
+    const answered = this.answer(response, open, rejected);
+    this.options.applied?.(kind);
+    if (news) this.tellAges(kind, written);
+    await answered;
+  }
+
+  private checkSize(kind: string): void {
+    const size = this.inbox.sizeOf(kind);
+    if (size > MOST_IDENTITIES) {
+      throw new BeyondBounds(`the peer names ${size} resources of kind ${kind}; at most ${MOST_IDENTITIES} are taken`);
+    }
   }
 
   /** Clocks of the origin's database and of this process differ: what seems to come from the future took no time. */
@@ -145,44 +201,52 @@ export class IntakeStream {
     }
   }
 
-  private advance({ kind, position }: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {
+  private advance(
+    { kind, position }: OpenedResponse,
+    answered: Iterable<string>,
+    rejected: readonly Rejection[],
+  ): void {
     // However many kinds a peer invents, they are told of as one.
     const known = this.options.registry.kind(kind) ? kind : UNKNOWN_KIND;
     const progress = this.progress.get(known) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
     this.progress.set(known, progress);
     progress.applied = position?.revision || progress.applied;
     progress.appliedAt = this.options.now();
-    progress.rejections.answered([...parcel.arrivals.map(({ wireKey }) => wireKey), ...parcel.removed], rejected);
+    progress.rejections.answered(answered, rejected);
   }
 
-  private answer(response: IncomingResponse, parcel: Parcel<CopyPut>, rejected: readonly Rejection[]): void {
-    const { kind, nonce } = response;
-    const head = { kind, zone: this.options.zone, nonce };
-    if (rejected.length === 0) {
-      this.options.stream.write(encodeRequest({ type: 'ack', ...head, results: [] }));
-      return;
-    }
-    const names = new Map(parcel.arrivals.map(({ wireKey, id }) => [wireKey, describeIdentity(id)]));
-    const lines = rejected.map(({ wireKey, reason }) => `${names.get(wireKey) ?? `${kind} ${wireKey}`}: ${reason}`);
-    this.options.logger.warn('rejected resources of the peer', { kind, rejected: lines });
-    const message = ['user error', ...lines].join('\n');
-    this.options.stream.write(
-      encodeRequest({ type: 'nack', ...head, message, results: this.results(response, rejected) }),
-    );
+  private answer(
+    response: OpenedResponse,
+    { parcel, facts }: OpenParcel,
+    rejected: readonly Rejection[],
+  ): Promise<void> {
+    const { kind } = response;
+    const head = this.headOf(response);
+    if (rejected.length === 0) return this.write(encodeRequest({ type: 'ack', ...head, results: [] }));
+    const names = new Map(parcel.arrivals.map(({ wireKey, id }) => [wireKey, id]));
+    const nameOf = (wireKey: string): string => {
+      const id = names.get(wireKey);
+      return id ? describeIdentity(id) : `${kind} ${wireKey}`;
+    };
+    this.options.logger.warn('rejected resources of the peer', { kind, ...refusalFields(rejected, nameOf) });
+    const message = refusalText(rejected, nameOf);
+    const results = this.options.results ? boundedResults(resultsOf(kind, rejected, facts)) : [];
+    return this.write(encodeRequest({ type: 'nack', ...head, message, results }));
   }
 
-  private results({ kind, resources }: IncomingResponse, rejected: readonly Rejection[]): readonly AppliedResult[] {
-    if (!this.options.results) return [];
-    const versions = new Map(
-      resources.map((received) => [formatWireKey(received.ok ? received.resource : received.fault), received.version]),
-    );
-    return rejected.map(({ wireKey, reason }) => ({
-      ...parseWireKey(wireKey),
-      kind,
-      version: versions.get(wireKey) ?? '',
-      outcome: 'rejected',
-      reason,
-    }));
+  private headOf({ kind, nonce }: OpenedResponse): {
+    readonly kind: string;
+    readonly zone: string;
+    readonly nonce: string;
+  } {
+    return { kind, zone: this.options.zone, nonce };
+  }
+
+  /** Resolves when the peer has room for more. */
+  private async write(answer: Buffer): Promise<void> {
+    if (this.options.stream.write(answer) || this.closed) return;
+    await new Promise<void>((resolve) => (this.readOn = resolve));
+    this.readOn = undefined;
   }
 
   private *held(kindName: string): Iterable<{ readonly wireKey: string; readonly id: Identity }> {
@@ -193,16 +257,47 @@ export class IntakeStream {
     }
   }
 
-  private failed(kind: string, error: unknown): void {
+  private failed(error: unknown): void {
     if (this.closed) return;
     // What comes after would leave a hole: the next stream begins with the whole state.
     this.closed = true;
+    if (error instanceof BeyondBounds) return this.options.stream.end('exhausted', error.message);
+    if (error instanceof Unreadable) return this.options.stream.end('malformed', error.message);
     const reason = error instanceof Fenced ? 'superseded' : 'unavailable';
-    this.options.logger.warn('state of the peer could not be stored', { kind, error: errorText(error) });
-    this.options.stream.end(reason, `${kind} could not be stored: ${errorText(error)}`);
+    this.options.logger.warn('state of the peer could not be stored', { error: errorText(error) });
+    this.options.stream.end(reason, `state could not be stored: ${errorText(error)}`);
   }
 }
 
-function pointOf({ position }: IncomingResponse): Point | undefined {
-  return position && { incarnation: position.incarnation, revision: position.revision, view: position.view };
+function pointOf({ position }: OpenedResponse): Point | undefined {
+  if (!position) return undefined;
+  const { incarnation, revision, view, mac } = position;
+  return { incarnation, revision, view, ...(mac === undefined ? {} : { mac }) };
+}
+
+function namesIn({ arrivals, removed }: Parcel<CopyPut>): readonly string[] {
+  return [...arrivals.map(({ wireKey }) => wireKey), ...removed];
+}
+
+function* readAll(
+  { kind, entries }: OpenedResponse,
+  { dialect, bounds }: IntakeStreamOptions,
+): Generator<void, readonly Received[]> {
+  const read: Received[] = [];
+  for (const entry of entries) {
+    read.push(readEntry(kind, entry, dialect, bounds));
+    yield;
+  }
+  return read;
+}
+
+function* resultsOf(
+  kind: string,
+  rejected: readonly Rejection[],
+  facts: OpenParcel['facts'],
+): Generator<AppliedResult> {
+  for (const { wireKey, reason } of rejected) {
+    const version = facts.get(wireKey)?.version ?? '';
+    yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };
+  }
 }

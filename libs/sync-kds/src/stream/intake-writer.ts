@@ -1,14 +1,25 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import { Fenced, type Change, type Note, type ResourceIndex } from '@causeway/store';
-import { confirmLife, judgeLife, type Intake, type PendingLife, type Receiver, type Rejection } from '@causeway/sync';
+import { Fenced, type Note, type ResourceIndex } from '@causeway/store';
+import {
+  confirmLife,
+  judgeLife,
+  setBackLife,
+  type Intake,
+  type PendingLife,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
 import type { PeerBook, Point } from '../peer-book';
-import { BatchWriter, type WriteOnce } from './batch-writer';
+import { BatchWriter, type SizedChange, type WriteOnce } from './batch-writer';
 import { HeldMarks } from './held-marks';
 import type { CopyPut } from './parcel';
 
 /** A point may lag: what is sent again changes nothing. So it is not written with each message. */
 const POINT_PAUSE = 1_000;
+
+/** How often within that time rules of the peer that changed are written at once, so that a session resumes by them. */
+const VIEWS = 10;
 
 /** How often the operator's word is looked for while something is held, and what could not be written is tried again, ms. */
 const LOOK = 5_000;
@@ -27,6 +38,8 @@ export interface IntakeWriterOptions {
   readonly plainLife?: () => string | undefined;
   /** How long absences of a new life are held, ms. */
   readonly hold: number;
+  /** Whether others write at this time, who would wait for a large write. */
+  readonly isShared?: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -44,17 +57,22 @@ export class IntakeWriter {
   /** By kind: what is absent from the state of a life that is not accepted. */
   private readonly held = new Map<string, Map<string, Identity>>();
   private readonly noted = new Map<string, number>();
+  /** Notes of changed rules since `viewsAt`. */
+  private views = 0;
+  private viewsAt = 0;
   private release: Timer | undefined;
   private look: Timer | undefined;
   /** What was held goes; nothing is taken in meanwhile, or what comes back just then would be deleted. */
   private releasing: Promise<void> = Promise.resolve();
+  /** A life whose state on this stream lies before what was applied of it. */
+  private setBack: string | undefined;
   private closed = false;
   private readonly marks: HeldMarks;
   private readonly store: BatchWriter;
 
   constructor(private readonly options: IntakeWriterOptions) {
     const { index, receiver, clock, logger, hold } = options;
-    this.store = new BatchWriter(options.write);
+    this.store = new BatchWriter(options.write, options.isShared);
     this.marks = new HeldMarks({
       ...{ index, receiver, clock, logger },
       write: (changes) => options.write(changes, []),
@@ -65,12 +83,18 @@ export class IntakeWriter {
     });
   }
 
-  /** `point` is where the peer's state stands with this message, where it says so. */
-  async apply(kind: string, intake: Intake<CopyPut>, point: Point | undefined): Promise<Outcome> {
+  /** `point` is where the peer's state stands with this message, where it says so; `bytesOf` a resource's size on the wire. */
+  async apply(
+    kind: string,
+    intake: Intake<CopyPut>,
+    point: Point | undefined,
+    bytesOf: (wireKey: string) => number = () => 0,
+  ): Promise<Outcome> {
     await this.releasing;
     const gone = [...intake.removed, ...this.judged(kind, intake, point)];
     const named = intake.puts.map(({ id }) => identityKey(id)).filter((key) => this.held.get(kind)?.delete(key));
-    const changes = [...intake.puts.map(({ content }): Change => content), ...gone.map(deletion)];
+    const puts = intake.puts.map(({ wireKey, content }): SizedChange => ({ change: content, bytes: bytesOf(wireKey) }));
+    const changes = [...puts, ...gone.map(deletion)];
     const results = await this.store.write(changes, this.notes(kind, intake, point));
     const marked = intake.completed ? [...this.marks.standing(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
     this.marks.look([...named, ...marked], this.store.revision);
@@ -124,7 +148,8 @@ export class IntakeWriter {
   /** What of the absent may go now. */
   private judged(kind: string, { absent, completed }: Intake<CopyPut>, point: Point | undefined): readonly Identity[] {
     if (!completed || !(point ?? this.options.plainLife)) return absent;
-    const life = point?.incarnation ?? this.options.plainLife?.();
+    if (point && this.isBehind(kind, point, absent)) this.setBack = point.incarnation;
+    const life = point ? this.lifeOf(point) : this.options.plainLife?.();
     const until = life === undefined ? Infinity : this.heldUntil(life);
     if (until === undefined) return absent;
     this.held.set(kind, new Map(absent.map((id) => [identityKey(id), id])));
@@ -141,6 +166,29 @@ export class IntakeWriter {
     }
     if (until !== Infinity) this.releaseAt(until);
     return [];
+  }
+
+  /**
+   * The life that a state counts as of. While what a store that was set back lacks is held, all that comes from it is as
+   * doubtful as that.
+   */
+  private lifeOf({ incarnation }: Point): string {
+    const pending = this.options.book.life.pending?.incarnation === setBackLife(incarnation);
+    return this.setBack === incarnation || pending ? setBackLife(incarnation) : incarnation;
+  }
+
+  /**
+   * Whether a whole state lies before what was applied of this life: its store was set back and does not know it. What
+   * is absent and was made after it was not deleted by it.
+   */
+  private isBehind(kind: string, { incarnation, revision }: Point, absent: readonly Identity[]): boolean {
+    if (revision === 0) return false;
+    const reached = this.options.book.all().get(kind);
+    if (reached?.incarnation === incarnation && revision < reached.revision) return true;
+    return absent.some((id) => {
+      const origin = this.options.index.get(id)?.origin;
+      return origin?.incarnation === incarnation && revision < origin.revision;
+    });
   }
 
   private heldUntil(life: string): number | undefined {
@@ -190,6 +238,7 @@ export class IntakeWriter {
     try {
       await this.store.write(gone.map(deletion), note ? [note] : []);
       book.learn(known);
+      this.setBack = undefined;
       this.held.clear();
       this.look?.cancel();
       this.release = this.look = undefined;
@@ -203,19 +252,28 @@ export class IntakeWriter {
     if (!point) return [];
     const { book, clock, hold } = this.options;
     const now = clock.now();
-    const verdict = judgeLife(book.life, point.incarnation, now, hold);
-    const notes: Note[] = [];
+    const verdict = judgeLife(book.life, this.lifeOf(point), now, hold);
+    // What stood before a set-back can be resumed from no more: the numbers of the store are given anew.
+    const notes = this.setBack === undefined ? [] : book.forgetPoints(this.setBack);
     const life = completed ? book.learn(verdict.known) : undefined;
     if (life) notes.push(life);
     // While something is held the next session must see the whole state again.
-    const moved = book.all().get(kind)?.view !== point.view;
+    const moved = !completed && book.all().get(kind)?.view !== point.view && this.mayNoteView(now);
     const due = completed || moved || now - (this.noted.get(kind) ?? 0) >= POINT_PAUSE;
     if (!due || verdict.heldUntil !== undefined || this.heldOf(kind) > 0 || point.revision === 0) return notes;
     this.noted.set(kind, now);
     return [...notes, book.reach(kind, point)];
   }
+
+  private mayNoteView(now: number): boolean {
+    if (now - this.viewsAt >= POINT_PAUSE) {
+      this.viewsAt = now;
+      this.views = 0;
+    }
+    return ++this.views <= VIEWS;
+  }
 }
 
-function deletion(id: Identity): Change {
-  return { type: 'delete', id, expect: 'any' };
+function deletion(id: Identity): SizedChange {
+  return { change: { type: 'delete', id, expect: 'any' }, bytes: 0 };
 }

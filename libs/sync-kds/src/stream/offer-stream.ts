@@ -1,13 +1,17 @@
 import { Outbox, type Message, type MessageLimits, type Offer, type Rejection, type Told } from '@causeway/sync';
-import { parseIdentityKey } from '@causeway/resources';
+import { parseIdentityKey, type Registry } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
+import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
 import type { NodeMetadata } from '../wire/node';
 import { decodeRequest, type WireRequest } from '../wire/request';
 import { encodeResponse, type StatePosition } from '../wire/response';
 import { formatWireKey, parseWireKey } from '../wire/wire-resource';
+import { BeyondBounds } from '../wire/bounds';
 import type { EncodedItem } from './index-offer';
+import { KindsNamed, MOST_UNKNOWN_KINDS } from './kinds-named';
 import type { PeerStream } from './peer-stream';
+import { refusalFields, shortened } from './refusals';
 
 /** What a sending stream needs to know. */
 export interface OfferStreamOptions {
@@ -24,8 +28,14 @@ export interface OfferStreamOptions {
   readonly introduced?: (metadata: NodeMetadata) => void;
   /** Whether a kind that is asked for must wait for now; `resume` afterwards. */
   readonly withheld?: (kind: string) => boolean;
+  /** Tells which kinds are known here. */
+  readonly registry: Registry;
+  readonly now: () => number;
   readonly logger: Logger;
 }
+
+/** Bytes that a peer may owe answers to, beside one message; a plain peer gets all of a kind in one. */
+const MOST_UNANSWERED = { chunked: 1024 * 1024, plain: 16 * 1024 * 1024 } as const;
 
 /** Where our state stands, for a peer that understands it. */
 export interface Standing {
@@ -35,6 +45,8 @@ export interface Standing {
   view(kind: string): string;
   /** The revision of ours up to which the peer holds a kind by these rules; undefined where it needs the whole state. */
   since(kind: string): number | undefined;
+  /** The MAC of a point that the peer reaches. */
+  mac(kind: string, point: Point): string;
 }
 
 /**
@@ -46,9 +58,15 @@ export class OfferStream {
   private opened = false;
   /** Kinds asked for that must wait. */
   private readonly early = new Set<string>();
-  private writable = true;
+  private readonly kinds: KindsNamed;
+  /** Since when the peer reads nothing of what was written; undefined while it does. */
+  private fullSince: number | undefined;
+  /** Bytes of the messages that were not answered, by nonce. */
+  private readonly flights = new Map<string, number>();
+  private unansweredBytes = 0;
 
   constructor(private readonly options: OfferStreamOptions) {
+    this.kinds = new KindsNamed(options.registry);
     this.outbox = new Outbox(options.offer, options.limits);
   }
 
@@ -70,6 +88,9 @@ export class OfferStream {
     const request = this.decode(bytes);
     if (!request) return;
     if (request.type === 'subscribe') {
+      if (this.kinds.name(request.kind) === 'too-many') {
+        return this.options.stream.end('exhausted', `more than ${MOST_UNKNOWN_KINDS} kinds that are not known here`);
+      }
       if (request.metadata) this.options.introduced?.(request.metadata);
       this.subscribe(request.kind);
     } else {
@@ -79,8 +100,18 @@ export class OfferStream {
   }
 
   drain(): void {
-    this.writable = true;
+    this.fullSince = undefined;
     this.pump();
+  }
+
+  /** Bytes that were sent and not answered. */
+  get unanswered(): number {
+    return this.unansweredBytes;
+  }
+
+  /** Since when the peer reads nothing though its buffers are full, ms since 1970; undefined while it reads. */
+  get blockedSince(): number | undefined {
+    return this.fullSince;
   }
 
   /** A resource of a kind may differ from what was told; `pump` afterwards. */
@@ -95,10 +126,14 @@ export class OfferStream {
 
   /** Sends what may leave now. */
   pump(): void {
-    while (this.opened && this.writable) {
+    const most = this.options.limits.chunked ? MOST_UNANSWERED.chunked : MOST_UNANSWERED.plain;
+    while (this.opened && this.fullSince === undefined && this.unansweredBytes < most) {
       const message = this.outbox.take();
       if (!message) return;
-      this.writable = this.options.stream.write(this.encode(message));
+      const bytes = this.encode(message);
+      this.flights.set(message.nonce, bytes.length);
+      this.unansweredBytes += bytes.length;
+      if (!this.options.stream.write(bytes)) this.fullSince = this.options.now();
     }
   }
 
@@ -116,9 +151,13 @@ export class OfferStream {
     try {
       const request = decodeRequest(bytes);
       if (request.zone === this.options.zone) return request;
-      this.options.stream.end('refused', `node is "${request.zone}" on a stream of zone "${this.options.zone}"`);
+      this.options.stream.end(
+        'refused',
+        `node is "${shortened(request.zone, 253)}" on a stream of zone "${this.options.zone}"`,
+      );
     } catch (error) {
-      this.options.stream.end('malformed', `request cannot be read: ${String(error)}`);
+      if (error instanceof BeyondBounds) this.options.stream.end('exhausted', error.message);
+      else this.options.stream.end('malformed', `request cannot be read: ${String(error)}`);
     }
     return undefined;
   }
@@ -126,10 +165,14 @@ export class OfferStream {
   private answered(request: Exclude<WireRequest, { type: 'subscribe' }>): void {
     const { kind, nonce } = request;
     const rejected = rejectionsOf(request);
+    // Of what is not in flight nothing is said either: a peer may answer as often as it likes.
+    if (!this.outbox.answer(kind, nonce, rejected)) return;
+    this.unansweredBytes -= this.flights.get(nonce) ?? 0;
+    this.flights.delete(nonce);
     if (request.type === 'nack') {
-      this.options.logger.warn('the peer rejected resources', { kind, reason: request.message, rejected });
+      const fields = refusalFields(rejected, (wireKey) => wireKey);
+      this.options.logger.warn('the peer rejected resources', { kind, reason: shortened(request.message), ...fields });
     }
-    this.outbox.answer(kind, nonce, rejected);
   }
 
   private encode(message: Message<EncodedItem>): Buffer {
@@ -148,10 +191,10 @@ export class OfferStream {
     if (!standing) return {};
     const { kind, revision, part, resumed } = message;
     const gone = message.gone.map(parseIdentityKey);
+    const point = { incarnation: standing.incarnation(), revision, view: standing.view(kind) };
     const position = {
-      incarnation: standing.incarnation(),
-      revision,
-      view: standing.view(kind),
+      ...point,
+      ...(revision === 0 ? {} : { mac: standing.mac(kind, point) }),
       more: part === 'piece',
       resumed,
       gone,

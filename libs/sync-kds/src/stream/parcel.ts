@@ -1,10 +1,28 @@
-import { identityKey, jsonEqual, type Kind, type Registry, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  jsonEqual,
+  shortened,
+  type Identity,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
 import type { PutChange, ResourceIndex } from '@causeway/store';
-import { trespass, withOwnConditions, type Arrival, type Parcel, type Receiver, type Rejection } from '@causeway/sync';
+import {
+  arrivalFault,
+  trespass,
+  withOwnConditions,
+  type Arrival,
+  type Parcel,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
+import type { ResponseBounds } from '../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../wire/copy';
 import type { Dialect } from '../wire/dialect';
 import { statusGoesDown } from '../wire/outgoing';
-import type { IncomingResponse } from '../wire/response';
+import { readEntry, type OpenedResponse } from '../wire/response';
 import { formatWireKey, type WireResource } from '../wire/wire-resource';
 
 /** A copy as it is written. */
@@ -17,35 +35,75 @@ export interface ParcelContext {
   readonly index: ResourceIndex;
   readonly dialect: Dialect;
   readonly now: () => number;
+  /** Why the operator wants a resource not to be taken in. */
+  readonly refusal?: (id: Identity) => string | undefined;
 }
 
-/** A decoded response as the inbox takes it: copies with their place here, and what is wrong with the others. */
-export function parcelOf(response: IncomingResponse, context: ParcelContext): Parcel<CopyPut> {
+/** A response as it is taken in, and how large and of which version each of its resources is, by wire key. */
+export interface OpenParcel {
+  readonly parcel: Parcel<CopyPut>;
+  readonly facts: ReadonlyMap<string, EntryFacts>;
+}
+
+/** What is known of a resource of a message beside its content. */
+export interface EntryFacts {
+  /** The sender's. */
+  readonly version: string;
+  /** On the wire. */
+  readonly bytes: number;
+}
+
+/**
+ * A response as the inbox takes it: copies with their place here, and what is wrong with the others. Each step reads and
+ * judges one resource. Throws what makes the whole message useless.
+ */
+export function* parcelOf(
+  response: OpenedResponse,
+  context: ParcelContext & { readonly bounds: ResponseBounds },
+): Generator<void, OpenParcel> {
   const kind = context.registry.kind(response.kind);
   const arrivals: Arrival<CopyPut>[] = [];
   const rejected: Rejection[] = [];
-  for (const received of response.resources) {
-    if (!received.ok) {
-      rejected.push({ wireKey: formatWireKey(received.fault), reason: received.fault.reason });
-      continue;
-    }
-    const arrival = arrivalOf(received.resource, kind, context);
+  const facts = new Map<string, EntryFacts>();
+  for (const entry of response.entries) {
+    const received = readEntry(response.kind, entry, context.dialect, context.bounds);
+    const wireKey = formatWireKey(received.ok ? received.resource : received.fault);
+    facts.set(wireKey, { version: received.version, bytes: entry.length });
+    const arrival = received.ok ? judged(received.resource, kind, context) : { wireKey, reason: received.fault.reason };
     if ('reason' in arrival) rejected.push(arrival);
     else arrivals.push(arrival);
+    yield;
   }
   const { more = false, resumed = false } = response.position ?? {};
   const gone = response.position?.gone.map((id) => ({ kind: response.kind, ...id })) ?? [];
-  return { kind: response.kind, arrivals, rejected, removed: response.removed.map(formatWireKey), gone, more, resumed };
+  const removed = response.removed.map(formatWireKey);
+  return { parcel: { kind: response.kind, arrivals, rejected, removed, gone, more, resumed }, facts };
+}
+
+/** A resource that breaks the judgement itself is refused alone, as any other that is wrong. */
+function judged(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
+  try {
+    return arrivalOf(wire, kind, context);
+  } catch (error) {
+    return { wireKey: formatWireKey(wire), reason: `it cannot be judged: ${errorText(error)}` };
+  }
 }
 
 function arrivalOf(wire: WireResource, kind: Kind | undefined, context: ParcelContext): Arrival<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
-  if (!kind) return { wireKey, reason: `kind ${wire.kind} is not known here` };
+  if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
   const made = copyOf(wire, kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
-  const reason = trespass(kind, made.copy.id, context.receiver);
+  const { id } = made.copy;
+  const reason = trespass(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
-  return { wireKey, id: made.copy.id, content: putOf(made.copy, context) };
+  return { wireKey, id, content: putOf(made.copy, context) };
+}
+
+/** What the store's row will hold is what is judged, so nothing is judged twice. */
+function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
+  const { uid, generation, creationOrder, origin } = facts;
+  return arrivalFault(kind, { id, uid, labels, spec, status, generation, creationOrder, revision: origin.revision });
 }
 
 function senderOf(receiver: Receiver): Sender {

@@ -10,8 +10,12 @@ export type EndReason =
   | 'refused'
   /** The caller did not prove who it is, or no longer does. */
   | 'unauthenticated'
+  /** Asked for too often or too much: come again later. */
+  | 'too-many'
   /** The store is away or the index is loaded anew: come again. */
-  | 'unavailable';
+  | 'unavailable'
+  /** The peer goes beyond a bound of the protocol. */
+  | 'exhausted';
 
 /** What happens on a stream; called in order, never after `ended`. */
 export interface StreamListener {
@@ -33,4 +37,8 @@ export interface PeerStream {
 /** A stream that delivers what the peer sends once somebody listens. */
 export interface ListenedStream extends PeerStream {
   listen(listener: StreamListener): void;
+  /** Reads no further message, so that the transport holds the peer back; one may still be on its way. Idempotent. */
+  pause(): void;
+  /** Reads on. Idempotent. */
+  resume(): void;
 }

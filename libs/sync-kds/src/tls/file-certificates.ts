@@ -43,6 +43,10 @@ export class FileCertificates implements ServerCertificates {
     return last !== undefined && isSelfSigned(last) ? `${last}\n` : undefined;
   }
 
+  fault(): string | undefined {
+    return this.lastFault === '' ? undefined : this.lastFault;
+  }
+
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -44,6 +44,7 @@ export class OwnCertificates implements ServerCertificates {
   private constructor(
     private readonly options: OwnCertificateOptions,
     private issued: Issued,
+    private lastFault: string | undefined,
   ) {
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
     this.look();
@@ -51,11 +52,12 @@ export class OwnCertificates implements ServerCertificates {
 
   /** Resolves when there is a certificate to show. Throws Unavailable. */
   static async open(options: OwnCertificateOptions): Promise<OwnCertificates> {
-    const reading = await ensureAuthority(options);
-    if (reading.ok) return new OwnCertificates(options, await issue(options, reading.authority));
+    const issued = await issueByStored(options);
+    if (issued.ok) return new OwnCertificates(options, issued.issued, undefined);
     // Who mends the secret needs a control plane that runs: until then zones find a certificate that they do not trust.
-    options.logger.error('zones cannot trust the certificate shown', { secret: AUTHORITY, reason: reading.reason });
-    return new OwnCertificates(options, await issue(options, await makeAuthority(options.clock.now())));
+    options.logger.error('zones cannot trust the certificate shown', { secret: AUTHORITY, reason: issued.reason });
+    const own = await issue(options, await makeAuthority(options.clock.now()));
+    return new OwnCertificates(options, own, `${AUTHORITY}: ${issued.reason}`);
   }
 
   current(): CertifiedKey {
@@ -64,6 +66,10 @@ export class OwnCertificates implements ServerCertificates {
 
   authority(): string {
     return `${this.issued.authority.certificate.trim()}\n`;
+  }
+
+  fault(): string | undefined {
+    return this.lastFault;
   }
 
   onChange(listener: () => void): () => void {
@@ -93,7 +99,8 @@ export class OwnCertificates implements ServerCertificates {
     this.work = this.work
       .then(() => this.replace())
       .catch((error: unknown) => {
-        this.options.logger.error('the certificate for zones stays as it was', { reason: errorText(error) });
+        this.lastFault = errorText(error);
+        this.options.logger.error('the certificate for zones stays as it was', { reason: this.lastFault });
       });
   }
 
@@ -103,12 +110,26 @@ export class OwnCertificates implements ServerCertificates {
     const reading = await ensureAuthority(options);
     if (!reading.ok) throw new Error(`${AUTHORITY}: ${reading.reason}`);
     const { authority } = reading;
+    this.lastFault = undefined;
     const same = authority.certificate === issued.authority.certificate;
     const fresh = options.clock.now() - issued.at < RENEWED_AT && options.names().join() === issued.names.join();
     if (same && fresh) return;
     this.issued = await issue(options, authority);
     options.logger.info('the certificate for zones was replaced', { newAuthority: !same });
     for (const listener of this.listeners) listener();
+  }
+}
+
+/** A certificate by the stored authority, or why that makes none. Throws Unavailable. */
+async function issueByStored(
+  options: OwnCertificateOptions,
+): Promise<{ readonly ok: true; readonly issued: Issued } | { readonly ok: false; readonly reason: string }> {
+  const reading = await ensureAuthority(options);
+  if (!reading.ok) return reading;
+  try {
+    return { ok: true, issued: await issue(options, reading.authority) };
+  } catch (error) {
+    return { ok: false, reason: `no certificate can be made by it: ${errorText(error)}` };
   }
 }
 

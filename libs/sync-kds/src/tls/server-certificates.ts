@@ -6,6 +6,8 @@ export interface ServerCertificates {
   current(): CertifiedKey;
   /** PEM of what a zone has to trust; undefined where whoever issued the certificate has to be asked. */
   authority(): string | undefined;
+  /** Why another certificate is shown than the operator gave; undefined while all is well. */
+  fault(): string | undefined;
   /** Calls `listener` after each replacement, until the returned function is called. */
   onChange(listener: () => void): () => void;
   close(): void;

@@ -30,6 +30,9 @@ export const kdsChannelOptions: { readonly client: ChannelOptions; readonly serv
     ...limits,
     'grpc.keepalive_time_ms': 15_000,
     'grpc.keepalive_timeout_ms': 15_000,
-    'grpc.max_concurrent_streams': 1_000_000,
+    // A session has two streams, a Kuma zone a few more.
+    'grpc.max_concurrent_streams': 64,
+    // A connection without a call is of no use; a zone makes a new one.
+    'grpc.max_connection_idle_ms': 60_000,
   },
 };

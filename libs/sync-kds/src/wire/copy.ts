@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { keepsNameOnWire } from '@causeway/naming';
-import { identityKey, Label, type Identity, type JsonObject, type Kind, type Labels } from '@causeway/resources';
+import {
+  identityKey,
+  Label,
+  shortened,
+  type Identity,
+  type JsonObject,
+  type Kind,
+  type Labels,
+} from '@causeway/resources';
 import type { CopyFacts } from '@causeway/store';
 import { kumaLanguage } from './language/languages';
 import { CREATION_ORDER_LABEL } from './outgoing';
@@ -66,10 +74,12 @@ function ownership(sender: Sender): Labels {
 function fault(id: Identity, kind: CopiedKind): string | undefined {
   if (kind.scope === 'mesh' && id.mesh === '') return 'mesh is missing';
   if (kind.scope === 'global' && id.mesh !== '')
-    return `mesh must be empty for a kind of global scope; got "${id.mesh}"`;
+    return `mesh must be empty for a kind of global scope; got "${shortened(id.mesh, 80)}"`;
   const parts = [id.mesh, id.zone, id.namespace, id.name];
   const odd = parts.find((part) => part.includes('/') || part.length > 253);
-  return odd === undefined ? undefined : `identity must have parts of at most 253 characters without "/"; got "${odd}"`;
+  return odd === undefined
+    ? undefined
+    : `identity must have parts of at most 253 characters without "/"; got "${shortened(odd, 80)}"`;
 }
 
 function factsOf({ meta }: WireResource, id: Identity, order: string | undefined): CopyFacts {

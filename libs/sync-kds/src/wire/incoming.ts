@@ -1,35 +1,46 @@
 import { KumaResource, type DiscoveryResource, type ResourceMeta } from '@causeway/proto-gen';
+import { shortened } from '@causeway/resources';
+import { boundBytes, boundFields, fieldsOf, MOST_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
 import { readPayload, readStatus } from './payload';
 import { KUMA_RESOURCE_URL } from './resource-bytes';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
+
+/** Longest reason: what is wrong with a payload may be as long as the payload. */
+const LONGEST_REASON = 500;
 
 /** A resource out of a response, or why it could not be read. `version` is the sender's. */
 export type Received =
   | { readonly ok: true; readonly version: string; readonly resource: WireResource }
   | { readonly ok: false; readonly version: string; readonly fault: WireFault };
 
-/** Reads one resource; what is wrong with it stays with it (design.md §5 One bad resource stops nothing). */
-export function readResource(kind: string, outer: DiscoveryResource, dialect: Dialect): Received {
+const META_FIELD = 1;
+
+/** Reads one resource; what is wrong with it, or more bytes than `most`, stays with it (design.md §5 One bad resource stops nothing). */
+export function readResource(kind: string, outer: DiscoveryResource, dialect: Dialect, most: number): Received {
   const { version } = outer;
   let key = parseWireKey(outer.name);
   try {
-    const inner = kumaResource(outer);
+    const inner = kumaResource(outer, most);
     const wire = envelope(kind, inner, dialect);
     key = wire;
     const status = readStatus(wire, inner.status, dialect);
     const spec = readPayload(kind, inner.spec, dialect);
     return { ok: true, version, resource: { ...wire, spec, ...(status === undefined ? {} : { status }) } };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = shortened(error instanceof Error ? error.message : String(error), LONGEST_REASON);
     return { ok: false, version, fault: { kind, name: key.name, mesh: key.mesh, reason } };
   }
 }
 
-function kumaResource({ resource }: DiscoveryResource): KumaResource {
+function kumaResource({ resource }: DiscoveryResource, most: number): KumaResource {
   if (resource === undefined) throw new TypeError('resource is missing');
   if (resource.typeUrl !== KUMA_RESOURCE_URL)
     throw new TypeError(`resource must be ${KUMA_RESOURCE_URL}; got ${resource.typeUrl}`);
+  boundBytes('the resource', resource.value.length, most);
+  for (const field of fieldsOf('the resource', resource.value, MOST_META_FIELDS)) {
+    if (field.number === META_FIELD) boundFields('the envelope', field.content, MOST_META_FIELDS);
+  }
   return KumaResource.decode(resource.value);
 }
 

@@ -1,8 +1,10 @@
 import { DeltaDiscoveryRequest, type Status } from '@causeway/proto-gen';
+import { BeyondBounds, boundBytes, boundFields, fieldsOf, MOST_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
 import { decodeResult, encodeResult, type AppliedResult } from './results';
 
 const EVERYTHING = '*';
+const Field = { node: 1, typeUrl: 2, errorDetail: 7 } as const;
 
 /** First request of a kind on a stream: asks for all of it. */
 export interface SubscribeRequest {
@@ -46,8 +48,9 @@ export function encodeRequest(request: WireRequest): Buffer {
   return Buffer.from(DeltaDiscoveryRequest.encode({ ...base, ...specifics(request) }).finish());
 }
 
-/** Throws when the message as a whole cannot be read. */
+/** Throws BeyondBounds, and when the message as a whole cannot be read. */
 export function decodeRequest(bytes: Uint8Array): WireRequest {
+  boundRequest(bytes);
   const message = DeltaDiscoveryRequest.decode(bytes);
   const head = { kind: message.typeUrl, zone: message.node?.id ?? '' };
   const nonce = message.responseNonce;
@@ -64,6 +67,18 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   const results = errorDetail?.details.map(decodeResult).filter((result) => result !== undefined) ?? [];
   if (errorDetail === undefined || isAck(errorDetail, results)) return { type: 'ack', ...head, nonce, results };
   return { type: 'nack', ...head, nonce, message: errorDetail.message, results };
+}
+
+/** Before anything of it is made. */
+function boundRequest(bytes: Uint8Array): void {
+  boundBytes('a request', bytes.length, REQUEST_BOUNDS.bytes);
+  for (const { number, content } of fieldsOf('a request', bytes, REQUEST_BOUNDS.fields)) {
+    if (number === Field.node) boundBytes('the node of a request', content.length, REQUEST_BOUNDS.node);
+    if (number === Field.errorDetail) boundFields('the answer to a response', content, REQUEST_BOUNDS.results);
+    if (number === Field.typeUrl && content.length > MOST_KIND_LENGTH) {
+      throw new BeyondBounds(`the name of a kind has ${content.length} bytes; at most ${MOST_KIND_LENGTH}`);
+    }
+  }
 }
 
 function specifics(request: WireRequest): Partial<DeltaDiscoveryRequest> {

@@ -1,5 +1,14 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
+import { DeltaDiscoveryResponse, DiscoveryResource, StateMark } from '@causeway/proto-gen';
+import {
+  boundBytes,
+  boundFields,
+  BeyondBounds,
+  fieldsOf,
+  MOST_KIND_LENGTH,
+  UNBOUNDED,
+  type ResponseBounds,
+} from './bounds';
 import type { Dialect } from './dialect';
 import { readResource, type Received } from './incoming';
 import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
@@ -8,8 +17,11 @@ import type { ResourceBytes } from './resource-bytes';
 /** Field of our mark in a DeltaDiscoveryResponse; Kuma ignores it and is never sent it. */
 const MARK_FIELD = 100;
 const MARK_TAG = MARK_FIELD * 8 + 2;
-const Field = { systemVersion: 1, typeUrl: 4, nonce: 5, removed: 6, controlPlane: 7 } as const;
+const Field = { systemVersion: 1, resources: 2, typeUrl: 4, nonce: 5, removed: 6, controlPlane: 7 } as const;
 const CONTROL_PLANE_IDENTIFIER = 1;
+
+/** Parts of a response that are neither resources nor removals: more make no sense. */
+const HEAD_PARTS = 100;
 
 /** Where a piece of state stands: which state, cut how, and whether more of it follows (cw-chunk, cw-resume). */
 export interface StatePosition {
@@ -23,7 +35,12 @@ export interface StatePosition {
   readonly resumed: boolean;
   /** What the peer may hold from before and may hold no longer; only where `resumed`. */
   readonly gone: readonly GoneResource[];
+  /** MAC of the point that is reached with this message; absent where none is. */
+  readonly mac?: string;
 }
+
+/** Longest text of a mark: hashes, ids and MACs are shorter. */
+const MARK_TEXT = 200;
 
 /** A resource of the message's kind that is no more. */
 export interface GoneResource {
@@ -65,18 +82,73 @@ export function responseSize(response: OutgoingResponse): number {
   return response.resources.reduce((size, { entry }) => size + entry.length, head + tail(response).length);
 }
 
-/** Throws when the message as a whole cannot be read: the stream is then of no use. */
-export function decodeResponse(bytes: Uint8Array, dialect: Dialect): IncomingResponse {
-  const message = DeltaDiscoveryResponse.decode(bytes);
-  const position = readPosition(message);
+/** A message that is no message: the stream is of no use. */
+export class Unreadable extends Error {}
+
+/** A response whose resources are still bytes. */
+export interface OpenedResponse extends ResponseHead {
+  readonly removed: readonly WireKey[];
+  readonly entries: readonly Uint8Array[];
+}
+
+/** Reads what a response says beside its resources; those are only found. Throws BeyondBounds, Unreadable. */
+export function openResponse(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
+  return orUnreadable(() => open(bytes, bounds));
+}
+
+function orUnreadable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof BeyondBounds) throw error;
+    throw new Unreadable(`response cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function open(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
+  boundBytes('a response', bytes.length, bounds.bytes);
+  const { head, entries } = split(bytes, bounds.items);
+  const message = DeltaDiscoveryResponse.decode(head);
+  if (message.typeUrl.length > MOST_KIND_LENGTH) {
+    throw new BeyondBounds(`the name of a kind has ${message.typeUrl.length} characters; at most ${MOST_KIND_LENGTH}`);
+  }
+  const position = readPosition(message, bounds);
   return {
     kind: message.typeUrl,
     nonce: message.nonce,
     controlPlane: message.controlPlane?.identifier ?? '',
     ...(position === undefined ? {} : { position }),
-    resources: message.resources.map((resource) => readResource(message.typeUrl, resource, dialect)),
     removed: message.removedResources.map(parseWireKey),
+    entries,
   };
+}
+
+/** Reads one of a response's entries. Throws Unreadable when it is no resource at all. */
+export function readEntry(kind: string, entry: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): Received {
+  const outer = orUnreadable(() => DiscoveryResource.decode(entry));
+  return readResource(kind, outer, dialect, bounds.resource);
+}
+
+/** A response with all its resources. Throws as `openResponse` and `readEntry` do. */
+export function decodeResponse(bytes: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): IncomingResponse {
+  const { entries, ...head } = openResponse(bytes, bounds);
+  return { ...head, resources: entries.map((entry) => readEntry(head.kind, entry, dialect, bounds)) };
+}
+
+/** A message without its resources, and those. */
+function split(
+  bytes: Uint8Array,
+  items: number,
+): { readonly head: Uint8Array; readonly entries: readonly Uint8Array[] } {
+  const entries: Uint8Array[] = [];
+  const head: Uint8Array[] = [];
+  for (const field of fieldsOf('a response', bytes, items + HEAD_PARTS)) {
+    if (field.number === Field.resources) entries.push(field.content);
+    else head.push(bytes.subarray(field.start, field.end));
+  }
+  return { head: Buffer.concat(head), entries };
 }
 
 /** Groups resources so that no group is larger than `limit` bytes but for one that a single resource fills (cw-chunk). */
@@ -112,7 +184,7 @@ function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse
   out.uint32(Field.controlPlane * 8 + 2).fork();
   text(CONTROL_PLANE_IDENTIFIER, controlPlane).join();
   if (position !== undefined)
-    out.uint32(MARK_TAG).bytes(StateMark.encode({ ...position, gone: [...position.gone] }).finish());
+    out.uint32(MARK_TAG).bytes(StateMark.encode({ mac: '', ...position, gone: [...position.gone] }).finish());
   return out.finish();
 }
 
@@ -120,12 +192,19 @@ function readGone({ mesh, zone, namespace, name }: GoneResource): GoneResource {
   return { mesh, zone, namespace, name };
 }
 
-function readPosition({ systemVersionInfo, _unknownFields }: DeltaDiscoveryResponse): StatePosition | undefined {
+function readPosition(
+  { systemVersionInfo, _unknownFields }: DeltaDiscoveryResponse,
+  { items }: ResponseBounds,
+): StatePosition | undefined {
   const bytes = _unknownFields?.[MARK_TAG]?.at(-1);
   if (bytes === undefined) return undefined;
-  const { more, resumed, incarnation, view, gone } = StateMark.decode(new BinaryReader(bytes).bytes());
+  const mark = new BinaryReader(bytes).bytes();
+  boundFields('a mark of state', mark, items);
+  const { more, resumed, incarnation, view, gone, mac } = StateMark.decode(mark);
   const revision = Number(systemVersionInfo);
   if (!Number.isSafeInteger(revision))
     throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
-  return { incarnation, revision, view, more, resumed, gone: gone.map(readGone) };
+  if ([incarnation, view, mac].some((text) => text.length > MARK_TEXT))
+    throw new TypeError(`a text of the mark is longer than ${MARK_TEXT} characters`);
+  return { incarnation, revision, view, more, resumed, gone: gone.map(readGone), ...(mac === '' ? {} : { mac }) };
 }

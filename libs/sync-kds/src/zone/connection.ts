@@ -4,6 +4,9 @@ import type { PendingLife } from '@causeway/sync';
 import { caughtUp } from '../caught-up';
 import { GLOBAL_PEER, PeerBook } from '../peer-book';
 import type { KindReport } from '../report';
+import { judgePoints, PointSigner } from '../resume-points';
+import { IntakeBudget } from '../stream/intake-budget';
+import { IntakeScheduler } from '../stream/intake-scheduler';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { openDown, type DownLink } from './down-link';
@@ -52,11 +55,15 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
   try {
     const book = await PeerBook.read(options.store, GLOBAL_PEER);
     const greeting = await shakeHands(calls, options, book);
-    const head = await headFor(options, greeting);
+    const signer = await PointSigner.read(options.store, GLOBAL_PEER);
+    const { head, points } = await judged({ options, greeting, signer });
     const floor = await options.store.floor();
     await caughtUp(options.index, head, signal);
     signal.throwIfAborted();
-    return open({ options, calls, greeting, book, floor, extensions: greeting?.features ?? [] }, stop);
+    const scheduler = new IntakeScheduler({ clock: options.clock });
+    const shared = { options, calls, greeting, book, points, signer, floor, scheduler };
+    const budget = new IntakeBudget(options.intake);
+    return open({ ...shared, budget, extensions: greeting?.features ?? [] }, stop);
   } catch (error) {
     stop();
     throw error;
@@ -82,7 +89,7 @@ async function shakeHands(
     features: [...(options.features ?? Object.values(Extension))],
     instance: options.term.holder,
     version: options.version,
-    resumePoints: [...book.all()].map(([kind, point]) => ({ kind, ...point })),
+    resumePoints: [...book.all()].map(([kind, point]) => ({ kind, mac: '', ...point })),
   });
   const { zone, version, token } = options;
   const value = token?.();
@@ -90,15 +97,29 @@ async function shakeHands(
   return calls.handshake(request, headers, options.clock.now());
 }
 
-/** A global that holds more of this life than this store has shows that something was lost: a new life begins. */
-async function headFor(options: ZoneSyncOptions, greeting: HandshakeResponse | undefined): Promise<StorePoint> {
+/** A global that holds what this store issued and has not shows that something was lost: a new life begins. */
+async function judged({
+  options,
+  greeting,
+  signer,
+}: Pick<ZoneSession, 'options' | 'greeting' | 'signer'>): Promise<
+  Pick<ZoneSession, 'points'> & { readonly head: StorePoint }
+> {
   const head = await options.store.head();
-  const points = greeting?.resumePoints ?? [];
-  const ahead = points.some((point) => point.incarnation === head.incarnation && point.revision > head.revision);
-  if (!ahead || !options.upkeep) return head;
-  options.logger.error('the global holds newer state than this store: it was set back, and begins a new life');
-  await options.upkeep.newIncarnation();
-  throw new Error('the store began a new life');
+  const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
+  const { points, isSetBack, doubtful } = judgePoints(claimed, head, signer);
+  if (isSetBack && options.upkeep) {
+    options.logger.error('the global holds newer state than this store: it was set back, and begins a new life');
+    await options.upkeep.newIncarnation();
+    throw new Error('the store began a new life');
+  }
+  if (doubtful) {
+    options.logger.warn('the global claims to hold state that this store never issued; it is told the whole state', {
+      kind: doubtful.kind,
+      revision: doubtful.revision,
+    });
+  }
+  return { head, points };
 }
 
 function open(session: ZoneSession, stop: () => void): Connection {

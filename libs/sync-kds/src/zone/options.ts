@@ -2,6 +2,7 @@ import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { BackoffOptions, Clock, Logger, Term } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
 import type { ResourceIndex, ResourceStore, StoreUpkeep } from '@causeway/store';
+import type { IntakeBounds } from '../stream/intake-budget';
 import type { ZoneTransport } from './zone-calls';
 
 /** What a zone's side of sync is made of. */
@@ -38,6 +39,8 @@ export interface ZoneSyncOptions {
   readonly propagated?: (kind: string, age: number) => void;
   /** How long absences of a new life of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
+  /** What may wait of the global's messages, undecoded. */
+  readonly intake?: IntakeBounds;
   /** Between connections, ms. */
   readonly backoff?: BackoffOptions;
 }

@@ -1,8 +1,13 @@
 import type { Metadata } from '@grpc/grpc-js';
 import type { HandshakeResponse } from '@causeway/proto-gen';
 import type { Peer } from '@causeway/sync';
-import type { PeerBook } from '../peer-book';
+import type { PeerBook, Point } from '../peer-book';
+import type { PointSigner } from '../resume-points';
 import { encodeZoneHeaders } from '../wire/headers';
+import { InboundQueue, type MessageConsumer } from '../stream/inbound-queue';
+import type { IntakeBudget } from '../stream/intake-budget';
+import type { IntakeScheduler } from '../stream/intake-scheduler';
+import type { ListenedStream } from '../stream/peer-stream';
 import type { ZoneSyncOptions } from './options';
 import type { ZoneTransport } from './zone-calls';
 
@@ -15,8 +20,14 @@ export interface ZoneSession {
   readonly extensions: readonly string[];
   /** What is remembered of the global. */
   readonly book: PeerBook;
+  /** What the global shows that it holds of this store's state. */
+  readonly points: ReadonlyMap<string, Point>;
+  readonly signer: PointSigner;
   /** Since when this store knows every deletion. */
   readonly floor: number;
+  /** Bounds what waits of both streams. */
+  readonly budget: IntakeBudget;
+  readonly scheduler: IntakeScheduler;
 }
 
 /** The peer as the rules of sync see it: our own zone, and whether the global is Causeway. */
@@ -35,4 +46,9 @@ export function headersOf({ options, greeting, extensions }: ZoneSession): Metad
     ...(session === undefined ? {} : { session }),
     ...(value === undefined ? {} : { token: value }),
   });
+}
+
+/** Takes what the global sends on a stream, under the bounds that both streams share. */
+export function receive({ budget, scheduler }: ZoneSession, stream: ListenedStream, consumer: MessageConsumer): void {
+  new InboundQueue(stream, budget, { message: () => undefined, rest: scheduler.rest }).deliver(consumer);
 }

@@ -2,12 +2,14 @@ import { identityKey, type ControlPlane, type Resource } from '@causeway/resourc
 import type { IndexEvent } from '@causeway/store';
 import { isOfferedUp, mayHaveGoneUp, type Told } from '@causeway/sync';
 import { IndexOffer, itemOf, type OfferRules } from '../stream/index-offer';
+import { LimitedLogger } from '../stream/limited-logger';
 import { OfferStream, type Standing } from '../stream/offer-stream';
+import type { Point } from '../peer-book';
 import type { KindReport } from '../report';
 import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
 import { dialectOf, Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { headersOf, peerOf, type ZoneSession } from './session';
+import { headersOf, peerOf, receive, type ZoneSession } from './session';
 
 /** The open stream. */
 export interface UpLink {
@@ -32,7 +34,9 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
     controlPlane: zone,
     zone,
     ...(greeting ? { standing: standingOf(session) } : {}),
-    logger: options.logger.child({ stream: 'up' }),
+    registry,
+    now: () => options.clock.now(),
+    logger: LimitedLogger.of(options.logger.child({ stream: 'up' }), options.clock),
   });
   const told = (was: Resource | undefined): Told | undefined => {
     const kind = was && registry.kind(was.id.kind);
@@ -43,7 +47,7 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
     for (const { id, before } of changes) offering.mark(id.kind, identityKey(id), () => told(before));
     if (changes.length > 0) queueMicrotask(() => offering.pump());
   });
-  stream.listen({
+  receive(session, stream, {
     message: (bytes) => offering.message(bytes),
     drain: () => offering.drain(),
     ended: (reason) => {
@@ -70,14 +74,13 @@ function rulesOf(session: ZoneSession, cp: ControlPlane): OfferRules {
 }
 
 /** No rules but the kind's own decide what goes up: there is one view. */
-function standingOf({ options, greeting, extensions, floor }: ZoneSession): Standing {
-  const points = new Map(
-    extensions.includes(Extension.resume) ? greeting?.resumePoints.map((point) => [point.kind, point]) : [],
-  );
+function standingOf({ options, extensions, points: shown, signer, floor }: ZoneSession): Standing {
+  const points = extensions.includes(Extension.resume) ? shown : new Map<string, Point>();
   const incarnation = (): string => options.index.point?.incarnation ?? '';
   return {
     incarnation,
     view: () => '',
+    mac: (kind, point) => signer.mac(kind, point),
     since: (kind) => {
       const point = points.get(kind);
       if (!point || point.incarnation !== incarnation()) return undefined;

@@ -1,10 +1,10 @@
 import {
   Client,
   compressionAlgorithms,
+  Metadata,
   status,
   type ChannelCredentials,
   type ChannelOptions,
-  type Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
 import {
@@ -32,6 +32,16 @@ const OPTIONS: ChannelOptions = {
   // connection is just going, where it would retry it.
   'grpc.enable_retries': 0,
 };
+
+/** Longest pause that a global can ask for, ms. */
+const LONGEST_HINT = 60_000;
+
+/** How long the global that refused a call asks to wait before the next one, ms; 0 where it does not say. */
+export function retryHint(error: unknown): number {
+  if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
+  const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
+  return hint > 0 ? Math.min(hint, LONGEST_HINT) : 0;
+}
 
 /** One connection to the global: the calls a zone makes on it, by gRPC or in memory. */
 export interface ZoneTransport {

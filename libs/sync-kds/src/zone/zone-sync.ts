@@ -1,6 +1,7 @@
 import { Backoff, errorText } from '@causeway/runtime';
 import type { PendingLife } from '@causeway/sync';
 import type { KindReport } from '../report';
+import { retryHint } from './zone-calls';
 import { connect, type Connection, type GlobalReplica } from './connection';
 import type { ZoneSyncOptions } from './options';
 
@@ -45,6 +46,8 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
   let lastError: string | undefined;
   let awaySince = clock.now();
 
+  let hint = 0;
+
   const once = async (): Promise<void> => {
     connection = await connect(options);
     backoff.reset();
@@ -59,13 +62,15 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
           await once();
         } catch (error) {
           lastError = errorText(error);
+          hint = retryHint(error);
         } finally {
           await connection?.close();
           connection = undefined;
         }
         if (term.signal.aborted) return;
         logger.warn('no session with the global, trying again', { address: options.address, error: lastError });
-        await clock.sleep(backoff.next(), term.signal);
+        await clock.sleep(Math.max(backoff.next(), hint), term.signal);
+        hint = 0;
       }
     },
     heedOperator: async () => connection?.heedOperator(),

@@ -19,10 +19,7 @@ export function mapValues(
   object: JsonObject,
   map: (value: JsonValue | undefined) => JsonValue | undefined,
 ): JsonObject {
-  let changed: Record<string, JsonValue | undefined> | undefined;
-  for (const key in object) {
-    const value = map(object[key]);
-    if (value !== object[key]) changed = { ...(changed ?? object), [key]: value };
-  }
-  return changed ?? object;
+  const mapped = Object.entries(object).map(([key, value]) => [key, value, map(value)] as const);
+  if (mapped.every(([, before, after]) => before === after)) return object;
+  return Object.fromEntries(mapped.map(([key, , after]) => [key, after]));
 }

@@ -108,6 +108,8 @@ export interface ResumePoint {
   revision: number;
   /** Hash of the rules that the state was cut by. */
   view: string;
+  /** By which the store whose state this is knows that it issued the point; empty from peers that keep none. */
+  mac: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -146,6 +148,8 @@ export interface StateMark {
    * left of a deleted resource has no labels to make its wire name of.
    */
   gone: Gone[];
+  /** cw-resume: the MAC of the point that is reached with this message; empty where none is. */
+  mac: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -603,7 +607,7 @@ export const HandshakeResponse: MessageFns<HandshakeResponse> = {
 };
 
 function createBaseResumePoint(): ResumePoint {
-  return { kind: "", incarnation: "", revision: 0, view: "", _unknownFields: {} };
+  return { kind: "", incarnation: "", revision: 0, view: "", mac: "", _unknownFields: {} };
 }
 
 export const ResumePoint: MessageFns<ResumePoint> = {
@@ -619,6 +623,9 @@ export const ResumePoint: MessageFns<ResumePoint> = {
     }
     if (message.view !== "") {
       writer.uint32(34).string(message.view);
+    }
+    if (message.mac !== "") {
+      writer.uint32(42).string(message.mac);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -676,6 +683,14 @@ export const ResumePoint: MessageFns<ResumePoint> = {
             message.view = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.mac = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -702,6 +717,7 @@ export const ResumePoint: MessageFns<ResumePoint> = {
       incarnation: isSet(object.incarnation) ? globalThis.String(object.incarnation) : "",
       revision: isSet(object.revision) ? globalThis.Number(object.revision) : 0,
       view: isSet(object.view) ? globalThis.String(object.view) : "",
+      mac: isSet(object.mac) ? globalThis.String(object.mac) : "",
     };
   },
 
@@ -719,6 +735,9 @@ export const ResumePoint: MessageFns<ResumePoint> = {
     if (message.view !== "") {
       obj.view = message.view;
     }
+    if (message.mac !== "") {
+      obj.mac = message.mac;
+    }
     return obj;
   },
 
@@ -731,6 +750,7 @@ export const ResumePoint: MessageFns<ResumePoint> = {
     message.incarnation = object.incarnation ?? "";
     message.revision = object.revision ?? 0;
     message.view = object.view ?? "";
+    message.mac = object.mac ?? "";
     return message;
   },
 };
@@ -1028,7 +1048,7 @@ export const OriginRevision: MessageFns<OriginRevision> = {
 };
 
 function createBaseStateMark(): StateMark {
-  return { more: false, resumed: false, incarnation: "", view: "", gone: [], _unknownFields: {} };
+  return { more: false, resumed: false, incarnation: "", view: "", gone: [], mac: "", _unknownFields: {} };
 }
 
 export const StateMark: MessageFns<StateMark> = {
@@ -1047,6 +1067,9 @@ export const StateMark: MessageFns<StateMark> = {
     }
     for (const v of message.gone) {
       Gone.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.mac !== "") {
+      writer.uint32(50).string(message.mac);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1112,6 +1135,14 @@ export const StateMark: MessageFns<StateMark> = {
             message.gone.push(Gone.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.mac = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1139,6 +1170,7 @@ export const StateMark: MessageFns<StateMark> = {
       incarnation: isSet(object.incarnation) ? globalThis.String(object.incarnation) : "",
       view: isSet(object.view) ? globalThis.String(object.view) : "",
       gone: globalThis.Array.isArray(object?.gone) ? object.gone.map((e: any) => Gone.fromJSON(e)) : [],
+      mac: isSet(object.mac) ? globalThis.String(object.mac) : "",
     };
   },
 
@@ -1159,6 +1191,9 @@ export const StateMark: MessageFns<StateMark> = {
     if (message.gone?.length) {
       obj.gone = message.gone.map((e) => Gone.toJSON(e));
     }
+    if (message.mac !== "") {
+      obj.mac = message.mac;
+    }
     return obj;
   },
 
@@ -1172,6 +1207,7 @@ export const StateMark: MessageFns<StateMark> = {
     message.incarnation = object.incarnation ?? "";
     message.view = object.view ?? "";
     message.gone = object.gone?.map((e) => Gone.fromPartial(e)) || [];
+    message.mac = object.mac ?? "";
     return message;
   },
 };

@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { CommandContext } from '../context';
+import { objectAt, structured, textAt, type Output } from '../render';
+import { listAt } from './get';
+
+export interface DoctorOptions {
+  readonly output: Output;
+}
+
+/** What each check of a control plane looks for. */
+const TITLES: Readonly<Record<string, string>> = {
+  rules: 'resources that break a rule or a bound',
+  conditions: 'resources whose conditions say that something is wrong',
+  claims: 'zones that claim what cannot be so',
+  stores: 'stores that are refused under the name of a zone',
+  lives: 'zones that began a new life',
+  rejections: 'what stands rejected',
+  lost: 'zones that are lost',
+  quarantine: 'what is quarantined',
+};
+
+/** `causeway doctor`: what is not as it should be, and what to do; 1 where something is found. */
+export async function doctor(context: CommandContext, { output }: DoctorOptions): Promise<number> {
+  const { body } = await context.api().send({ method: 'GET', path: '/_doctor' });
+  if (!isJsonObject(body)) return 1;
+  const found = Number(body['total'] ?? 0);
+  if (output !== 'table') context.print(structured(body, output));
+  else if (found === 0) context.print('nothing is wrong that can be seen from here');
+  else for (const check of listAt(body, 'checks')) for (const line of linesOf(check)) context.print(line);
+  return found === 0 ? 0 : 1;
+}
+
+function linesOf(check: JsonObject): readonly string[] {
+  const total = Number(check['total'] ?? 0);
+  if (total === 0) return [];
+  const name = textAt(check, 'check');
+  const findings = listAt(check, 'findings');
+  const shown = findings.length < total ? `, the first ${findings.length}` : '';
+  return [
+    `${Object.hasOwn(TITLES, name) ? TITLES[name] : name} (${total}${shown}):`,
+    ...findings.flatMap((finding) => {
+      const advice = textAt(finding, 'advice');
+      const line = `  ${[subjectOf(objectAt(finding, 'resource')), textAt(finding, 'what')].join(' ').trim()}`;
+      return advice === '' ? [line] : [line, `      ${advice}`];
+    }),
+  ];
+}
+
+/** `MeshService east/default/default/redis`, without the parts that are empty. */
+function subjectOf(resource: JsonObject): string {
+  const path = ['zone', 'mesh', 'namespace', 'name'].map((key) => textAt(resource, key)).filter((part) => part !== '');
+  return `${textAt(resource, 'type')} ${path.join('/')}`.trim();
+}

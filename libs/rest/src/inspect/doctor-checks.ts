@@ -1,0 +1,197 @@
+import { quarantineCommand } from '@causeway/admission';
+import {
+  FieldPath,
+  isJsonArray,
+  isJsonObject,
+  type Identity,
+  type JsonObject,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import type { ResourceIndex } from '@causeway/store';
+import { arrivalFault } from '@causeway/sync';
+
+/** Something that is not as it should be, and what an operator does about it. */
+export interface Finding {
+  /** The resource that it is about; absent where it is about the control plane. */
+  readonly resource?: { readonly type: string } & Omit<Identity, 'kind'>;
+  readonly what: string;
+  readonly advice: string;
+}
+
+/** One look at the control plane. Each step of the iterable is one item's work; undefined where nothing was found. */
+export interface DoctorCheck {
+  readonly name: string;
+  findings(): Iterable<Finding | undefined>;
+}
+
+/** A Zone with what is known beside the log. */
+export interface ZoneSight {
+  readonly zone: Resource;
+  readonly insight: JsonObject;
+}
+
+/** What the checks look at. */
+export interface DoctorSubject {
+  readonly registry: Registry;
+  readonly index: ResourceIndex;
+  readonly zones: readonly ZoneSight[];
+}
+
+/** Which status of a condition says that something is wrong, by its type. */
+const TROUBLE: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
+  Held: { status: 'True', advice: 'confirm the new life of its zone, or wait: causeway zones' },
+  MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
+  NotSaidToKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
+  VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
+  DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },
+};
+
+/** Everything that is looked at; ports, databases and certificates are not yet. */
+export function doctorChecks(subject: DoctorSubject): readonly DoctorCheck[] {
+  return [
+    { name: 'rules', findings: () => rules(subject) },
+    { name: 'conditions', findings: () => conditions(subject) },
+    { name: 'claims', findings: () => zoneFacts(subject, doubtfulClaim) },
+    { name: 'stores', findings: () => zoneFacts(subject, refusedStore) },
+    { name: 'lives', findings: () => zoneFacts(subject, newLife) },
+    { name: 'rejections', findings: () => rejections(subject) },
+    { name: 'lost', findings: () => zoneFacts(subject, lostZone) },
+    { name: 'quarantine', findings: () => quarantined(subject) },
+  ];
+}
+
+function* rules({ registry, index }: DoctorSubject): Iterable<Finding | undefined> {
+  for (const kind of registry.kinds) {
+    for (const resource of index.ofKind(kind.name)) yield brokenRule(kind, resource);
+  }
+}
+
+function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
+  const { id, origin } = resource;
+  // What is beyond a bound is not judged by the rules as well.
+  const fault = arrivalFault(kind, { ...resource, revision: origin.revision });
+  const judged = fault === undefined ? kind.check(resource.spec, FieldPath.at('spec')) : undefined;
+  const broken = [...kind.checkName(id.name, FieldPath.at('name')), ...(judged?.first ?? [])];
+  const [first] = broken;
+  const reason = fault ?? (first && `${first.field}: ${first.reason}`);
+  if (reason === undefined) return undefined;
+  const others = fault === undefined ? broken.length + (judged ? judged.total - judged.first.length : 0) - 1 : 0;
+  // What is wrong with a secret may say what it holds.
+  const what = kind.confidential ? 'it breaks a rule of its kind' : reason;
+  const more = others > 0 ? ` (and ${others} more)` : '';
+  const there = id.zone === '' ? 'change it' : `change it in zone ${id.zone}, or: ${quarantineCommand(id)}`;
+  return found(resource, what + more, there);
+}
+
+function* conditions({ registry, index }: DoctorSubject): Iterable<Finding | undefined> {
+  for (const kind of registry.kinds) {
+    for (const resource of index.ofKind(kind.name)) yield* troubles(resource);
+  }
+}
+
+function* troubles(resource: Resource): Iterable<Finding | undefined> {
+  const stored = resource.status?.['conditions'];
+  yield undefined;
+  if (!isJsonArray(stored)) return;
+  for (const condition of stored.slice(0, 20)) {
+    const { type, status, reason, message } = isJsonObject(condition) ? condition : {};
+    const trouble = typeof type === 'string' && Object.hasOwn(TROUBLE, type) ? TROUBLE[type] : undefined;
+    if (trouble && trouble.status === status) {
+      yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, trouble.advice);
+    }
+  }
+}
+
+function* zoneFacts(
+  { zones }: DoctorSubject,
+  look: (sight: ZoneSight) => Finding | undefined,
+): Iterable<Finding | undefined> {
+  for (const sight of zones) yield look(sight);
+}
+
+function doubtfulClaim({ zone, insight }: ZoneSight): Finding | undefined {
+  const claim = objectIn(insight['doubtful']);
+  if (!claim) return undefined;
+  const advice =
+    claim['claim'] === 'epoch'
+      ? `find out who holds its token; where the epoch is true: causeway zones reset-epoch ${zone.id.name}`
+      : 'find out who holds its token; a zone whose database is its own makes no such claim';
+  return found(zone, `${text(claim['instance'])} ${text(claim['detail'])}`, advice);
+}
+
+function refusedStore({ zone, insight }: ZoneSight): Finding | undefined {
+  const refused = objectIn(insight['refused']);
+  const storeId = text(refused?.['storeId']);
+  if (!refused) return undefined;
+  const advice = `where the zone was installed anew: causeway zones adopt ${zone.id.name} ${storeId}`;
+  return found(zone, `store ${storeId} (${text(refused['instance'])}) comes under its name and is refused`, advice);
+}
+
+function newLife({ zone, insight }: ZoneSight): Finding | undefined {
+  const life = objectIn(insight['newLife']);
+  if (!life) return undefined;
+  const what = `began the new life ${text(life['incarnation'])}; what that does not name is held`;
+  return found(zone, what, `where it was deleted indeed: causeway zones confirm ${zone.id.name}`);
+}
+
+function* rejections({ zones }: DoctorSubject): Iterable<Finding | undefined> {
+  for (const { zone, insight } of zones) {
+    const kinds = insight['kinds'];
+    for (const report of isJsonArray(kinds) ? kinds.filter(isJsonObject) : []) {
+      const standing = report['rejections'];
+      for (const rejection of isJsonArray(standing) ? standing.filter(isJsonObject) : []) {
+        const name = `${text(report['kind'])} ${text(rejection['wireKey'])}`;
+        yield found(zone, `${name} is rejected: ${text(rejection['reason'])}`, 'change it where it was made');
+      }
+      yield undefined;
+    }
+  }
+}
+
+function lostZone({ zone }: ZoneSight): Finding | undefined {
+  const lost = objectIn(zone.status?.['lost']);
+  if (!lost) return undefined;
+  const what = `is lost since ${text(lost['since'])}, policy ${text(lost['policy'])}`;
+  return found(zone, what, `look at its log; where it is gone for good: causeway delete zone ${zone.id.name}`);
+}
+
+function* quarantined({ zones }: DoctorSubject): Iterable<Finding | undefined> {
+  for (const { zone } of zones) {
+    const { name } = zone.id;
+    const { all, resources } = objectIn(zone.spec['quarantine']) ?? {};
+    const release = `when it is well again: causeway zones quarantine ${name}`;
+    yield all === true ? found(zone, 'is quarantined', `${release} --release`) : undefined;
+    for (const item of isJsonArray(resources) ? resources.filter(isJsonObject) : []) {
+      const { type, mesh, namespace } = item;
+      const flags = `${flag('mesh', mesh)}${flag('namespace', namespace)}`;
+      const named = `${text(type)}/${text(item['name'])}`;
+      yield found(zone, `its ${named} is quarantined`, `${release} ${named}${flags} --release`);
+    }
+  }
+}
+
+function flag(name: string, value: unknown): string {
+  return typeof value !== 'string' || value === 'default' ? '' : ` --${name} ${value}`;
+}
+
+/** Longest text of a finding. */
+const LONGEST = 500;
+
+function found({ id }: Resource, what: string, advice: string): Finding {
+  const { kind, ...place } = id;
+  return { resource: { type: kind, ...place }, what: short(what), advice: short(advice) };
+}
+
+function short(long: string): string {
+  return long.length <= LONGEST ? long : `${long.slice(0, LONGEST)}…`;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+function objectIn(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,76 @@
+import { Unavailable } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import { TokenBuckets, type BucketSize } from './token-buckets';
+
+/** Asked for too often; `retryAfter` ms from now it may be asked for again. gRPC says RESOURCE_EXHAUSTED. */
+export class TooMany extends Unavailable {
+  constructor(
+    what: string,
+    readonly retryAfter: number,
+  ) {
+    super(`${what}; try again in ${retryAfter} ms`);
+  }
+}
+
+/** How often zones may knock. */
+export interface AttemptSizes {
+  /** Handshakes of one zone. */
+  readonly handshakes: BucketSize;
+  /** Streams of one zone: a session has two. */
+  readonly streams: BucketSize;
+  /** Calls from one address, let in or not; behind one there may be many zones. */
+  readonly address: BucketSize;
+}
+
+export const DEFAULT_ATTEMPTS: AttemptSizes = {
+  handshakes: { burst: 20, every: 500 },
+  streams: { burst: 40, every: 250 },
+  address: { burst: 3_000, every: 3 },
+};
+
+/** What a call costs its address beyond the usual when it proves nothing. */
+const REFUSED = 9;
+
+/**
+ * Limits how often zones and addresses may open sessions and streams. What counts for a zone is asked only once its
+ * caller is known: nobody uses up another's.
+ */
+export class AttemptLimits {
+  private readonly handshakes: TokenBuckets;
+  private readonly streams: TokenBuckets;
+  private readonly addresses: TokenBuckets;
+
+  constructor(clock: Pick<Clock, 'elapsed'>, sizes: AttemptSizes = DEFAULT_ATTEMPTS) {
+    this.handshakes = new TokenBuckets(clock, sizes.handshakes);
+    this.streams = new TokenBuckets(clock, sizes.streams);
+    this.addresses = new TokenBuckets(clock, sizes.address);
+  }
+
+  /** A call has come; `address` is empty where the transport has none. Throws TooMany. */
+  knock(address: string): void {
+    const wait = address === '' ? undefined : this.addresses.take(address);
+    if (wait !== undefined) throw new TooMany(`the address ${address} calls too often`, wait);
+  }
+
+  /** The caller could not prove who it is. */
+  refused(address: string): void {
+    if (address !== '') this.addresses.charge(address, REFUSED);
+  }
+
+  /** A zone that is known shakes hands. Throws TooMany. */
+  handshake(zone: string): void {
+    const wait = this.handshakes.take(zone);
+    if (wait !== undefined) throw new TooMany(`zone ${zone} shakes hands too often`, wait);
+  }
+
+  /** A zone that is known opens a stream. Throws TooMany. */
+  stream(zone: string): void {
+    const wait = this.streams.take(zone);
+    if (wait !== undefined) throw new TooMany(`zone ${zone} opens streams too often`, wait);
+  }
+}
+
+/** The address of a peer as gRPC names it, `address:port`, without the port. */
+export function addressOf(peer: string): string {
+  return peer.replace(/:\d+$/, '');
+}

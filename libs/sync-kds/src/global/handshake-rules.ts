@@ -1,0 +1,88 @@
+import type { HandshakeRequest } from '@causeway/proto-gen';
+import { checkName, FieldPath, Invalid, type Violation } from '@causeway/resources';
+import type { ZoneHeaders } from '../wire/headers';
+
+/** Printable ASCII: what a header, a log line and a command can show. */
+const PRINTABLE = /^[ -~]*$/;
+
+/** Longest texts of a handshake. */
+const LONGEST = {
+  zone: 63,
+  storeId: 200,
+  instance: 200,
+  version: 100,
+  incarnation: 100,
+  feature: 64,
+  kind: 100,
+} as const;
+
+/** Most features, and most points beyond one a kind that is known here: a later version may know more. */
+const FEATURES = 64;
+const MORE_POINTS = 64;
+
+/** Longest zone token. */
+const TOKEN = 16_384;
+
+/** Larger epochs are no count of leader changes; the margin below 2^53 keeps sums exact. */
+export const LARGEST_EPOCH = 1_000_000_000_000;
+
+/** Checks what a call says of itself in its headers, before anything is done with it. Throws Invalid. */
+export function checkHeaders({ zone, version, features, token }: ZoneHeaders): void {
+  refuse([
+    ...zoneFaults('client-id', zone),
+    ...textFaults('version', version, LONGEST.version),
+    ...countFaults('features', features.length, FEATURES),
+    ...(token !== undefined && token.length > TOKEN ? [tooLong('authorization', token.length, TOKEN)] : []),
+  ]);
+}
+
+/** Checks the texts and counts of a handshake of a global that knows `kinds` kinds. Throws Invalid. */
+export function checkHandshake(request: HandshakeRequest, kinds: number): void {
+  const { zone, storeId, instance, version, incarnation, features, resumePoints } = request;
+  refuse([
+    ...zoneFaults('zone', zone),
+    ...textFaults('storeId', storeId, LONGEST.storeId),
+    ...textFaults('instance', instance, LONGEST.instance),
+    ...textFaults('version', version, LONGEST.version),
+    ...textFaults('incarnation', incarnation, LONGEST.incarnation),
+    ...countFaults('features', features.length, FEATURES),
+    ...features.slice(0, FEATURES).flatMap((feature, i) => textFaults(`features[${i}]`, feature, LONGEST.feature)),
+    ...countFaults('resumePoints', resumePoints.length, kinds + MORE_POINTS),
+    ...resumePoints
+      .slice(0, kinds + MORE_POINTS)
+      .flatMap((point, i) => [
+        ...textFaults(`resumePoints[${i}].kind`, point.kind, LONGEST.kind),
+        ...textFaults(`resumePoints[${i}].incarnation`, point.incarnation, LONGEST.incarnation),
+        ...textFaults(`resumePoints[${i}].view`, point.view, LONGEST.incarnation),
+        ...textFaults(`resumePoints[${i}].mac`, point.mac, LONGEST.incarnation),
+      ]),
+  ]);
+}
+
+function zoneFaults(field: string, zone: string): readonly Violation[] {
+  return zone.length > LONGEST.zone
+    ? [tooLong(field, zone.length, LONGEST.zone)]
+    : checkName(zone, FieldPath.at(field));
+}
+
+function textFaults(field: string, text: string, longest: number): readonly Violation[] {
+  if (text.length > longest) return [tooLong(field, text.length, longest)];
+  return PRINTABLE.test(text)
+    ? []
+    : [FieldPath.at(field).violation('must consist of printable ASCII characters', 'wrong-form')];
+}
+
+function countFaults(field: string, count: number, most: number): readonly Violation[] {
+  return count <= most
+    ? []
+    : [FieldPath.at(field).violation(`must not have more than ${most} items, has ${count}`, 'too-many')];
+}
+
+function tooLong(field: string, length: number, longest: number): Violation {
+  return FieldPath.at(field).violation(`must not be longer than ${longest} characters, has ${length}`, 'too-long');
+}
+
+/** The first few are enough to see what is wrong. */
+function refuse(violations: readonly Violation[]): void {
+  if (violations.length > 0) throw new Invalid(violations.slice(0, 10));
+}

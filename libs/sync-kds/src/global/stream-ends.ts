@@ -1,0 +1,34 @@
+import type { JsonObject } from '@causeway/resources';
+import type { EndReason } from '../stream/peer-stream';
+import { shortened } from '../stream/refusals';
+
+/** Zones whose last end is remembered; the oldest is forgotten first. */
+const MOST = 1_000;
+
+/** A stream that this replica has ended because of what its zone sent. */
+export interface NotedEnd {
+  readonly direction: 'up' | 'down';
+  readonly reason: EndReason;
+  readonly detail: string;
+  /** ms since 1970. */
+  readonly at: number;
+}
+
+/** Why streams of zones were ended here, the last time of each zone. */
+export class StreamEnds {
+  private readonly ends = new Map<string, NotedEnd>();
+
+  note(zone: string, end: NotedEnd): void {
+    this.ends.delete(zone);
+    this.ends.set(zone, { ...end, detail: shortened(end.detail) });
+    if (this.ends.size <= MOST) return;
+    const [oldest] = this.ends.keys();
+    if (oldest !== undefined) this.ends.delete(oldest);
+  }
+
+  /** As an insight says it. */
+  document(zone: string): JsonObject {
+    const end = this.ends.get(zone);
+    return end ? { endedStream: { ...end } } : {};
+  }
+}

@@ -1,0 +1,45 @@
+import type { Point } from './peer-book';
+import { judgePoints, PointSigner } from './resume-points';
+
+const HEAD = { incarnation: 'life', revision: 100 };
+const east = new PointSigner('key', 'east');
+
+function signed(kind: string, revision: number, signer = east, incarnation = 'life'): [string, Point] {
+  const point = { incarnation, revision, view: 'v' };
+  return [kind, { ...point, mac: signer.mac(kind, point) }];
+}
+
+describe('resume points that a peer shows', () => {
+  it('prove that the store was set back only beyond the head, of this life and with our MAC for this peer and kind', () => {
+    const [, point] = signed('Mesh', 101);
+    const isSetBack = (claimed: readonly [string, Point]): boolean => judgePoints([claimed], HEAD, east).isSetBack;
+    expect(isSetBack(['Mesh', point])).toBe(true);
+    const lies: readonly (readonly [string, Point])[] = [
+      signed('Mesh', 100),
+      signed('Mesh', 101, east, 'another life'),
+      signed('Mesh', 101, new PointSigner('key', 'west')),
+      signed('Mesh', 101, new PointSigner('another key', 'east')),
+      ['MeshService', point],
+      ['Mesh', { ...point, revision: 102 }],
+      ['Mesh', { ...point, view: 'w' }],
+      ['Mesh', { ...point, mac: '' }],
+      ['Mesh', { ...point, mac: 'é'.repeat(43) }],
+      ['Mesh', { incarnation: 'life', revision: Number.MAX_SAFE_INTEGER, view: 'v' }],
+    ];
+    expect(lies.map(isSetBack)).toEqual(lies.map(() => false));
+  });
+
+  it('are left out where they are doubtful, and resumed from otherwise', () => {
+    const old = { incarnation: 'life', revision: 9, view: 'v' };
+    const lie = { incarnation: 'life', revision: 200, view: 'v', mac: 'x' };
+    const { points, isSetBack, doubtful } = judgePoints(
+      [
+        ['Mesh', old],
+        ['Zone', lie],
+      ],
+      HEAD,
+      east,
+    );
+    expect([[...points.keys()], isSetBack, doubtful]).toEqual([['Mesh'], false, { kind: 'Zone', revision: 200 }]);
+  });
+});

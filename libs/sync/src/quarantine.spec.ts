@@ -1,0 +1,50 @@
+import { coreKinds } from '@causeway/kinds';
+import { quarantineOf, releases } from './quarantine';
+
+const read = (value: Parameters<typeof quarantineOf>[0]) => quarantineOf(value, 'east', coreKinds);
+const redis = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
+
+describe('a quarantine', () => {
+  it('names resources by type and name, in the default mesh and namespace unless it says others', () => {
+    const quarantine = read({
+      resources: [
+        { type: 'MeshService', name: 'redis' },
+        { type: 'MeshService', mesh: 'm', namespace: 'n', name: 'redis' },
+        { type: 'HostnameGenerator', mesh: 'ignored', name: 'g' },
+      ],
+    });
+    expect(quarantine.holds(redis)).toBe(true);
+    expect(quarantine.holds({ ...redis, mesh: 'm', namespace: 'n' })).toBe(true);
+    expect(quarantine.holds({ ...redis, name: 'other' })).toBe(false);
+    expect(quarantine.holds({ ...redis, zone: 'west' })).toBe(false);
+    expect(quarantine.holds({ kind: 'HostnameGenerator', mesh: '', zone: 'east', namespace: '', name: 'g' })).toBe(
+      true,
+    );
+    expect([quarantine.all, quarantine.cut('Mesh')]).toEqual([false, '']);
+    expect(quarantine.cut('MeshService')).toMatch(/^[\w-]{16}$/);
+  });
+
+  it.each([
+    undefined,
+    null,
+    'all',
+    7,
+    [],
+    { all: 'true' },
+    { resources: {} },
+    { resources: [null, 1, {}, { type: 'Nothing', name: 'x' }, { type: 'Mesh', name: 3 }] },
+  ])('ignores what makes no sense: %j', (value) => {
+    const { all, resources } = read(value);
+    expect([all, resources]).toEqual([false, []]);
+  });
+
+  it('is released where it names less', () => {
+    const [none, one, all] = [
+      read({}),
+      read({ resources: [{ type: 'MeshService', name: 'redis' }] }),
+      read({ all: true }),
+    ];
+    expect([releases(one, none), releases(all, none), releases(all, one)]).toEqual([true, true, true]);
+    expect([releases(none, one), releases(none, all), releases(one, one)]).toEqual([false, false, false]);
+  });
+});

@@ -1,0 +1,68 @@
+import { errorText, type LogFields } from '@causeway/runtime';
+
+/** Longest text of one field, in characters. */
+export const LONGEST_TEXT = 2_000;
+/** Most items of a list that are written. */
+export const MOST_ITEMS = 20;
+/** Most fields of an object that are written: more than a program has settings. */
+const MOST_FIELDS = 100;
+/** What all values of a line may come to, in characters; one counts at least ten. */
+export const LONGEST_LINE = 20_000;
+const LEAST_COST = 10;
+/** How deep objects within objects are written. */
+const DEEPEST = 4;
+
+/** A text as it may stand in a line: its begin, and how much was left out. */
+export function boundedText(text: string, longest = LONGEST_TEXT): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
+}
+
+/**
+ * Fields as they may stand in a line, whatever they hold: a peer's text is not to fill the disk of who logs it. Errors are
+ * written with message and stack. What is short is handed on as it is.
+ */
+export function boundedFields(fields: LogFields): LogFields {
+  return new Line().object(fields, 0);
+}
+
+/** What of a line is left to be filled. */
+class Line {
+  private left = LONGEST_LINE;
+
+  object(value: object, depth: number): LogFields {
+    const result: Record<string, unknown> = {};
+    const entries = Object.entries(value);
+    for (const [key, held] of entries.slice(0, MOST_FIELDS)) {
+      if (this.left <= 0) break;
+      result[this.text(key)] = this.value(held, depth);
+    }
+    const written = Object.keys(result).length;
+    if (entries.length > written) result['…'] = `(${entries.length} fields)`;
+    return result;
+  }
+
+  private value(value: unknown, depth: number): unknown {
+    this.left -= LEAST_COST;
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'bigint') return this.text(value.toString());
+    if (typeof value !== 'object' || value === null) return value;
+    if (value instanceof Error) return { message: this.text(errorText(value)), stack: this.text(value.stack ?? '') };
+    if (Array.isArray(value)) return depth < DEEPEST ? this.list(value, depth + 1) : `(${value.length} items)`;
+    if (value instanceof Set || value instanceof Map) return `(${value.size} items)`;
+    if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
+    if (value instanceof Date || value instanceof URL) return this.text(value.toJSON());
+    return depth < DEEPEST ? this.object(value, depth + 1) : '(an object)';
+  }
+
+  private list(list: readonly unknown[], depth: number): unknown[] {
+    const items: unknown[] = [];
+    for (const item of list.slice(0, MOST_ITEMS)) if (this.left > 0) items.push(this.value(item, depth));
+    return list.length > items.length ? [...items, `… (${list.length} items)`] : items;
+  }
+
+  private text(text: string): string {
+    const short = boundedText(text, Math.max(0, Math.min(LONGEST_TEXT, this.left)));
+    this.left -= short.length;
+    return short;
+  }
+}

@@ -1,0 +1,53 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { dnsAttacks } from './attacks/dns-attacks';
+import { restAttacks } from './attacks/rest-attacks';
+import { zoneAttacks } from './attacks/zone-attacks';
+import { Tally } from './tally';
+import { textOf, type Arena, type Attack, type Target } from './target';
+
+/** What the attacking process is told. */
+export interface Orders {
+  readonly target: Target;
+  /** How long it attacks, ms. */
+  readonly lasts: number;
+  /** Names of attacks to leave to themselves; empty means all. */
+  readonly only: readonly string[];
+}
+
+const ALL: readonly Attack[] = [...zoneAttacks(), ...restAttacks(), ...dnsAttacks()];
+
+/** All attacks at once until the time is over; tells the tally to the parent. */
+async function main({ target, lasts, only }: Orders): Promise<void> {
+  const tally = new Tally();
+  const stop = new AbortController();
+  const chosen = ALL.filter(({ name }) => only.length === 0 || only.includes(name));
+  for (const { name } of chosen) tally.expect(name);
+  const arena = { target, tally, stop: stop.signal };
+  setMaxListeners(0, stop.signal);
+  const timer = setTimeout(() => stop.abort(), lasts);
+  await Promise.all(chosen.map((attack) => until(attack, arena)));
+  clearTimeout(timer);
+  // What is still open is left open: the parent ends this process when it has the tally.
+  process.send?.(tally.counted());
+}
+
+/** Strikes again and again; a blow that does not end is left alone when the time is over. */
+async function until(attack: Attack, arena: Arena): Promise<void> {
+  const over = new Promise<void>((resolve) => arena.stop.addEventListener('abort', () => resolve(), { once: true }));
+  for (let turn = 0; !arena.stop.aborted; turn++) {
+    await Promise.race([strike(attack, arena, turn), over]);
+    await Promise.race([pause(attack.pause), over]);
+  }
+}
+
+async function strike(attack: Attack, arena: Arena, turn: number): Promise<void> {
+  try {
+    await attack.strike(arena, turn);
+  } catch (error) {
+    arena.tally.note(attack.name, `refused: ${textOf(error)}`);
+  }
+}
+
+process.on('uncaughtException', (error) => console.error('attacker:', error.message));
+process.once('message', (orders: Orders) => void main(orders));

@@ -1,0 +1,35 @@
+import type { Tally } from './tally';
+
+/** Where attacks go: the mesh as somebody on this machine, or with a zone token of his own, reaches it. */
+export interface Target {
+  /** `host:port` of the global for zones, and what it is verified by. */
+  readonly kds: string;
+  readonly ca: string;
+  /** Tokens of zones that mean no good, by zone. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** Base URLs of REST by control plane. */
+  readonly rest: Readonly<Record<string, string>>;
+  /** `host:port` of DNS by zone. */
+  readonly dns: Readonly<Record<string, string>>;
+}
+
+/** What an attack works with. */
+export interface Arena {
+  readonly target: Target;
+  readonly tally: Tally;
+  readonly stop: AbortSignal;
+}
+
+/** One way to do harm, again and again until it is told to stop. */
+export interface Attack {
+  readonly name: string;
+  /** Strikes once; resolves when the blow is over. Rejections count as outcomes. */
+  readonly strike: (arena: Arena, turn: number) => Promise<void>;
+  /** Between two blows, ms. */
+  readonly pause: number;
+}
+
+/** What an error says. */
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

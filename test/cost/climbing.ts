@@ -1,0 +1,73 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { Climb } from './climb';
+import type { Task, Told } from './climber';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** No climb takes so long: an input that does was never going to end, ms. */
+const ENDLESS = 40_000;
+
+/** What the climbing of a course brought. */
+export interface Outcome {
+  readonly climbs: readonly Climb[];
+  /** Inputs that held a process until it was killed. */
+  readonly endless: readonly { readonly entry: string; readonly shape: string }[];
+  /** Whether every pair had its turn. */
+  readonly all: boolean;
+}
+
+/** Climbs the course in processes beside each other; one that an input holds for ever is replaced. */
+export async function climbAll(task: Omit<Task, 'first' | 'step'>, processes: number): Promise<Outcome> {
+  const parts = await Promise.all(
+    Array.from({ length: processes }, (_, first) => climbPart({ ...task, first, step: processes })),
+  );
+  return {
+    climbs: parts.flatMap((part) => part.climbs),
+    endless: parts.flatMap((part) => part.endless),
+    all: parts.every((part) => part.all),
+  };
+}
+
+async function climbPart(task: Task): Promise<Outcome> {
+  const part = await climbOnce(task);
+  if (part.heldAt === undefined) return part;
+  const rest = await climbPart({ ...task, first: part.heldAt + task.step });
+  return {
+    climbs: [...part.climbs, ...rest.climbs],
+    endless: [...part.endless, ...rest.endless],
+    all: rest.all,
+  };
+}
+
+function climbOnce(task: Task): Promise<Outcome & { readonly heldAt?: number }> {
+  // Room for the young: what a small input leaves is not collected either, so a large one must not pay for it.
+  const execArgv = [
+    '--expose-gc',
+    '--min-semi-space-size=128',
+    '--max-semi-space-size=128',
+    '-r',
+    join(ROOT, 'bench', 'register.cjs'),
+  ];
+  const child = fork(join(__dirname, 'climber.ts'), [JSON.stringify(task)], { cwd: ROOT, execArgv });
+  const climbs: Climb[] = [];
+  let under: Extract<Told, { type: 'begins' }> | undefined;
+  let done: Extract<Told, { type: 'done' }> | undefined;
+  return new Promise((resolve, reject) => {
+    const kill = (): void => void child.kill('SIGKILL');
+    let watch = setTimeout(kill, ENDLESS);
+    child.on('message', (told: Told) => {
+      clearTimeout(watch);
+      watch = setTimeout(kill, ENDLESS);
+      if (told.type === 'begins') under = told;
+      else if (told.type === 'ends') climbs.push(told.climb);
+      else done = told;
+    });
+    child.once('exit', (code, signal) => {
+      clearTimeout(watch);
+      if (done) return resolve({ climbs, endless: [], all: done.all });
+      if (signal === 'SIGKILL' && under) return resolve({ climbs, endless: [under], all: false, heldAt: under.at });
+      reject(new Error(`a process that measures ended with ${code ?? signal} at ${under?.entry}: ${under?.shape}`));
+    });
+  });
+}

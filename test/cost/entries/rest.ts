@@ -1,0 +1,162 @@
+import { parse as parseQuery } from 'node:querystring';
+import { identityNamed, checkPrecondition } from '@causeway/admission';
+import { coreKinds } from '@causeway/kinds';
+import { Invalid, type Kind } from '@causeway/resources';
+import { Access } from '../../../libs/rest/src/http/access';
+import { queryOf } from '../../../libs/rest/src/http/call';
+import { decodeBody } from '../../../libs/rest/src/http/body-decode';
+import { DEFAULT_LIMITS } from '../../../libs/rest/src/dependencies';
+import { pathOf, unknownPath } from '../../../libs/rest/src/http/paths';
+import { problemAnswer } from '../../../libs/rest/src/http/problem.filter';
+import { decodeCursor } from '../../../libs/rest/src/read/cursor';
+import { fulfils, parseLabelSelector } from '../../../libs/rest/src/read/label-selector';
+import { readPage, readSelection } from '../../../libs/rest/src/read/list-query';
+import { listParameters } from '../../../libs/rest/src/read/read-parameters';
+import { parseEventId } from '../../../libs/rest/src/watch/event-frames';
+import { silentLogger } from '@causeway/runtime';
+import type { Prng } from '../../simulation/engine/prng';
+import { takesInput, takesText, type EntryPoint } from '../entry-point';
+import { numbered, textShapes } from '../shapes/texts';
+
+/** Path, query and headers of a request together (libs/rest/src/http/fastify-adapter.ts). */
+const HEAD = 16 * 1024;
+
+const RESOURCE = {
+  id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' },
+  labels: Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, 'v'])),
+  ...{ spec: {}, uid: 'u', generation: 1, revision: 1, createdAt: 0, modifiedAt: 0, creationOrder: 1 },
+  origin: { incarnation: 'i', revision: 1, committedAt: 0 },
+  freed: [],
+};
+
+/** What arrives in the head of a request, and refusals on their way out. */
+export function restEntries(draw: Prng): EntryPoint[] {
+  const plain = textShapes(draw);
+  const service = kindNamed('MeshService');
+  return [
+    takesText(
+      'label selector of a list',
+      HEAD,
+      textShapes(draw, [
+        ['a in (', ')'],
+        ['a=', ''],
+      ]),
+      (text) => {
+        const reading = parseLabelSelector(text);
+        return reading.ok && fulfils(RESOURCE, reading.requirements);
+      },
+    ),
+    takesText(
+      'query of a list',
+      HEAD,
+      [
+        ...textShapes(draw, [
+          ['filter[labels.', ']=a'],
+          ['name=', ''],
+        ]),
+        ...queries,
+      ],
+      (text) => readQuery(service, text),
+    ),
+    takesText('cursor', HEAD, plain, decodeCursor),
+    takesText('cursor that is JSON', HEAD, plain, (text) =>
+      decodeCursor(Buffer.from(`[${text}]`).toString('base64url')),
+    ),
+    takesText(
+      'event id',
+      HEAD,
+      textShapes(draw, [
+        ['a.', ''],
+        ['', '.1'],
+      ]),
+      parseEventId,
+    ),
+    takesText('If-Match', HEAD, plain, (text) => checkPrecondition(text, { uid: 'u', generation: 1 })),
+    takesText('path', HEAD, textShapes(draw, [['/meshes/default/meshservices/', '']]), (text) =>
+      unknownPath(pathOf(text), coreKinds),
+    ),
+    takesText('name in a path', HEAD, plain, (name) =>
+      identityNamed({ kind: service, mesh: 'default', name }, { role: 'zone', zone: 'east', federated: true }),
+    ),
+    takesInput(
+      { name: 'Authorization', largest: HEAD },
+      textShapes(draw, [['Bearer ', '']]),
+      callWith('authorization'),
+      (call) => new Access({ bindAddress: '127.0.0.1', operatorToken: 'x'.repeat(32) }).checkWriter(call),
+    ),
+    ...['host', 'origin'].map((header) =>
+      takesInput(
+        { name: `header ${header}`, largest: HEAD },
+        textShapes(draw, [
+          ['localhost:', ''],
+          ['http://', ''],
+        ]),
+        callWith(header),
+        (call) => new Access({ bindAddress: '127.0.0.1' }).checkOperator(call, 'this is left'),
+      ),
+    ),
+    takesText(
+      'Content-Type',
+      HEAD,
+      textShapes(draw, [
+        ['application/json;', ''],
+        ['application/json; charset=', ''],
+      ]),
+      (text) => decodeBody(text, Buffer.from('{}')),
+    ),
+    takesText(
+      'report of violations',
+      DEFAULT_LIMITS.body,
+      [{ name: 'many', make: (size) => 'x'.repeat(size) }],
+      (text) =>
+        problemAnswer(
+          new Invalid(
+            Array.from({ length: text.length / 32 }, (_, i) => ({
+              field: `spec.a[${i}]`,
+              reason: 'is wrong',
+              rule: 'invalid' as const,
+            })),
+          ),
+          silentLogger,
+        ),
+    ),
+  ];
+}
+
+const LOOPBACK = { remoteAddress: '127.0.0.1' };
+
+const queries = [
+  { name: 'many parameters', make: (size: number) => numbered(size, (i) => `p${i}=1`, '&') },
+  { name: 'many filters', make: (size: number) => numbered(size, (i) => `filter[labels.k${i}]=1`, '&') },
+  { name: 'one parameter again', make: (size: number) => numbered(size, () => 'name=a', '&') },
+  { name: 'misspelt parameters', make: (size: number) => numbered(size, (i) => `labelSelecto${i}=1`, '&') },
+  {
+    name: 'many requirements',
+    make: (size: number) => `labelSelector=${numbered(size, (i) => `k${i} in (a%2Cb)`, '%2C')}`,
+  },
+];
+
+function readQuery(kind: Kind, text: string): unknown {
+  const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) }, socket: LOOPBACK };
+  const query = queryOf(call, listParameters(kind));
+  const read = [readSelection(query), readPage(query)];
+  query.check();
+  return read;
+}
+
+function callWith(name: string): (value: string) => Parameters<Access['checkWriter']>[0] {
+  return (value) => ({
+    method: 'PUT',
+    url: '/',
+    params: {},
+    query: {},
+    headers: { host: 'localhost', [name]: value },
+    socket: LOOPBACK,
+  });
+}
+
+function kindNamed(name: string): Kind {
+  const kind = coreKinds.kind(name);
+  if (!kind) throw new Error(`no kind ${name}`);
+  return kind;
+}

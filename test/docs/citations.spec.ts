@@ -1,0 +1,134 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
+import { anchorsOf, findCitations, linksIn, sectionsOf } from './find-citations';
+
+const ROOT = resolve(__dirname, '..', '..');
+const FOLDERS = [
+  'apps',
+  'bench',
+  'deploy',
+  'docs',
+  'examples',
+  'libs',
+  'migrations',
+  'proto',
+  'scripts',
+  'test',
+  'tools',
+];
+const NOT_READ = /^(libs\/proto-gen\/src\/gen\/|test\/docs\/citations\.spec\.ts$)|\/golden\//;
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const files = [...FOLDERS.flatMap(filesOf), 'README.md', 'CONTRIBUTING.md'];
+const pages = files.filter((path) => path.endsWith('.md'));
+const aliases = shortNames();
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => `${folder}/${path}`)
+    .filter((path) => /\.(ts|mjs|js|proto|sql|ya?ml|md)$/.test(path) && !NOT_READ.test(path));
+}
+
+/** The table of short names at the head of docs/design.md. */
+function shortNames(): ReadonlyMap<string, string> {
+  const rows = [...read('docs/design.md').matchAll(/^\| (`[^|]+) \| `(docs\/[^`]+)` \|$/gm)];
+  return new Map(
+    rows.flatMap(([, names = '', file = '']) =>
+      [...names.matchAll(/`([\w.-]+\.md)`/g)].map(([, name = '']) => [name, file] as const),
+    ),
+  );
+}
+
+/** The file that a citation means: by short name, from the root, from docs/, from the citing file, or the only page of that name. */
+function fileOf(document: string, citing: string): string | undefined {
+  const alias = aliases.get(document);
+  if (alias !== undefined) return alias;
+  const places = [document, `docs/${document}`, normalize(join(dirname(citing), document))];
+  const place = places.find((path) => pages.includes(path));
+  if (place !== undefined) return place;
+  const named = pages.filter((path) => path.endsWith(`/${document}`));
+  return named.length === 1 ? named[0] : undefined;
+}
+
+/** What of the citations in a text cannot be opened. */
+function broken(text: string, citing: string): readonly string[] {
+  return findCitations(text).flatMap(({ document, sections }) => {
+    const file = fileOf(document, citing);
+    if (file === undefined || !existsSync(join(ROOT, file)))
+      return [`${citing}: ${document} is not in this repository`];
+    const known = sectionsOf(read(file));
+    return sections.filter((section) => !known.has(section)).map((section) => `${citing}: ${file} has no §${section}`);
+  });
+}
+
+/** The first cells of a page's tables. */
+const rowsOf = (path: string): ReadonlySet<string> =>
+  new Set([...read(path).matchAll(/^\| ([^|]+?) \|/gm)].map(([, cell = '']) => cell));
+
+describe('citations', () => {
+  it('are told where they lead nowhere', () => {
+    const comment =
+      '/** x (design.md §5,\n * §99; kds.md §4.2.3,\n * §7.1), gone.md §1, kds.md Appendix B.4, `design.md` §2.9. */';
+    expect(broken(comment, 'libs/x.ts')).toEqual([
+      'libs/x.ts: docs/design.md has no §99',
+      'libs/x.ts: docs/reference/kds-wire.md has no §7.1',
+      'libs/x.ts: gone.md is not in this repository',
+      'libs/x.ts: docs/design.md has no §2.9',
+    ]);
+  });
+
+  it('of documents and their sections can be opened in this repository', () => {
+    expect(files.flatMap((path) => broken(read(path), path))).toEqual([]);
+    const found = files.flatMap((path) => findCitations(read(path)).flatMap(({ sections }) => sections));
+    expect(found.length).toBeGreaterThan(250);
+  });
+
+  it('of rows of the seeds and of weaknesses of others name rows that are there', () => {
+    const known = new Set([...rowsOf('docs/reference/seeds.md'), ...rowsOf('docs/reference/requirements.md')]);
+    const cited = files.flatMap((path) => {
+      const text = read(path);
+      const rows = [...text.matchAll(/\bT00\d-\d\d\b/g)].map(([row]) => row);
+      const weaknesses = [...text.matchAll(/\bpeers (\d\d(?:, \d\d)*)\b/g)].flatMap(([, list = '']) =>
+        list.split(', '),
+      );
+      return [...rows, ...weaknesses].map((row) => `${path}: ${row}`);
+    });
+    expect(cited.length).toBeGreaterThan(200);
+    expect(cited.filter((line) => !known.has(line.slice(line.lastIndexOf(' ') + 1)))).toEqual([]);
+  });
+});
+
+describe('links of pages', () => {
+  it.each(pages)('%s', (path) => {
+    const dead = linksIn(read(path)).filter(({ path: to, anchor }) => {
+      const file = to === '' ? path : normalize(join(dirname(path), to));
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && file.endsWith('.md') && !anchorsOf(read(file)).has(anchor);
+    });
+    expect(dead).toEqual([]);
+  });
+});
+
+describe('docs/reference/seeds.md', () => {
+  const page = read('docs/reference/seeds.md');
+
+  it.each([
+    ['T000', 42],
+    ['T001', 20],
+    ['T002', 48],
+    ['T003', 38],
+    ['T004', 61],
+  ])('has every row of %s once, in order', (seed, count) => {
+    const rows = [...page.matchAll(/^\| (T00\d-\d\d) \|/gm)].map(([, row = '']) => row);
+    const wanted = Array.from({ length: count }, (_, i) => `${seed}-${String(i + 1).padStart(2, '0')}`);
+    expect(rows.filter((row) => row.startsWith(seed))).toEqual(wanted);
+  });
+
+  it('names tests that are there', () => {
+    const tests = [...page.matchAll(/`([^`›]+) › ([^`]+)`/g)].map(
+      ([, file = '', words = '']) => [file, words] as const,
+    );
+    expect(tests.length).toBeGreaterThan(20);
+    expect(tests.filter(([file, words]) => !existsSync(join(ROOT, file)) || !read(file).includes(words))).toEqual([]);
+  });
+});

@@ -1,0 +1,131 @@
+import type { JsonObject } from '@causeway/resources';
+import type { Seed } from './rest-fixture';
+import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
+
+const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): Seed => ({
+  id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name },
+  spec,
+  ...(status ? { status } : {}),
+});
+const service = (name: string, spec: JsonObject, status?: JsonObject): Seed => ({
+  id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name },
+  spec,
+  ...(status ? { status } : {}),
+});
+const SOUND: JsonObject = { ports: [{ port: 80 }] };
+const NOW = 1_767_225_600_000;
+const INSIGHT: JsonObject = {
+  doubtful: { claim: 'epoch', detail: 'claims the leader epoch 9', instance: 'east-1', seenAt: NOW },
+  refused: { storeId: 's2', instance: 'east-9', refusedAt: NOW },
+  newLife: { incarnation: 'life-2', since: NOW, until: NOW },
+  kinds: [
+    { kind: 'MeshService', rejections: [{ wireKey: 'redis-x.default', reason: 'quarantined by the operator' }] },
+    4,
+  ],
+};
+
+interface Report {
+  readonly check: string;
+  readonly total: number;
+  readonly findings: readonly {
+    readonly resource?: { name: string };
+    readonly what: string;
+    readonly advice: string;
+  }[];
+}
+
+describe('GET /_doctor', () => {
+  let rest: RestFixture;
+  const open = async (options: FixtureOptions, ...seeds: readonly Seed[]): Promise<void> => {
+    rest = await restFixture({ cp: { role: 'global' }, ...options });
+    await rest.seed(...seeds);
+  };
+  const look = async (): Promise<{ total: number; checks: Record<string, Report['findings']> }> => {
+    const answer = await rest.server.inject({ method: 'GET', url: '/_doctor' });
+    expect(answer.statusCode).toBe(200);
+    const { total, checks }: { total: number; checks: Report[] } = answer.json();
+    return { total, checks: Object.fromEntries(checks.map(({ check, findings }) => [check, findings])) };
+  };
+  afterEach(() => rest.close());
+
+  it('finds nothing where nothing is wrong', async () => {
+    await open({}, zone('east'), service('redis', SOUND));
+    const { total, checks } = await look();
+    expect(total).toBe(0);
+    expect(Object.keys(checks)).toEqual([
+      ...['rules', 'conditions', 'claims', 'stores', 'lives', 'rejections', 'lost', 'quarantine'],
+    ]);
+  });
+
+  it('names each thing with what to do', async () => {
+    const quarantine = { all: true, resources: [{ type: 'MeshService', mesh: 'm', name: 'redis' }, 7] };
+    await open(
+      { insights: { insightOf: ({ id }) => (id.name === 'east' ? INSIGHT : undefined) } },
+      zone('east', { quarantine }, { lost: { since: '2026-01-01T00:00:00Z', policy: 'keep' } }),
+      service('odd', { ports: 'x' }),
+      service('*', SOUND),
+      service('alone', SOUND, {
+        conditions: [{ type: 'MeshMissing', status: 'True', reason: 'NoSuchMesh', message: 'gone' }, null, 1],
+      }),
+      service('full', SOUND, { conditions: [{ type: 'VIPAllocated', status: 'False', reason: 'RangeExhausted' }] }),
+      service('well', SOUND, { conditions: [{ type: 'VIPAllocated', status: 'True' }] }),
+      service('strange', SOUND, { conditions: 'x' }),
+    );
+    const { total, checks } = await look();
+    const said = (name: string): string[] => (checks[name] ?? []).map(({ what, advice }) => `${what} => ${advice}`);
+    expect(said('rules')).toEqual([
+      'spec.quarantine.resources[1]: must be an object; got 7 (wrong-type) => change it',
+      expect.stringMatching(
+        /^spec\.ports.* => change it in zone east, or: causeway zones quarantine east MeshService\/odd$/,
+      ),
+      expect.stringMatching(/^name: must be 1 to 253 of/),
+    ]);
+    expect(said('conditions')).toEqual([
+      expect.stringMatching(/^MeshMissing NoSuchMesh: gone => make the Mesh/),
+      expect.stringMatching(/^VIPAllocated RangeExhausted:/),
+    ]);
+    expect(said('claims')).toEqual([expect.stringContaining('causeway zones reset-epoch east')]);
+    expect(said('stores')).toEqual([expect.stringContaining('causeway zones adopt east s2')]);
+    expect(said('lives')).toEqual([expect.stringContaining('causeway zones confirm east')]);
+    expect(said('rejections')).toEqual([expect.stringContaining('redis-x.default is rejected: quarantined')]);
+    expect(said('lost')).toEqual([expect.stringContaining('policy keep')]);
+    expect(said('quarantine')).toEqual([
+      'is quarantined => when it is well again: causeway zones quarantine east --release',
+      'its MeshService/redis is quarantined => when it is well again: causeway zones quarantine east MeshService/redis --mesh m --release',
+    ]);
+    expect(total).toBe(12);
+  });
+
+  it('tells the first hundred and how many there are, and of a secret only where it is wrong', async () => {
+    const secret = { kind: 'Secret', mesh: 'default', zone: '', namespace: '', name: 's' };
+    const services = Array.from({ length: 250 }, (_, i) => service(`s-${i}`, { ports: [], odd: 'x'.repeat(10_000) }));
+    await open({}, ...services, { id: secret, spec: { data: 'not base64: hunter2!' } });
+    const answer = await rest.server.inject({ method: 'GET', url: '/_doctor' });
+    const { total, checks }: { total: number; checks: Report[] } = answer.json();
+    expect([total, checks[0]?.total, checks[0]?.findings.length]).toEqual([251, 251, 100]);
+    expect(answer.body.length).toBeLessThan(100_000);
+    expect(answer.body).not.toContain('hunter2');
+  });
+
+  it('lets others have their turn, and looks once for all who ask meanwhile', async () => {
+    await open({}, ...Array.from({ length: 5_000 }, (_, i) => service(`s-${i}`, SOUND)));
+    let turns = 0;
+    let over = false;
+    const count = (): void => {
+      turns += 1;
+      if (!over) setImmediate(count);
+    };
+    count();
+    const answers = await Promise.all([look(), look(), look()]);
+    over = true;
+    expect(answers.map(({ total }) => total)).toEqual([0, 0, 0]);
+    expect(turns).toBeGreaterThan(50);
+  });
+
+  it('is for the operator', async () => {
+    await open({ access: { bindAddress: '127.0.0.1', operatorToken: 'secret' } });
+    const get = (headers: Record<string, string>) => rest.server.inject({ method: 'GET', url: '/_doctor', headers });
+    expect((await get({})).statusCode).toBe(403);
+    expect((await get({ authorization: 'Bearer secret' })).statusCode).toBe(200);
+  });
+});
