@@ -17,7 +17,9 @@ describe('causeway, as its user runs it', () => {
   let folder: string;
 
   beforeAll(async () => {
-    fixture = await restFixture();
+    const deletionWarnings = ({ name }: { readonly name: string }): readonly string[] =>
+      name === 'one' ? ['web needs it'] : [];
+    fixture = await restFixture({ insights: { deletionWarnings } });
     server = `http://127.0.0.1:${await fixture.server.listen('127.0.0.1', 0)}`;
     folder = mkdtempSync(join(tmpdir(), 'causeway-ctl-'));
   });
@@ -85,11 +87,25 @@ describe('causeway, as its user runs it', () => {
     expect(fixture.index.get(serviceId('kept'))).toBeDefined();
   }, 30_000);
 
+  it('shows no value of a secret when it is described', async () => {
+    const data = Buffer.from('-----BEGIN RSA PRIVATE KEY-----').toString('base64');
+    await fixture.seed({
+      id: { kind: 'GlobalSecret', mesh: '', zone: '', namespace: '', name: 'key' },
+      spec: { data },
+    });
+    const { code, out } = await causeway(['describe', 'globalsecret', 'key', '-z', '']);
+    expect(out).toMatch(/data: "?\*{5} \(31 bytes\)"?/);
+    expect([code, out.includes(data)]).toEqual([0, false]);
+  }, 30_000);
+
   it('deletes every name that is there, says of each other what is wrong, and exits with 1', async () => {
     await causeway(['apply', '-f', '-'], `${service('one')}---\n${service('two')}`);
     const { code, out, err } = await causeway(['delete', 'msvc', 'nope', 'one', 'nope2', 'two']);
     expect(out).toBe('MeshService one deleted\nMeshService two deleted\n');
-    expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['MeshService nope', 'MeshService nope2', '']);
+    expect(err.split('\n').map((line) => line.split(' ', 3).slice(0, 3).join(' '))).toEqual([
+      ...['MeshService nope: Not', '  warning:', 'MeshService nope2: Not', ''],
+    ]);
+    expect(err).toContain('  warning: web needs it\n');
     expect(code).toBe(1);
   }, 30_000);
 

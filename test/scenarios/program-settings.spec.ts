@@ -76,10 +76,10 @@ describe('a zone', () => {
 
 describe('control planes among variables that are not theirs', () => {
   let database: TestDatabase;
-  beforeAll(async () => {
+  beforeEach(async () => {
     database = await createTestDatabase();
   });
-  afterAll(() => database.drop());
+  afterEach(() => database.drop());
 
   it.each([
     ['global', zoneSettings],
@@ -92,8 +92,8 @@ describe('control planes among variables that are not theirs', () => {
     await plane.stop();
     const lines = plane.lastLines.filter((line) => line.includes('no setting of this program'));
     expect(lines).toHaveLength(1);
-    expect([...JSON.parse(lines[0] ?? '{}').variables].sort()).toEqual(Object.keys(ignored).sort());
-    await database.drop();
-    database = await createTestDatabase();
+    expect(JSON.parse(lines[0] ?? '{}').variables.slice(0, 900)).toBe(
+      Object.keys(ignored).sort().join(', ').slice(0, 900),
+    );
   });
 });

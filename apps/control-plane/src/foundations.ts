@@ -51,7 +51,8 @@ export async function layFoundations(options: FoundationOptions): Promise<Founda
   const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
   const life = programLife(() => logger);
   logger.info('starting', { version: VERSION, settings: options.shown });
-  if (options.ignored.length > 0) logger.warn('no setting of this program: ignored', { variables: options.ignored });
+  if (options.ignored.length > 0)
+    logger.warn('no setting of this program: ignored', { variables: [...options.ignored].sort().join(', ') });
   const state = await orFail(
     createPostgresBackend({
       url: settings.DATABASE_URL,

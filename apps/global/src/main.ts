@@ -33,7 +33,10 @@ async function main(): Promise<void> {
   const served = await serve(foundations, {
     settings,
     shown,
-    insights: { insightOf: (resource) => sync.insightOf(resource) },
+    insights: {
+      insightOf: (resource) => sync.insightOf(resource),
+      deletionWarnings: (id) => security.deletionWarnings(id),
+    },
     zoneAccess: security.zoneAccess,
     syncDecisions: {
       confirmZone: (zone) => sync.confirm(zone),

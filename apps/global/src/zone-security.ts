@@ -1,5 +1,5 @@
 import { onceServed, orFail, type Foundations } from '@causeway/control-plane';
-import type { ZoneAccess } from '@causeway/rest';
+import type { Insights, ZoneAccess } from '@causeway/rest';
 import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/sync-kds';
 import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
@@ -8,6 +8,7 @@ import type { GlobalSettings } from './config';
 export interface ZoneSecurity {
   readonly auth: AuthPort;
   readonly zoneAccess: ZoneAccess;
+  readonly deletionWarnings: NonNullable<Insights['deletionWarnings']>;
   /** Opens the door for zones and resolves with where it is. */
   bind(sync: GlobalSync): Promise<string>;
   /** What of the stored keys and certificates cannot be used; it stops no start. */
@@ -38,6 +39,7 @@ export async function secureZones(foundations: Foundations, config: SecurityConf
       rotate: () => desk.tokens.rotate(),
       authority: () => certificates?.authority(),
     },
+    deletionWarnings: (id) => (asksForTokens ? desk.deletionWarnings(id) : []),
     bind: async (sync) => {
       const credentials = certificates && tlsServer(certificates);
       return `${host}:${await orFail(sync.bind(host, settings.CAUSEWAY_KDS_PORT, credentials))}`;

@@ -54,6 +54,8 @@ export class ZoneLeader {
       grace: settings.CAUSEWAY_SERVICE_GRACE,
       onUnusableName: (dataplane, service) =>
         logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
+      onExhausted: (kind, ranges, service) =>
+        logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
     });
     this.loops = [...loops, new ConditionsLoop(this.foundations)];
     this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });

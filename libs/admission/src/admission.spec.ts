@@ -230,6 +230,22 @@ describe('Admission.put', () => {
     expect(await door.put(generator('g'))).toMatchObject({ outcome: 'created', id: { zone: 'east' } });
   });
 
+  it('warns who writes over a service that was generated', async () => {
+    const door = await Door.open(east);
+    const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
+    const marked = { 'kuma.io/managed-by': 'meshservice-generator' };
+    const put = async (labels: JsonObject) =>
+      (await door.admission.put({ context: anybody, body: service('redis', 6379, { labels }) })).warnings;
+    await door.hold(id, marked, { ports: [{ port: 80 }] });
+    expect(await put(marked)).toEqual([expect.stringContaining('which will write over what you changed')]);
+    await door.refresh();
+    expect(await put({})).toEqual([
+      'MeshService "redis" was made by meshservice-generator and is yours from now on: it no longer follows its Dataplanes and stays when they go; delete it to have it made anew',
+    ]);
+    await door.refresh();
+    expect(await put({ team: 'db' })).toEqual([]);
+  });
+
   it('never changes what is immutable', async () => {
     const door = new Door(global);
     await door.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/a' } });

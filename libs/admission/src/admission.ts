@@ -32,6 +32,7 @@ import type {
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
 import { checkMadeHere, checkOperator, checkWritable } from './rights';
+import { takeoverWarnings } from './takeover';
 
 /** What admission works with. */
 export interface AdmissionParts {
@@ -196,7 +197,8 @@ export class Admission {
     if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
       return { ...result, outcome: 'unchanged', etag: etagOf(stored) };
     }
-    return { ...result, outcome: stored ? 'updated' : 'created' };
+    const told = { warnings: [...warnings, ...takeoverWarnings(stored, labels)] };
+    return { ...result, ...told, outcome: stored ? 'updated' : 'created' };
   }
 
   private async deleteOnce(request: DeleteRequest): Promise<DeleteOutcome | undefined> {

@@ -20,6 +20,8 @@ export interface ZoneLoopsConfig {
   readonly grace?: number;
   /** Told of a Dataplane (index key) that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
+  /** See VipConfig. */
+  readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface ZoneLoopsConfig {
  * every reason when the ranges cannot stand together: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneLoops(config: ZoneLoopsConfig): ControlLoop[] {
-  const { cp, rest = 60_000, grace = 3_600_000, onUnusableName } = config;
+  const { cp, rest = 60_000, grace = 3_600_000, onUnusableName, onExhausted } = config;
   if (cp.role !== 'zone') throw new Error('these loops run on zones only');
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
@@ -35,7 +37,7 @@ export function createZoneLoops(config: ZoneLoopsConfig): ControlLoop[] {
   return [
     new ServicesLoop({ cp, gracePeriod: grace, ...(onUnusableName ? { onUnusableName } : {}) }),
     new AvailabilityLoop(cp.zone),
-    new VipLoop({ ranges: plan.owned, rest }),
+    new VipLoop({ ranges: plan.owned, rest, ...(onExhausted ? { onExhausted } : {}) }),
     new HostnameLoop(cp),
     new MultizoneLoop(),
   ];

@@ -8,13 +8,15 @@ export type ServiceAddress = {
   readonly hostname?: string;
   readonly status: 'Available' | 'NotAvailable';
   readonly origin: { readonly kind: 'HostnameGenerator'; readonly name: string };
-  /** Only with NotAvailable: what is missing or wrong, or who has the name and by which rule. */
+  /** Only with NotAvailable: what is missing or wrong, who has the name and by which rule, or why it is unreachable. */
   readonly reason?: string;
 };
 
 /** A claim as readers see it. */
 export interface ClaimView extends ClaimRank {
   readonly hostname: string;
+  /** Why the service cannot be reached by the name. */
+  readonly unreachable?: string;
 }
 
 /** What stands in the status for a claim, `winner` being the strongest claim on its hostname (itself where there is none). */
@@ -23,7 +25,11 @@ export function addressOf(claim: Claim, winner: Claim, ownZone: string): Service
   const origin = { kind: 'HostnameGenerator', name: generator.id.name } as const;
   if (hostname === undefined) return { status: 'NotAvailable', origin, reason: missingReason(claim, ownZone) };
   // One service may win one name by two generators, so the service decides and not the claim.
-  if (winner.service === claim.service) return { hostname, status: 'Available', origin };
+  if (winner.service === claim.service) {
+    const { unreachable } = claim.service;
+    if (unreachable === undefined) return { hostname, status: 'Available', origin };
+    return { hostname, status: 'NotAvailable', origin, reason: unreachable };
+  }
   return { hostname, status: 'NotAvailable', origin, reason: clashReason(winner, claim) };
 }
 

@@ -58,6 +58,24 @@ describe('addressesOf', () => {
     ]);
   });
 
+  test('an unreachable service keeps its names from others and shows them as NotAvailable, and only it is touched', () => {
+    const [older, younger] = [service('older', { born: 1 }), service('younger', { born: 2 })];
+    const table = tableOf([older, younger], [generator('g', 'one.mesh')]);
+    table.upsertService(older, identityKey(older.id), 'unreachable: why');
+    expect([...table.takeTouched()]).toEqual([identityKey(older.id)]);
+    expect(addresses(table, older)).toEqual(['g | one.mesh | NotAvailable | unreachable: why']);
+    expect(addresses(table, younger)[0]).toMatch(/NotAvailable \| clash with MeshService east\/default\/older/);
+    expect(table.claimsOn('default', 'one.mesh').map(({ unreachable }) => unreachable)).toEqual([
+      'unreachable: why',
+      undefined,
+    ]);
+    table.upsertService(older, identityKey(older.id), 'unreachable: why');
+    expect(table.takeTouched().size).toBe(0);
+    table.upsertService(older);
+    expect([...table.takeTouched()]).toEqual([identityKey(older.id)]);
+    expect(addresses(table, older)).toEqual(['g | one.mesh | Available | ']);
+  });
+
   test('T001-12: `labels` and `matchLabels` select the same, `{}` all of the kind, and both together what has both', () => {
     const [a, b] = [service('a', { labels: { app: 'x', tier: 'y' } }), service('b', { labels: { app: 'x' } })];
     const table = tableOf(

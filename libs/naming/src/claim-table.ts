@@ -44,8 +44,13 @@ export class ClaimTable {
     return this.rules.values();
   }
 
-  upsertService(source: ServiceSource, key = identityKey(source.id)): void {
+  /** `unreachable`: why the service keeps its names and shows them as NotAvailable; it moves no name to another. */
+  upsertService(source: ServiceSource, key = identityKey(source.id), unreachable?: string): void {
     const known = this.services.get(key);
+    if (known && known.unreachable !== unreachable) {
+      known.unreachable = unreachable;
+      this.touched.add(key);
+    }
     const { selection } = this.kind(source.id.kind);
     if (known && known.creationOrder === source.creationOrder && sameLabels(known.labels, source.labels)) {
       known.labels = source.labels; // lets go of the older row's copy
@@ -55,7 +60,7 @@ export class ClaimTable {
     if (known && aged) this.dropClaims(known);
     if (known) selection.remove(known);
     const { id, labels, creationOrder } = source;
-    const service: Claimant = known ?? { key, id, labels, creationOrder, claims: [] };
+    const service: Claimant = known ?? { key, id, labels, creationOrder, unreachable, claims: [] };
     service.labels = labels;
     service.creationOrder = creationOrder;
     this.services.set(key, service);
@@ -147,7 +152,10 @@ export class ClaimTable {
   /** All claims on a hostname of a mesh, the winner first. */
   claimsOn(mesh: string, hostname: string): readonly ClaimView[] {
     const claims = this.contests.get(mesh)?.ranked(hostname) ?? [];
-    return claims.map(({ service, generator }) => ({ hostname, service, generator }));
+    return claims.map(({ service, generator }) => ({
+      ...{ hostname, service, generator },
+      ...(service.unreachable === undefined ? {} : { unreachable: service.unreachable }),
+    }));
   }
 
   /** Services of present meshes that a rule selects, whether or not it is in the table; for dry runs. */

@@ -13,6 +13,8 @@ export interface Claimant extends ServiceSource {
   readonly key: string;
   labels: Labels;
   creationOrder: number;
+  /** Why its names are shown as NotAvailable though it has them; undefined where they are reachable. */
+  unreachable: string | undefined;
   /** By the generators' precedence. */
   claims: readonly Claim[];
 }

@@ -106,6 +106,8 @@ export interface Insights {
   readonly hostnames?: (mesh: string, page: HostnamePart) => Promise<SortedPage<HostnameEntry>>;
   /** What a write would lead to, told in the answer of a dry run; undefined where nothing is to be told. */
   readonly consequences?: (draft: DraftedResource) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  /** What a user should know who deletes a resource, or would by a dry run. */
+  readonly deletionWarnings?: (id: Identity) => readonly string[];
   /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What stands beside a Zone or Dataplane: sessions, versions, lag; undefined where nothing was reported. */

@@ -65,10 +65,15 @@ function contestsOf(zone: WatchedDisk): Map<string, Contest> {
       contests.set(name, contest);
       const origin = address['origin'];
       contest.claims.push(`${key} by ${isJsonObject(origin) ? text(origin['name']) : '?'}`);
-      if (address['status'] === 'Available') contest.winner = key;
+      if (address['status'] === 'Available' || isUnreachable(address)) contest.winner = key;
     }
   }
   return contests;
+}
+
+/** It has the name, which the others see in their reason, and shows it as NotAvailable while nobody can reach it. */
+function isUnreachable({ reason }: JsonObject): boolean {
+  return text(reason).startsWith('unreachable: ');
 }
 
 function availableNames(row: Row | undefined): string[] {

@@ -23,10 +23,19 @@ const hostnames = (item: JsonObject): string =>
     .map((address) => textAt(address, 'hostname'))
     .join(',');
 
+/** Why a service has no address; empty while one is to come. */
+export function missingVip(item: JsonObject): string {
+  const conditions = listOf(objectAt(item, 'status')['conditions']);
+  const denied = conditions.some(
+    (each) => textAt(each, 'type') === 'VIPAllocated' && textAt(each, 'status') === 'False',
+  );
+  return denied ? '(range is full)' : '';
+}
+
 const serviceColumns: readonly Column[] = [
   { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
   { title: 'PORTS', cell: ports },
-  { title: 'VIP', cell: (item) => textAt(item, 'status', 'vip', 'ip') },
+  { title: 'VIP', cell: (item) => textAt(item, 'status', 'vip', 'ip') || missingVip(item) },
   { title: 'HOSTNAMES', cell: hostnames },
 ];
 

@@ -36,12 +36,22 @@ export async function describe(
     `  Created     ${created} (${age(created, context.now())} ago), generation ${textAt(body, 'generation')}`,
   );
   section(context, 'Labels', body['labels']);
-  section(context, 'Spec', body['spec']);
+  section(context, 'Spec', kind.confidential ? concealed(objectAt(body, 'spec')) : body['spec']);
   hostnames(context, body);
   const { addresses: _, ...status } = objectAt(body, 'status');
   section(context, 'Status', status);
   if (kind.name === 'Zone') await zoneSync(context, id.name);
   return 0;
+}
+
+/** Values of a secret are only shown to who asks for them with `get -o yaml`. */
+function concealed(spec: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(spec).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? `***** (${Buffer.from(value, 'base64').length} bytes)` : '*****',
+    ]),
+  );
 }
 
 /** What is known of a Zone beside the log. */

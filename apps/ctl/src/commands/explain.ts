@@ -46,7 +46,8 @@ function explainInWords(context: CommandContext, body: JsonObject): void {
   ]);
   context.print(table(['RANK', 'SERVICE', 'GENERATOR', 'STATUS', 'LOST BY'], rows));
   for (const claim of claims) {
-    if (textAt(claim, 'change') !== '') context.print(`\n${serviceName(claim)}: ${textAt(claim, 'change')}`);
+    const why = textAt(claim, 'change') || textAt(claim, 'reason');
+    if (why !== '') context.print(`\n${serviceName(claim)}: ${why}`);
   }
 }
 

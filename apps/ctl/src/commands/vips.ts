@@ -1,6 +1,7 @@
 import { compareText, type JsonObject } from '@causeway/resources';
 import { kindOf, pathOf, type CommandContext } from '../context';
 import { structured, table, textAt, type Output } from '../render';
+import { missingVip } from './columns';
 import { listAll } from './list-all';
 
 export interface VipsOptions {
@@ -17,13 +18,16 @@ export async function vips(context: CommandContext, options: VipsOptions): Promi
     const kind = kindOf(context.registry, noun);
     return listAll(context.api(), { path: pathOf(kind, options.allMeshes ? undefined : options.mesh) });
   });
-  const services = (await Promise.all(lists)).flat().map(toRow);
-  const sorted = services.sort((a, b) => compareText(sortable(a.ip), sortable(b.ip)));
+  const services = (await Promise.all(lists)).flat().map((item) => ({ row: toRow(item), missing: missingVip(item) }));
+  const sorted = services.sort((a, b) => compareText(sortable(a.row.ip), sortable(b.row.ip)));
   if (options.output !== 'table') {
-    context.print(structured({ items: sorted }, options.output));
+    context.print(structured({ items: sorted.map(({ row }) => row) }, options.output));
     return 0;
   }
-  const rows = sorted.map((s) => [s.ip || '(none yet)', s.type, s.kind, s.mesh, s.zone, s.namespace, s.name]);
+  const rows = sorted.map(({ row, missing }) => {
+    const { ip, type, kind, mesh, zone, namespace, name } = row;
+    return [ip || missing || '(none yet)', type, kind, mesh, zone, namespace, name];
+  });
   context.print(table(['VIP', 'TYPE', 'KIND', 'MESH', 'ZONE', 'NAMESPACE', 'NAME'], rows));
   return 0;
 }

@@ -12,8 +12,9 @@ export type ClaimLine = {
   /** The generator's name and where it was made: empty for the global, absent where that is not known. */
   readonly generator: { readonly name: string; readonly zone?: string };
   readonly status: 'Available' | 'NotAvailable';
-  /** Of a loser: the step of the order by which the winner stands before it, and the reason it shows. */
+  /** Of a loser: the step of the order by which the winner stands before it. */
   readonly rule?: PrecedenceRule;
+  /** The reason it shows. */
   readonly reason?: string;
   /** Of a loser: what would have to change for it to get the name. */
   readonly change?: string;
@@ -57,10 +58,15 @@ class Stronger {
 function claimLine(claim: ClaimView, i: number, winner: ClaimView, stronger: Stronger): ClaimLine {
   const { name, zone } = claim.generator.id;
   const line = { rank: i + 1, service: { ...claim.service.id }, generator: { name, zone } };
-  if (winner.service === claim.service) return { ...line, status: 'Available' };
+  if (winner.service === claim.service) return { ...line, ...standingOf(claim) };
   const rule = decidingRule(winner, claim);
   const change = neededChange(claim, stronger);
   return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
+}
+
+/** What is shown of a claim that has the name. */
+function standingOf({ unreachable }: ClaimView): Pick<ClaimLine, 'status' | 'reason'> {
+  return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }
 
 function neededChange(claim: ClaimView, stronger: Stronger): string {

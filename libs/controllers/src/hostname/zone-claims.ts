@@ -1,6 +1,7 @@
 import { claimRule, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
 import { identityKey, isMadeHere, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexChange, ResourceIndex } from '@causeway/store';
+import { unreachableReason } from './unreachable';
 
 /** The kinds that get hostnames. */
 export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
@@ -34,5 +35,5 @@ function put(table: ClaimTable, key: string, resource: Resource, cp: ZonePlane):
   const { kind, name } = resource.id;
   if (kind === 'Mesh') table.addMesh(name);
   else if (kind === 'HostnameGenerator') table.upsertGenerator(claimRule(resource, isMadeHere(resource, cp)));
-  else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key);
+  else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key, unreachableReason(resource));
 }

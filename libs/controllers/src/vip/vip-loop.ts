@@ -1,5 +1,12 @@
 import type { OwnedRanges, PoolFigures } from '@causeway/ipam';
-import { compareText, identityKey, parseIdentityKey, type FreedAddress, type Resource } from '@causeway/resources';
+import {
+  compareText,
+  describeIdentity,
+  identityKey,
+  parseIdentityKey,
+  type FreedAddress,
+  type Resource,
+} from '@causeway/resources';
 import { SlicedWork, SortedRuns } from '@causeway/runtime';
 import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
@@ -16,6 +23,8 @@ export interface VipConfig {
   readonly ranges: readonly OwnedRanges[];
   /** How long a freed address stays unused before another service may get it, ms. */
   readonly rest: number;
+  /** Told once when a kind's ranges are used up, with the first service that is left without; and again after they were not. */
+  readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
 }
 
 /** Changes in one plan: the store writes them in pieces, and the index takes one in while the next is written. */
@@ -42,6 +51,8 @@ export class VipLoop implements ControlLoop {
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleased = 0;
   private figuresBefore: Readonly<Record<string, PoolFigures>> | undefined;
+  /** Kinds whose ranges are told to be used up. */
+  private readonly exhausted = new Set<string>();
   private ledger: VipLedger;
   private index: ResourceIndex | undefined;
 
@@ -133,10 +144,18 @@ export class VipLoop implements ControlLoop {
     const allocation = this.ledger.allocate(kind, key, storeNow);
     if (allocation.ok) {
       this.waiting.set(key, undefined);
+      this.exhausted.delete(kind);
       return grant(service, allocation.ip, now);
     }
     this.waiting.set(key, allocation.retryAt ?? Infinity);
+    this.tellExhausted(service);
     return deny(service, this.ledger.rangesOf(kind), now);
+  }
+
+  private tellExhausted({ id }: Resource): void {
+    if (this.exhausted.has(id.kind)) return;
+    this.exhausted.add(id.kind);
+    this.config.onExhausted?.(id.kind, this.ledger.rangesOf(id.kind), describeIdentity(id));
   }
 
   /** Whether there is nothing to decide and nothing to book: of a large write of its own, most is. */

@@ -49,12 +49,13 @@ export class ResourceWrites {
     return this.written(call, await this.parts.admission.patch({ ...options, address, patch }), request);
   }
 
-  /** 200 with `{}`. */
+  /** 200 with `{}` or `{warnings}`. */
   async remove(call: Call): Promise<Answer> {
     const { address, options } = this.request(call);
-    const { revision } = await this.parts.admission.delete({ ...options, address });
+    const { id, revision } = await this.parts.admission.delete({ ...options, address });
     this.note(revision, options);
-    return json({}, { 'causeway-revision': String(revision) });
+    const warnings = this.parts.insights.deletionWarnings?.(id) ?? [];
+    return json(warnings.length === 0 ? {} : { warnings }, { 'causeway-revision': String(revision) });
   }
 
   private request(call: Call): Request {

@@ -1,4 +1,5 @@
-import { Forbidden } from '@causeway/resources';
+import { decodeProtectedHeader } from 'jose';
+import { compareText, Forbidden } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { Admission, AuthPort, ZoneCaller } from '../global/auth';
 import type { TokenTrust } from './token-trust';
@@ -8,6 +9,9 @@ import { verifyZoneToken } from './zone-token';
 
 /** Admits zones by their token (design.md §5 Zone tokens): the caller is the zone that the token was issued for. */
 export class TokenAuth implements AuthPort {
+  /** The token that each zone came by last: the serial of its key, and its end. */
+  private readonly shown = new Map<string, { readonly serial: number; readonly until: number }>();
+
   constructor(
     private readonly trust: TokenTrust,
     private readonly clock: Pick<Clock, 'now'>,
@@ -27,7 +31,15 @@ export class TokenAuth implements AuthPort {
     if (!claims.scope.includes(CP_SCOPE)) {
       throw new Forbidden(`the zone token has not the scope "${CP_SCOPE}", only ${JSON.stringify(claims.scope)}`);
     }
+    this.shown.set(zone, { serial: Number(decodeProtectedHeader(token).kid), until: claims.expiresAt });
     return { until: claims.expiresAt };
+  }
+
+  /** Zones that came to this replica by a token of this key last, and it is still valid; by name. */
+  zonesBy(serial: number): readonly string[] {
+    const now = this.clock.now();
+    const zones = [...this.shown].filter(([, token]) => token.serial === serial && token.until > now);
+    return zones.map(([zone]) => zone).sort(compareText);
   }
 
   onChange(listener: () => void): () => void {

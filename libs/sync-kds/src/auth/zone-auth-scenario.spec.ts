@@ -236,6 +236,21 @@ describe('a global that asks for zone tokens', () => {
     expect(west.sync?.status().connected).toBe(true);
   });
 
+  it('warns who deletes a signing key, and names the zones that came by its tokens', async () => {
+    const warnings = (name: string): readonly string[] => global.desk.deletionWarnings(globalSecretId(name));
+    expect(warnings(signingKeyName(1))).toEqual(['zone tokens signed with key 1 are valid no longer without it']);
+    await Promise.all([
+      joined(await join('west', await global.token('west'))),
+      joined(await join('east', await global.token('east'))),
+    ]);
+    expect(warnings(signingKeyName(1))).toEqual([
+      'zone tokens signed with key 1 are valid no longer without it; sent away until they have another: east, west',
+    ]);
+    await global.desk.tokens.rotate();
+    expect(warnings(signingKeyName(2))).toEqual(['zone tokens signed with key 2 are valid no longer without it']);
+    expect(warnings('another-secret')).toEqual([]);
+  });
+
   it("takes an operator's own key with a higher serial", async () => {
     await global.plane.write([putSecret(coreKinds, signingKeyName(7), await makeSigningKey(), 'absent')]);
     await global.plane.holds(globalSecretId(signingKeyName(7)));
