@@ -1,4 +1,4 @@
-import { compareIdentities, describeIdentity, identityKey, parseIdentityKey, type Identity } from './identity';
+import { compareIdentities, describeIdentity, identityKey, parseIdentityKey, zoneOfKey, type Identity } from './identity';
 import { jsonEqual, type JsonValue } from './json';
 import { FieldPath } from './violation';
 
@@ -13,6 +13,7 @@ const id = (zone: string, namespace: string, name: string, mesh = 'default'): Id
 describe('identities', () => {
   it.each([id('east', 'default', 'redis'), id('', '', 'a.b', ''), id('', 'x', 'y')])('%j survives its key', (one) => {
     expect(parseIdentityKey(identityKey(one))).toEqual(one);
+    expect(zoneOfKey(identityKey(one))).toBe(one.zone);
   });
 
   it('keep apart what differs in any part', () => {

@@ -22,6 +22,12 @@ export function parseIdentityKey(key: string): Identity {
   return { kind, mesh, zone, namespace, name };
 }
 
+/** The zone in a key made by `identityKey`, without taking the rest apart. */
+export function zoneOfKey(key: string): string {
+  const start = key.indexOf('/', key.indexOf('/') + 1) + 1;
+  return key.slice(start, key.indexOf('/', start));
+}
+
 /** Total order of identities by kind, mesh, zone, namespace, name; code points, not a locale. */
 export function compareIdentities(a: Identity, b: Identity): number {
   return (

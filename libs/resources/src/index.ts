@@ -17,6 +17,7 @@ export {
   describeIdentity,
   identityKey,
   parseIdentityKey,
+  zoneOfKey,
   type Identity,
 } from './identity';
 export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';

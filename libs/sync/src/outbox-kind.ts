@@ -1,3 +1,4 @@
+import { FairKeys } from './fair-keys';
 import type { MessageLimits, Offer, Sendable, Told } from './offer';
 import { Rejections, type Rejection } from './rejection';
 
@@ -56,7 +57,7 @@ export interface Subscription {
 export class OutboxKind<S extends Sendable> {
   /** Keys of the first state that have not left; undefined once it has left whole. */
   private first: string[] | undefined;
-  private readonly dirty = new Map<string, Told | undefined>();
+  private readonly dirty = new FairKeys<Told | undefined>();
   private flight: Flight | undefined;
   private offered = 0;
   private acked = 0;

@@ -67,6 +67,16 @@ describe('Outbox', () => {
     expect(outbox.take()).toBeUndefined();
   });
 
+  it('tells one change of a zone before the rest of another zone’s flood', () => {
+    const { outbox, change } = make({ bytes: 10, chunked: true });
+    outbox.subscribe(KIND);
+    const first = outbox.take();
+    outbox.answer(KIND, first?.nonce ?? '', []);
+    for (let i = 0; i < 1_000; i++) change(`${KIND}/default/flooding/default/${i}`, '1');
+    change(`${KIND}/default/east/default/redis`, '1');
+    expect(outbox.take()?.put.map(({ wireKey }) => wireKey)).toContain(`${KIND}/default/east/default/redis.`);
+  });
+
   it('has one message a kind in flight and then sends the latest value only', () => {
     const { outbox, change } = make();
     outbox.subscribe(KIND);
