@@ -1,4 +1,11 @@
-import { compareIdentities, describeIdentity, identityKey, parseIdentityKey, zoneOfKey, type Identity } from './identity';
+import {
+  compareIdentities,
+  describeIdentity,
+  identityKey,
+  parseIdentityKey,
+  zoneOfKey,
+  type Identity,
+} from './identity';
 import { jsonEqual, type JsonValue } from './json';
 import { FieldPath } from './violation';
 
