@@ -119,7 +119,7 @@ export class NamingExample {
   private async explain(hostname: string): Promise<string> {
     await this.replica.caughtUp();
     const explainer = new HostnameExplainer(this.replica.index, EAST);
-    const { claims, hints } = await explainer.explain({ mesh: 'default', hostname });
+    const { claims, hints } = await explainer.explain({ mesh: 'default', hostname }, new AbortController().signal);
     explainer.close();
     const lines = claims.flatMap(({ rank, service, generator, status, reason, change }) => [
       `${rank} ${describeIdentity(service)} by ${generator.name} ${status}`,

@@ -19,9 +19,9 @@ export async function namingFixture(
     ...options,
     cp,
     insights: {
-      explainHostname: (question) => naming().explainHostname(question),
-      hostnames: (mesh, part) => naming().hostnames(mesh, part),
-      consequences: (draft) => naming().consequences(draft),
+      explainHostname: (question, signal) => naming().explainHostname(question, signal),
+      hostnames: (mesh, part, signal) => naming().hostnames(mesh, part, signal),
+      consequences: (draft, signal) => naming().consequences(draft, signal),
       ...insights,
     },
   });

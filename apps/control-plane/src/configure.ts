@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { parseYaml } from '@causeway/admission';
 import { errorText, readSettings, type OtherNames, type Settings, type SettingValues } from '@causeway/runtime';
 import { isJsonObject } from '@causeway/resources';
-import { parse } from 'yaml';
 import { helpText } from './help-text';
 import { VERSION } from './program-facts';
 
@@ -54,12 +54,31 @@ function end(text: string): never {
   process.exit(0);
 }
 
+/** Largest file of settings, bytes. */
+const LARGEST_FILE = 256 * 1024;
+
 function readFile(path: string): Readonly<Record<string, unknown>> {
   try {
-    const content: unknown = parse(readFileSync(path, 'utf8')) ?? {};
-    return isJsonObject(content) ? content : fail([`${path} must hold an object of settings`]);
+    const [content = {}, ...more] = parseYaml(beginningOf(path)).map(({ value }) => value);
+    if (isJsonObject(content) && more.length === 0) return content;
   } catch (error) {
     return fail([`${path} cannot be read as YAML: ${errorText(error)}`]);
+  }
+  return fail([`${path} must hold an object of settings`]);
+}
+
+/** All of a file of settings: no more than that is read, whatever stands at the path. */
+function beginningOf(path: string): string {
+  const bytes = Buffer.alloc(LARGEST_FILE + 1);
+  const file = openSync(path, 'r');
+  try {
+    let length = 0;
+    for (let read = 1; read > 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null);
+    if (length > LARGEST_FILE) throw new Error(`it is larger than ${LARGEST_FILE / 1024} KiB`);
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(file);
   }
 }
 

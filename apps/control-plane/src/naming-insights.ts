@@ -9,17 +9,17 @@ type NamingInsights = Required<Pick<Insights, 'explainHostname' | 'hostnames' | 
 /** What REST tells of hostnames: who claims which, and what a generator would do (design.md §4, seed 001). */
 export function namingInsights({ cp }: Pick<Foundations, 'cp'>, explainer: HostnameExplainer): NamingInsights {
   return {
-    explainHostname: (question) => explainer.explain(question),
-    hostnames: (mesh, part) => explainer.list(mesh, part),
-    consequences: (draft) => generatorDryRun(cp.role, explainer, draft),
+    explainHostname: (question, signal) => explainer.explain(question, signal),
+    hostnames: (mesh, part, signal) => explainer.list(mesh, part, signal),
+    consequences: (draft, signal) => generatorDryRun({ role: cp.role, explainer }, draft, signal),
   };
 }
 
 function generatorDryRun(
-  role: 'global' | 'zone',
-  explainer: HostnameExplainer,
+  { role, explainer }: { readonly role: 'global' | 'zone'; readonly explainer: HostnameExplainer },
   { id, spec, seenFrom }: DraftedResource,
+  signal: AbortSignal,
 ): ReturnType<NonNullable<Insights['consequences']>> {
   if (id.kind !== HostnameGenerator.name || (role === 'global' && seenFrom === undefined)) return undefined;
-  return explainer.dryRun({ id, spec }, seenFrom);
+  return explainer.dryRun({ id, spec }, seenFrom, signal);
 }

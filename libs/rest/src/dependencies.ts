@@ -98,14 +98,20 @@ export interface DraftedResource {
   readonly seenFrom?: string;
 }
 
-/** Knowledge that other libs have and REST only shows. */
+/**
+ * Knowledge that other libs have and REST only shows. What may look at very much takes the signal of the request that it
+ * is for: it goes in slices, and rejects at the next when the signal has aborted.
+ */
 export interface Insights {
   /** Who claims a hostname, who wins, by which rule; its route is 404 without it. Throws DomainErrors. */
-  readonly explainHostname?: (question: HostnameQuestion) => JsonObject | Promise<JsonObject>;
+  readonly explainHostname?: (question: HostnameQuestion, signal: AbortSignal) => JsonObject | Promise<JsonObject>;
   /** The hostnames of a mesh, sorted, with who claims them; its route is 404 without it. */
-  readonly hostnames?: (mesh: string, page: HostnamePart) => Promise<SortedPage<HostnameEntry>>;
+  readonly hostnames?: (mesh: string, page: HostnamePart, signal: AbortSignal) => Promise<SortedPage<HostnameEntry>>;
   /** What a write would lead to, told in the answer of a dry run; undefined where nothing is to be told. */
-  readonly consequences?: (draft: DraftedResource) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  readonly consequences?: (
+    draft: DraftedResource,
+    signal: AbortSignal,
+  ) => JsonObject | undefined | Promise<JsonObject | undefined>;
   /** What a user should know who deletes a resource, or would by a dry run. */
   readonly deletionWarnings?: (id: Identity) => readonly string[];
   /** What the zone's DNS would answer and why; its route is 404 without it. Throws DomainErrors. */

@@ -18,6 +18,7 @@ export {
 } from './lease-keeper';
 export { type LeaderLock } from './leader-lock';
 export { inSlices, nextTurn, SLICE, SlicedWork } from './sliced-work';
+export { SharedWork } from './shared-work';
 export { sortedPage, type Part, type SortedPage } from './sorted-page';
 export { SortedRuns } from './sorted-runs';
 export { within } from './within';

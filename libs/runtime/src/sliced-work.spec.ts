@@ -1,4 +1,4 @@
-import { SLICE, SlicedWork } from './sliced-work';
+import { inSlices, SLICE, SlicedWork } from './sliced-work';
 
 describe('SlicedWork', () => {
   const counting = (items: number, seen: number[]): Iterable<number> => ({
@@ -35,4 +35,34 @@ describe('SlicedWork', () => {
   });
 
   it('has nothing to do before anything was begun', () => expect(new SlicedWork().advance()).toBe(true));
+});
+
+describe('inSlices', () => {
+  /** Goes on for ever, and aborts when it has gone so far. */
+  class Endless {
+    steps = 0;
+    readonly life = new AbortController();
+
+    constructor(private readonly until: number) {}
+
+    *[Symbol.iterator](): Generator<unknown> {
+      for (;;) {
+        if (++this.steps === this.until) this.life.abort(new Error('gone'));
+        yield;
+      }
+    }
+  }
+
+  it('ends with the slice in which the signal aborts', async () => {
+    const work = new Endless(2_500);
+    await expect(inSlices(work, work.life.signal)).rejects.toThrow('gone');
+    expect(work.steps).toBe(3 * SLICE);
+  });
+
+  it('does nothing for who is gone before', async () => {
+    const work = new Endless(2_500);
+    work.life.abort(new Error('gone'));
+    await expect(inSlices(work, work.life.signal)).rejects.toThrow('gone');
+    expect(work.steps).toBe(0);
+  });
 });

@@ -28,9 +28,16 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Does all of it, with a turn for others after each slice; rejects with what a step throws. */
-export async function inSlices(steps: Iterable<unknown>): Promise<void> {
-  const work = new SlicedWork();
+/**
+ * Does all of it, with a turn for others after each slice; rejects with what a step throws. Does no further slice once
+ * `signal` has aborted, and rejects with its reason then. For steps that cost very little or much, `slice` of them a turn.
+ */
+export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, slice = SLICE): Promise<void> {
+  signal.throwIfAborted();
+  const work = new SlicedWork(slice);
   work.begin(steps);
-  while (!work.advance()) await nextTurn();
+  while (!work.advance()) {
+    await nextTurn();
+    signal.throwIfAborted();
+  }
 }

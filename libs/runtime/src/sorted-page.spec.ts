@@ -2,6 +2,8 @@ import { sortedPage } from './sorted-page';
 
 const byNumber = (a: number, b: number): number => a - b;
 
+const NEVER = new AbortController().signal;
+
 describe('sortedPage', () => {
   const numbers = Array.from({ length: 2_500 }, (_, i) => (i * 7) % 2_500);
 
@@ -12,12 +14,12 @@ describe('sortedPage', () => {
     [9_000, 5, []],
     [3, 0, []],
   ])('from %i, %i of them', async (offset, size, items) => {
-    expect(await sortedPage(numbers, byNumber, { offset, size })).toEqual({ total: 2_500, items });
+    expect(await sortedPage(numbers, byNumber, { offset, size }, NEVER)).toEqual({ total: 2_500, items });
   });
 
   test('leaves out what is undefined', async () => {
     const even = numbers.map((each) => (each % 2 === 0 ? each : undefined));
-    expect(await sortedPage(even, byNumber, { offset: 1, size: 2 })).toEqual({ total: 1_250, items: [2, 4] });
+    expect(await sortedPage(even, byNumber, { offset: 1, size: 2 }, NEVER)).toEqual({ total: 1_250, items: [2, 4] });
   });
 
   test('gives others their turn', async () => {
@@ -27,7 +29,7 @@ describe('sortedPage', () => {
       if (!done) setImmediate(turn);
     };
     setImmediate(turn);
-    await sortedPage(numbers, byNumber, { offset: 0, size: 1 });
+    await sortedPage(numbers, byNumber, { offset: 0, size: 1 }, NEVER);
     done = true;
     expect(turns).toBeGreaterThanOrEqual(2);
   });

@@ -16,11 +16,13 @@ export interface SortedPage<T> {
 /**
  * A part of many items in order, found without holding the event loop; undefined among them is left out, so that
  * looking at what does not count takes its share of a slice too. What is added to `items` meanwhile may be missing.
+ * Rejects with the signal's reason when that aborts before.
  */
 export async function sortedPage<T>(
   items: Iterable<T | undefined>,
   compare: (a: T, b: T) => number,
   { offset, size }: Part,
+  signal: AbortSignal,
 ): Promise<SortedPage<T>> {
   const runs = new SortedRuns(compare);
   const page: T[] = [];
@@ -38,6 +40,6 @@ export async function sortedPage<T>(
       yield;
     }
   };
-  await inSlices(steps());
+  await inSlices(steps(), signal);
   return { total, items: page };
 }

@@ -1,5 +1,5 @@
 import { ClaimTable } from '@causeway/naming';
-import { inSlices } from '@causeway/runtime';
+import { inSlices, SharedWork } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { fillClaims, takeIntoClaims, type ZonePlane } from '../hostname/zone-claims';
 
@@ -8,8 +8,10 @@ import { fillClaims, takeIntoClaims, type ZonePlane } from '../hostname/zone-cla
  * which takes everything in, in slices; from then on it follows the index until `close`.
  */
 export class ClaimsView {
+  /** What follows the index: all of it, or what has been taken in so far. */
   private current: ClaimTable | undefined;
-  private filled: Promise<ClaimTable> | undefined;
+  private isWhole = false;
+  private readonly filling = new SharedWork((signal) => this.fill(signal));
   private unsubscribe: (() => void) | undefined;
   private closed = false;
 
@@ -18,10 +20,14 @@ export class ClaimsView {
     private readonly cp: ZonePlane,
   ) {}
 
-  /** The claims as the index is when this resolves; read them at once, do not keep or change them. */
-  async table(): Promise<ClaimTable> {
+  /**
+   * The claims as the index is when this resolves; read them at once, do not keep or change them. Taking everything in
+   * goes on for as long as somebody waits for it; rejects with the signal's reason when that aborts before.
+   */
+  async table(signal: AbortSignal): Promise<ClaimTable> {
     for (;;) {
-      const table = await (this.filled ??= this.fill().catch((error: unknown) => this.giveUp(error)));
+      if (this.current && this.isWhole) return this.current;
+      const table = await this.filling.result(signal);
       // Otherwise the index was read anew meanwhile.
       if (table === this.current || this.closed) return table;
     }
@@ -31,27 +37,32 @@ export class ClaimsView {
     this.closed = true;
     this.unsubscribe?.();
     this.unsubscribe = undefined;
-    this.current = undefined;
+    this.forget();
   }
 
-  /** Whoever asks next tries again. */
-  private giveUp(error: unknown): never {
-    [this.current, this.filled] = [undefined, undefined];
-    throw error;
-  }
-
-  private async fill(): Promise<ClaimTable> {
-    this.follow();
+  private async fill(signal: AbortSignal): Promise<ClaimTable> {
     const table = new ClaimTable(this.cp.zone);
-    this.current = table;
-    await inSlices(fillClaims(table, this.index, this.cp));
+    if (!this.closed) this.follow(table);
+    try {
+      await inSlices(fillClaims(table, this.index, this.cp), signal);
+    } catch (error) {
+      // Whoever asks next tries again, and may have begun already.
+      if (this.current === table) this.forget();
+      throw error;
+    }
     table.forgetTouched();
+    if (this.current === table) this.isWhole = true;
     return table;
   }
 
-  private follow(): void {
+  private forget(): void {
+    [this.current, this.isWhole] = [undefined, false];
+  }
+
+  private follow(table: ClaimTable): void {
+    [this.current, this.isWhole] = [table, false];
     this.unsubscribe ??= this.index.subscribe(({ reloaded, changes }) => {
-      if (reloaded) [this.current, this.filled] = [undefined, undefined];
+      if (reloaded) this.forget();
       if (!this.current) return;
       for (const change of changes) takeIntoClaims(this.current, change, this.cp);
       this.current.forgetTouched();

@@ -3,6 +3,8 @@ import { east, generator, mesh, NamingZone, put, service } from '../../../../tes
 import { ClaimsView } from './claims-view';
 import { dryRunGenerator, type GeneratorDryRun } from './dry-run-generator';
 
+const NEVER = new AbortController().signal;
+
 async function dryRun(...given: Parameters<typeof generator>): Promise<GeneratorDryRun> {
   const zone = await new NamingZone().start(
     mesh('default'),
@@ -16,7 +18,7 @@ async function dryRun(...given: Parameters<typeof generator>): Promise<Generator
   await zone.settle();
   const { id, spec } = generator(...given);
   const view = new ClaimsView(zone.index, east);
-  const run = dryRunGenerator(await view.table(), { id, spec });
+  const run = await dryRunGenerator(await view.table(NEVER), { id, spec }, NEVER);
   const json: JsonObject = run;
   expect(JSON.parse(JSON.stringify(json))).toEqual(run);
   expect(await zone.turn()).toEqual([]);

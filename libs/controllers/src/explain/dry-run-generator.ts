@@ -9,6 +9,7 @@ import {
   type GeneratorSource,
 } from '@causeway/naming';
 import { compareIdentities, compareText, identityKey, type Identity } from '@causeway/resources';
+import { inSlices, SortedRuns } from '@causeway/runtime';
 import type { ServiceName } from './claim-line';
 
 /** A name that a generator would make for one service. */
@@ -29,37 +30,72 @@ export type GeneratorDryRun = {
   /** Services it selects and can give no name. */
   readonly unnamed: readonly { readonly service: ServiceName; readonly reason: string }[];
   /** Names that the stored generator of this identity makes and the new one would not. */
-  readonly dropped: readonly { readonly mesh: string; readonly hostname: string; readonly service: ServiceName }[];
+  readonly dropped: readonly DroppedName[];
 };
+
+/** A name that would be lost. */
+type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceName };
 
 /** What is asked: the generator's identity and spec; it need not exist. */
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
 
 /**
  * The names a generator would make in the zone of `table`, the collisions it would win and lose (design.md §4; peers.md A5
- * 42). An existing generator keeps its creation order, a new one is the youngest. Names by mesh, hostname, service.
+ * 42). An existing generator keeps its creation order, a new one is the youngest. Names by mesh, hostname, service. Holds
+ * the event loop for no longer than a slice; rejects with the signal's reason when that aborts before.
  */
-export function dryRunGenerator(table: ClaimTable, source: DryRunSource): GeneratorDryRun {
+export async function dryRunGenerator(
+  table: ClaimTable,
+  source: DryRunSource,
+  signal: AbortSignal,
+): Promise<GeneratorDryRun> {
   const known = storedRule(table, source.id);
   const creationOrder = known?.creationOrder ?? Number.MAX_SAFE_INTEGER;
   const rule = claimRule({ ...source, creationOrder }, known?.madeHere ?? source.id.zone === table.ownZone);
   const own = new Map<string, ClaimView[]>();
   const unnamed: { service: ServiceName; reason: string }[] = [];
-  for (const service of table.selectedBy(rule)) {
-    const rendered = rule.template
-      ? renderTemplate(rule.template, service, table.ownZone)
-      : { ok: false as const, reason: rule.problem };
-    if (!rendered.ok) unnamed.push({ service: { ...service.id }, reason: rendered.reason });
-    else {
-      const place = `${service.id.mesh}/${rendered.hostname}`;
-      const claim = { hostname: rendered.hostname, service, generator: rule };
-      const others = own.get(place);
-      if (others) others.push(claim);
-      else own.set(place, [claim]);
+  const names: DryRunName[] = [];
+  const dropped: DroppedName[] = [];
+  const steps = function* (): Generator<unknown> {
+    for (const service of table.selectedBy(rule)) {
+      const named = claimOf(service, rule, table.ownZone);
+      if ('reason' in named) unnamed.push(named);
+      else claimsAt(own, service.id.mesh, named.hostname).push(named);
+      yield;
     }
-  }
-  const names = [...own.values()].flatMap((claims) => contested(table, rule, claims));
-  return { names: names.sort(compareNames), unnamed, dropped: known ? droppedNames(table, known, own) : [] };
+    const sorted = new SortedRuns(compareNames);
+    for (const claims of own.values()) {
+      for (const name of contested(table, rule, claims)) sorted.add(name);
+      yield;
+    }
+    for (const name of sorted) yield names.push(name);
+    if (known) for (const lost of droppedNames(table, known, own)) yield dropped.push(...lost);
+  };
+  await inSlices(steps(), signal);
+  return { names, unnamed, dropped };
+}
+
+/** A service that a rule selects, as templates see it. */
+type SelectedService = ClaimView['service'] & Parameters<typeof renderTemplate>[1];
+
+/** The claim that the rule makes for a service, or why it makes none. */
+function claimOf(
+  service: SelectedService,
+  rule: ClaimRule,
+  zone: string,
+): ClaimView | GeneratorDryRun['unnamed'][number] {
+  const rendered = rule.template
+    ? renderTemplate(rule.template, service, zone)
+    : { ok: false as const, reason: rule.problem };
+  if (!rendered.ok) return { service: { ...service.id }, reason: rendered.reason };
+  return { hostname: rendered.hostname, service, generator: rule };
+}
+
+function claimsAt(own: Map<string, ClaimView[]>, mesh: string, hostname: string): ClaimView[] {
+  const place = `${mesh}/${hostname}`;
+  const claims = own.get(place) ?? [];
+  own.set(place, claims);
+  return claims;
 }
 
 function storedRule(table: ClaimTable, id: Identity): ClaimRule | undefined {
@@ -89,23 +125,24 @@ function contested(table: ClaimTable, rule: ClaimRule, own: readonly ClaimView[]
   });
 }
 
-function droppedNames(
+/** What each service that is looked at would lose: most often nothing. */
+function* droppedNames(
   table: ClaimTable,
   known: ClaimRule,
   own: ReadonlyMap<string, readonly ClaimView[]>,
-): GeneratorDryRun['dropped'] {
-  const dropped: { mesh: string; hostname: string; service: ServiceName }[] = [];
-  const kept = new Map(
-    [...own].map(([place, claims]) => [place, new Set(claims.map((claim) => identityKey(claim.service.id)))]),
-  );
-  for (const { id, claims } of table.selectedBy(known)) {
-    for (const { generator, hostname } of claims) {
-      if (generator !== known || hostname === undefined) continue;
-      const stays = kept.get(`${id.mesh}/${hostname}`)?.has(identityKey(id));
-      if (stays !== true) dropped.push({ mesh: id.mesh, hostname, service: { ...id } });
-    }
+): Generator<DroppedName[]> {
+  const kept = new Map<string, Set<string>>();
+  for (const [place, claims] of own) {
+    kept.set(place, new Set(claims.map((claim) => identityKey(claim.service.id))));
+    yield [];
   }
-  return dropped;
+  for (const { id, claims } of table.selectedBy(known)) {
+    yield claims.flatMap(({ generator, hostname }) => {
+      if (generator !== known || hostname === undefined) return [];
+      const stays = kept.get(`${id.mesh}/${hostname}`)?.has(identityKey(id)) === true;
+      return stays ? [] : { mesh: id.mesh, hostname, service: { ...id } };
+    });
+  }
 }
 
 function sameService(a: ClaimView, b: ClaimView): boolean {

@@ -5,6 +5,8 @@ import { ClaimsView } from './claims-view';
 import { explainHostname, listHostnames, type HostnameExplanation } from './explain-hostname';
 import { HostnameExplainer } from './hostname-explainer';
 
+const NEVER = new AbortController().signal;
+
 async function contested(): Promise<NamingZone> {
   const byTeam = (team: string): JsonObject => ({ meshService: { labels: { team } } });
   return new NamingZone().start(
@@ -18,12 +20,12 @@ async function contested(): Promise<NamingZone> {
 
 describe('explainHostname', () => {
   test('says who claims a name, who wins, by which rule, and what would have to change', async () => {
-    const table = await new ClaimsView((await contested()).index, east).table();
-    const explained: JsonObject = await explainHostname(table, { mesh: 'default', hostname: 'Cache.Mesh.' });
+    const table = await new ClaimsView((await contested()).index, east).table(NEVER);
+    const explained: JsonObject = await explainHostname(table, { mesh: 'default', hostname: 'Cache.Mesh.' }, NEVER);
     const winner = { rank: 1, service: service('f'), generator: { name: 'local', zone: 'east' }, status: 'Available' };
     expect(explained).toMatchObject({ mesh: 'default', hostname: 'cache.mesh', zone: 'east', winner, hints: [] });
     expect(explained['claims']).toHaveLength(6);
-    const { claims } = await explainHostname(table, { mesh: 'default', hostname: 'cache.mesh' });
+    const { claims } = await explainHostname(table, { mesh: 'default', hostname: 'cache.mesh' }, NEVER);
     expect(claims.slice(0, 3)).toEqual([
       winner,
       {
@@ -56,7 +58,7 @@ describe('explainHostname', () => {
     ['nobody.example', ['no HostnameGenerator of this zone makes names of this form']],
   ])('says of %s, which nobody claims, what would have to be there', async (hostname, hints) => {
     const { index } = await contested();
-    expect(await new HostnameExplainer(index, east).explain({ mesh: 'default', hostname })).toMatchObject({
+    expect(await new HostnameExplainer(index, east).explain({ mesh: 'default', hostname }, NEVER)).toMatchObject({
       claims: [],
       hints,
     });
@@ -64,15 +66,15 @@ describe('explainHostname', () => {
 
   test('says of a missing mesh that it is missing', async () => {
     const { index } = await contested();
-    const { hints } = await new HostnameExplainer(index, east).explain({ mesh: 'nowhere', hostname: 'a.mesh' });
+    const { hints } = await new HostnameExplainer(index, east).explain({ mesh: 'nowhere', hostname: 'a.mesh' }, NEVER);
     expect(hints).toEqual(['Mesh "nowhere" is not known in this zone; services of a missing mesh are not named']);
   });
 });
 
 describe('listHostnames', () => {
   test('lists names by the alphabet with winner and ranks, in pages', async () => {
-    const table = await new ClaimsView((await contested()).index, east).table();
-    const { total, items: all } = await listHostnames(table, 'default', { offset: 0, size: 100 });
+    const table = await new ClaimsView((await contested()).index, east).table(NEVER);
+    const { total, items: all } = await listHostnames(table, 'default', { offset: 0, size: 100 }, NEVER);
     expect(total).toBe(7);
     expect(all.map(({ hostname }) => hostname)).toEqual([
       ...['a', 'b'].map((name) => `${name}.x.svc.mesh`),
@@ -80,7 +82,7 @@ describe('listHostnames', () => {
     ]);
     expect(all[3]?.winner?.service.name).toBe('f');
     expect(all[3]?.claims.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5, 6]);
-    const some = await listHostnames(table, 'default', { containing: '.x.', offset: 2, size: 2 });
+    const some = await listHostnames(table, 'default', { containing: '.x.', offset: 2, size: 2 }, NEVER);
     expect(some.items.map(({ hostname }) => hostname)).toEqual(['c.x.svc.mesh', 'd.x.svc.mesh']);
     expect(some.total).toBe(5);
   });
@@ -90,7 +92,8 @@ describe('HostnameExplainer', () => {
   test('follows the index', async () => {
     const zone = await contested();
     const explainer = new HostnameExplainer(zone.index, east);
-    const explain = (): Promise<HostnameExplanation> => explainer.explain({ mesh: 'default', hostname: 'cache.mesh' });
+    const explain = (): Promise<HostnameExplanation> =>
+      explainer.explain({ mesh: 'default', hostname: 'cache.mesh' }, NEVER);
     expect((await explain()).winner?.service.name).toBe('f');
     await zone.user({ type: 'delete', id: service('f'), expect: 'any' });
     expect((await explain()).winner?.service.name).toBe('a');
@@ -106,7 +109,7 @@ describe('HostnameExplainer', () => {
     const index = new ResourceIndex();
     index.load(await zone.store.snapshot());
     const explainer = new HostnameExplainer(index, { role: 'global' });
-    const explained = await explainer.explain({ mesh: 'default', hostname: 'cache.mesh', zone: 'east' });
+    const explained = await explainer.explain({ mesh: 'default', hostname: 'cache.mesh', zone: 'east' }, NEVER);
     expect(explained.winner).toEqual({ service: service('f'), generator: { name: 'local' }, status: 'Available' });
     expect(explained.claims[1]).toEqual({
       service: service('a'),
@@ -114,12 +117,14 @@ describe('HostnameExplainer', () => {
       status: 'NotAvailable',
       reason: 'clash with MeshService east/default/f: its generator was made in this zone',
     });
-    expect(await explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'east' })).toMatchObject({
+    expect(await explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'east' }, NEVER)).toMatchObject({
       claims: [],
       hints: [expect.any(String)],
     });
-    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y' })).rejects.toThrow('zone: must name the zone');
-    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' })).rejects.toThrow(
+    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y' }, NEVER)).rejects.toThrow(
+      'zone: must name the zone',
+    );
+    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' }, NEVER)).rejects.toThrow(
       'there is no zone "west"',
     );
   });
@@ -130,16 +135,16 @@ describe('HostnameExplainer', () => {
     const index = new ResourceIndex();
     index.load(await zone.store.snapshot());
     const explainer = new HostnameExplainer(index, { role: 'global' });
-    const page = await explainer.list('default', { containing: 'c', offset: 1, size: 1 });
+    const page = await explainer.list('default', { containing: 'c', offset: 1, size: 1 }, NEVER);
     expect(page).toEqual({ total: 7, items: [{ hostname: 'b.x.svc.mesh', claims: [expect.anything()] }] });
-    const { items } = await explainer.list('default', { containing: 'cache', offset: 0, size: 9 });
+    const { items } = await explainer.list('default', { containing: 'cache', offset: 0, size: 9 }, NEVER);
     expect(items.map(({ hostname }) => hostname)).toEqual(['cache.mesh']);
     expect(items[0]).not.toHaveProperty('winner');
     expect(items[0]?.claims.map(({ service: { name }, status }) => [name, status])).toEqual([
       ['f', 'Available'],
       ...['a', 'b', 'c', 'd', 'e'].map((name) => [name, 'NotAvailable']),
     ]);
-    expect(await explainer.list('other', { offset: 0, size: 9 })).toEqual({ total: 0, items: [] });
+    expect(await explainer.list('other', { offset: 0, size: 9 }, NEVER)).toEqual({ total: 0, items: [] });
   });
 
   test('tries again after a failure', async () => {
@@ -148,8 +153,8 @@ describe('HostnameExplainer', () => {
       throw new Error('broken');
     });
     const view = new ClaimsView(index, east);
-    await expect(view.table()).rejects.toThrow('broken');
-    expect((await view.table()).serviceCount).toBe(6);
+    await expect(view.table(NEVER)).rejects.toThrow('broken');
+    expect((await view.table(NEVER)).serviceCount).toBe(6);
     expect(failing).toHaveBeenCalled();
     view.close();
   });
@@ -157,7 +162,7 @@ describe('HostnameExplainer', () => {
   test('while it takes everything in, misses no change and no reading anew', async () => {
     const zone = await contested();
     const explainer = new HostnameExplainer(zone.index, east);
-    const explained = explainer.explain({ mesh: 'default', hostname: 'cache.mesh' });
+    const explained = explainer.explain({ mesh: 'default', hostname: 'cache.mesh' }, NEVER);
     zone.index.load(await zone.store.snapshot());
     await zone.user({ type: 'delete', id: service('f'), expect: 'any' });
     expect((await explained).winner?.service.name).toBe('a');
@@ -175,15 +180,15 @@ describe('HostnameExplainer', () => {
     const explainer = new HostnameExplainer(index, { role: 'global' });
     const selector = { meshService: { labels: { 'kuma.io/origin': 'global' } } };
     const { id, spec } = generator('new', '{{ name }}.synced', { selector });
-    expect((await explainer.dryRun({ id, spec }, 'east')).names).toEqual([
+    expect((await explainer.dryRun({ id, spec }, 'east', NEVER)).names).toEqual([
       { mesh: 'default', hostname: 'other.synced', service: other, status: 'Available' },
     ]);
-    await expect(explainer.dryRun({ id, spec })).rejects.toThrow('zone: must name the zone');
+    await expect(explainer.dryRun({ id, spec }, undefined, NEVER)).rejects.toThrow('zone: must name the zone');
   });
 
   test('of a zone speaks for no other', async () => {
     const explainer = new HostnameExplainer((await contested()).index, east);
-    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' })).rejects.toThrow(
+    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' }, NEVER)).rejects.toThrow(
       'zone: must be "east" or left out here; got "west"',
     );
   });

@@ -29,17 +29,18 @@ export type HostnameEntry = {
   readonly claims: readonly ClaimLine[];
 };
 
-/** Explains one hostname; never fails: for a name that nobody claims the hints say which generators could give it. */
+/** Explains one hostname; fails only when `signal` aborts: for a name that nobody claims the hints say which generators could give it. */
 export async function explainHostname(
   table: ClaimTable,
   { mesh, hostname }: HostnameQuestion,
+  signal: AbortSignal,
 ): Promise<HostnameExplanation> {
   const name = plainHostname(hostname);
   const claims = claimLines(table.claimsOn(mesh, name));
   const [winner] = claims;
   const question = { mesh, hostname: name, zone: table.ownZone };
   if (winner) return { ...question, winner, claims, hints: [] };
-  return { ...question, claims, hints: await hintsFor(table, mesh, name) };
+  return { ...question, claims, hints: await hintsFor(table, { mesh, hostname: name }, signal) };
 }
 
 /** Which hostnames are wanted: of those that contain a text, in the order of the alphabet, a part. */
@@ -52,9 +53,10 @@ export async function listHostnames(
   table: ClaimTable,
   mesh: string,
   { containing = '', ...part }: HostnamePage,
+  signal: AbortSignal,
 ): Promise<SortedPage<HostnameEntry>> {
   const wanted = chosen(table.hostnames(mesh), (name) => name.includes(containing));
-  const names = await sortedPage(wanted, compareText, part);
+  const names = await sortedPage(wanted, compareText, part, signal);
   const items = names.items.flatMap((hostname) => {
     const claims = claimLines(table.claimsOn(mesh, hostname));
     const [winner] = claims;
@@ -73,13 +75,17 @@ export function plainHostname(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }
 
-async function hintsFor(table: ClaimTable, mesh: string, hostname: string): Promise<readonly string[]> {
+async function hintsFor(
+  table: ClaimTable,
+  { mesh, hostname }: HostnameQuestion,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   if (!table.hasMesh(mesh))
     return [`Mesh "${mesh}" is not known in this zone; services of a missing mesh are not named`];
   const generators = [...table.generators()].flatMap((rule) => generatorHint(rule, hostname));
   const first = hostname.split('.')[0] ?? '';
   const alike = chosen(table.hostnames(mesh), (name) => name.startsWith(`${first}.`));
-  const { items: similar } = await sortedPage(alike, compareText, { offset: 0, size: 5 });
+  const { items: similar } = await sortedPage(alike, compareText, { offset: 0, size: 5 }, signal);
   const others = similar.length === 0 ? [] : [`names that begin like it: ${similar.join(', ')}`];
   if (generators.length > 0) return [...generators, ...others];
   return ['no HostnameGenerator of this zone makes names of this form', ...others];

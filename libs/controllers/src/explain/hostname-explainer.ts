@@ -25,7 +25,8 @@ export type ViewedQuestion = HostnameQuestion & ViewOf;
 /**
  * Answers questions about hostnames on either kind of control plane (design.md §4): a zone of itself, from its claims;
  * the global of the zone that is asked for, from what that reported. Every answer rejects with Invalid when the zone is
- * missing on the global or another one on a zone, with NotFound when there is no such zone.
+ * missing on the global or another one on a zone, with NotFound when there is no such zone, and with the signal's reason
+ * when that aborts: what nobody waits for is not worked out.
  */
 export class HostnameExplainer {
   /** The claims of this zone; undefined on the global. */
@@ -39,22 +40,23 @@ export class HostnameExplainer {
   }
 
   /** Who claims a hostname, who has it, and why. */
-  async explain({ zone, ...question }: ViewedQuestion): Promise<HostnameExplanation> {
+  async explain({ zone, ...question }: ViewedQuestion, signal: AbortSignal): Promise<HostnameExplanation> {
     const viewed = this.viewed(zone);
-    if (this.claims) return explainHostname(await this.claims.table(), question);
-    return explainReported(this.index, viewed, question);
+    if (this.claims) return explainHostname(await this.claims.table(signal), question, signal);
+    return explainReported(this.index, { ...question, zone: viewed }, signal);
   }
 
   /** The hostnames that services claim in a mesh: a zone's by its own claims, on the global as the zones reported them. */
-  async list(mesh: string, page: HostnamePage): Promise<SortedPage<HostnameEntry>> {
-    return this.claims ? listHostnames(await this.claims.table(), mesh, page) : listReported(this.index, mesh, page);
+  async list(mesh: string, page: HostnamePage, signal: AbortSignal): Promise<SortedPage<HostnameEntry>> {
+    if (this.claims) return listHostnames(await this.claims.table(signal), mesh, page, signal);
+    return listReported(this.index, mesh, page, signal);
   }
 
   /** What a generator would do; on the global in the zone that is named. Writes nothing. */
-  async dryRun(source: DryRunSource, zone?: string): Promise<GeneratorDryRun> {
+  async dryRun(source: DryRunSource, zone: string | undefined, signal: AbortSignal): Promise<GeneratorDryRun> {
     const viewed = this.viewed(zone);
-    const table = await (this.claims?.table() ?? claimsOfZone(this.index, viewed));
-    return dryRunGenerator(table, source);
+    const table = await (this.claims?.table(signal) ?? claimsOfZone(this.index, viewed, signal));
+    return dryRunGenerator(table, source, signal);
   }
 
   /** Stops following the index. */

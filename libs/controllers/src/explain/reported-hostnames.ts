@@ -18,15 +18,25 @@ import {
   type HostnameQuestion,
 } from './explain-hostname';
 
+/** A question about one hostname in the view of a zone. */
+type ZoneQuestion = HostnameQuestion & { readonly zone: string };
+
 /**
  * Explains one hostname from what zone `zone` reported in the status of its own services: all that the global can say,
  * since zones do not report on copies (design.md §4, §5). Available first, then by service.
  */
-export function explainReported(index: ResourceIndex, zone: string, question: HostnameQuestion): HostnameExplanation {
-  const hostname = plainHostname(question.hostname);
-  const { mesh } = question;
-  const about = { mesh, hostname, zone };
-  const claims = [...reportedClaims(index, about)].sort(compareReported);
+export async function explainReported(
+  index: ResourceIndex,
+  { mesh, zone, ...question }: ZoneQuestion,
+  signal: AbortSignal,
+): Promise<HostnameExplanation> {
+  const about = { mesh, hostname: plainHostname(question.hostname), zone };
+  const claims: ClaimLine[] = [];
+  const steps = function* (): Generator<unknown> {
+    for (const found of reportedClaims(index, about)) yield claims.push(...found);
+  };
+  await inSlices(steps(), signal);
+  claims.sort(compareReported);
   const winner = claims.find(({ status }) => status === 'Available');
   if (claims.length > 0) return { ...about, ...(winner ? { winner } : {}), claims, hints: [] };
   const hint = `zone "${zone}" reported no claim of its own services; ask the zone itself about the services of others`;
@@ -41,6 +51,7 @@ export async function listReported(
   index: ResourceIndex,
   mesh: string,
   { containing = '', ...part }: HostnamePage,
+  signal: AbortSignal,
 ): Promise<SortedPage<HostnameEntry>> {
   const claims = new Map<string, ClaimLine[]>();
   const steps = function* (): Generator<unknown> {
@@ -56,8 +67,8 @@ export async function listReported(
       }
     }
   };
-  await inSlices(steps());
-  const { total, items } = await sortedPage(claims.keys(), compareText, part);
+  await inSlices(steps(), signal);
+  const { total, items } = await sortedPage(claims.keys(), compareText, part, signal);
   return {
     total,
     items: items.map((hostname) => ({ hostname, claims: (claims.get(hostname) ?? []).sort(compareReported) })),
@@ -69,14 +80,12 @@ function compareReported(a: ClaimLine, b: ClaimLine): number {
   return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
 }
 
-function* reportedClaims(
-  index: ResourceIndex,
-  { zone, mesh, hostname }: HostnameQuestion & { readonly zone: string },
-): Generator<ClaimLine> {
+/** The claims of each service that is looked at: most often none. */
+function* reportedClaims(index: ResourceIndex, { zone, mesh, hostname }: ZoneQuestion): Generator<ClaimLine[]> {
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {
-      if (service.id.zone !== zone || service.id.mesh !== mesh) continue;
-      for (const [claimed, claim] of claimsOf(service)) if (claimed === hostname) yield claim;
+      const isAsked = service.id.zone === zone && service.id.mesh === mesh;
+      yield isAsked ? claimsOf(service).flatMap(([claimed, claim]) => (claimed === hostname ? claim : [])) : [];
     }
   }
 }

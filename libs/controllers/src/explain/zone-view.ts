@@ -7,11 +7,11 @@ import { NAMED_KINDS } from '../hostname/zone-claims';
 /**
  * The claims that arise in zone `zone`, worked out on the global from what every zone reported to it: what that zone
  * made itself, what the global made, and the MeshServices of all other enabled zones. Export rules and lost zones are
- * not looked at. Costs a pass over everything; for dry runs.
+ * not looked at. Costs a pass over everything, which ends when `signal` aborts; for dry runs.
  */
-export async function claimsOfZone(index: ResourceIndex, zone: string): Promise<ClaimTable> {
+export async function claimsOfZone(index: ResourceIndex, zone: string, signal: AbortSignal): Promise<ClaimTable> {
   const table = new ClaimTable(zone);
-  await inSlices(fill(table, index, zone));
+  await inSlices(fill(table, index, zone), signal);
   table.forgetTouched();
   return table;
 }

@@ -110,7 +110,7 @@ test('I3 holds at every commit, whatever happens in between, and in the end ever
         expect(await sharedNames(zone)).toEqual([]);
         expect(turns).toBeLessThan(10);
       }
-      const claims = await new ClaimsView(zone.index, east).table();
+      const claims = await new ClaimsView(zone.index, east).table(new AbortController().signal);
       for (const each of ids)
         expect(await zone.addresses(each)).toEqual(zone.index.get(each) ? claims.addressesOf(identityKey(each)) : []);
     }),

@@ -3,12 +3,13 @@ import type { Resource } from '@causeway/resources';
 import { dataplaneValues, selectorOf, type DataplaneResource, type DataplaneSelector } from './dataplane-match';
 
 /** Those of `dataplanes` that serve `service`, by the rule that its `dataplaneProxies` are counted by. */
-export function selectedDataplanes(service: Resource, dataplanes: Iterable<Resource>): Resource[] {
+export function* selectedDataplanes(
+  service: Resource,
+  dataplanes: Iterable<Resource>,
+): Generator<Resource | undefined> {
   const selector = MeshService.is(service) ? selectorOf(service) : undefined;
-  const found: Resource[] = [];
-  if (!selector) return found;
-  for (const one of dataplanes) if (Dataplane.is(one) && selects(selector, one)) found.push(one);
-  return found;
+  if (!selector) return;
+  for (const one of dataplanes) yield Dataplane.is(one) && selects(selector, one) ? one : undefined;
 }
 
 function selects({ terms, matches }: DataplaneSelector, one: DataplaneResource): boolean {

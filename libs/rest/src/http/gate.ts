@@ -16,12 +16,16 @@ export class Gate {
 
   constructor(private readonly limits: GateLimits) {}
 
-  /** Runs `work` when it is its turn. Rejects with the signal's reason when that aborts before. */
-  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /**
+   * Runs `work` when it is its turn. Rejects with the signal's reason when that aborts before; after that it is for the
+   * work to end soon, which is given the signal and holds its place until then.
+   */
+  async run<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
     if (this.open >= this.limits.most) await this.turn(signal);
     else this.open++;
     try {
-      return await work();
+      return await work(signal);
     } finally {
       this.leave();
     }

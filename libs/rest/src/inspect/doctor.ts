@@ -1,17 +1,16 @@
-import type { Registry, Resource } from '@causeway/resources';
-import { nextTurn, SlicedWork } from '@causeway/runtime';
+import type { Registry } from '@causeway/resources';
+import { inSlices, SharedWork } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { Insights } from '../dependencies';
 import type { Access } from '../http/access';
 import { json, type Answer } from '../http/answer';
 import { queryOf, type Call } from '../http/call';
+import type { RequestLives } from '../http/request-life';
 import { doctorChecks, type DoctorCheck, type Finding, type ZoneSight } from './doctor-checks';
+import { insightsOf } from './insights-of';
 
 /** Findings of one check that are told. */
 const SHOWN = 100;
-
-/** Zones whose insights are read at the same time. */
-const TOGETHER = 10;
 
 /** Resources in a slice: judging a large one takes longer than what slices usually hold. */
 const SLICE = 100;
@@ -29,45 +28,39 @@ export interface DoctorParts {
   readonly registry: Registry;
   readonly index: ResourceIndex;
   readonly access: Access;
+  readonly lives: RequestLives;
   readonly insights: Insights;
 }
 
 /** Looks for what is not as it should be, for the operator only; who asks while it looks gets the same answer. */
 export class Doctor {
-  private looking: Promise<Answer> | undefined;
+  private readonly looking = new SharedWork((signal) => this.look(signal));
 
   constructor(private readonly parts: DoctorParts) {}
 
   async answer(call: Call): Promise<Answer> {
     queryOf(call, []).check();
     this.parts.access.checkOperator(call, 'what is wrong with a control plane is shown');
-    this.looking ??= this.look().finally(() => (this.looking = undefined));
-    return this.looking;
+    return this.looking.result(this.parts.lives.signalOf(call));
   }
 
-  private async look(): Promise<Answer> {
+  private async look(signal: AbortSignal): Promise<Answer> {
     const { registry, index } = this.parts;
     const checks: Report[] = [];
-    for (const check of doctorChecks({ registry, index, zones: await this.zones() })) checks.push(await run(check));
+    const zones = await this.zones(signal);
+    for (const check of doctorChecks({ registry, index, zones })) checks.push(await run(check, signal));
     return json({ total: checks.reduce((sum, { total }) => sum + total, 0), checks });
   }
 
-  private async zones(): Promise<readonly ZoneSight[]> {
+  private async zones(signal: AbortSignal): Promise<readonly ZoneSight[]> {
     const zones = [...this.parts.index.ofKind('Zone')];
-    const sights: ZoneSight[] = [];
-    for (let from = 0; from < zones.length; from += TOGETHER) {
-      sights.push(...(await Promise.all(zones.slice(from, from + TOGETHER).map((zone) => this.sight(zone)))));
-    }
-    return sights;
-  }
-
-  private async sight(zone: Resource): Promise<ZoneSight> {
-    return { zone, insight: (await this.parts.insights.insightOf?.(zone)) ?? {} };
+    const insights = await insightsOf(this.parts.insights, zones, signal);
+    return zones.map((zone, i) => ({ zone, insight: insights[i] ?? {} }));
   }
 }
 
 /** Others have their turn between slices: how much there is to look at is not in our hands. */
-async function run(check: DoctorCheck): Promise<Report> {
+async function run(check: DoctorCheck, signal: AbortSignal): Promise<Report> {
   const shown: Finding[] = [];
   let total = 0;
   const steps = function* (): Iterable<undefined> {
@@ -77,8 +70,6 @@ async function run(check: DoctorCheck): Promise<Report> {
       yield undefined;
     }
   };
-  const work = new SlicedWork(SLICE);
-  work.begin(steps());
-  while (!work.advance()) await nextTurn();
+  await inSlices(steps(), signal, SLICE);
   return { check: check.name, total, findings: shown };
 }

@@ -65,7 +65,7 @@ export class Inspections {
     // All are of one mesh, zone and namespace.
     const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
     const found = await this.parts.costly.run(
-      async () => sortedPage(selectedDataplanes(service, this.parts.index.ofKind('Dataplane')), byName, page),
+      (signal) => sortedPage(selectedDataplanes(service, this.parts.index.ofKind('Dataplane')), byName, page, signal),
       this.parts.lives.signalOf(call),
     );
     const items = found.items.map(({ id, labels }) => ({

@@ -49,7 +49,8 @@ export class NamingAnswers {
     const part = { containing, ...page };
     const { hostnames } = this.insights;
     if (!hostnames) throw new HttpFailure(404, 'This control plane does not list hostnames.');
-    const rows = await this.parts.costly.run(() => hostnames(mesh, part), this.parts.lives.signalOf(call));
+    const life = this.parts.lives.signalOf(call);
+    const rows = await this.parts.costly.run((signal) => hostnames(mesh, part, signal), life);
     return json(pageOf(call, rows, page), { 'causeway-revision': String(this.parts.freshness.revision()) });
   }
 
@@ -74,13 +75,9 @@ export class NamingAnswers {
     if (!explainHostname) throw new HttpFailure(404, 'This control plane does not explain hostnames.');
     const question = readQuestion(decodeBody(header(call, 'content-type'), call.body));
     requireMesh(this.parts.index, question.mesh);
-    const signal = this.parts.lives.signalOf(call);
-    return json(
-      await this.parts.costly.run(
-        async () => explainHostname({ ...question, ...(zone === undefined ? {} : { zone }) }),
-        signal,
-      ),
-    );
+    const asked = { ...question, ...(zone === undefined ? {} : { zone }) };
+    const life = this.parts.lives.signalOf(call);
+    return json(await this.parts.costly.run(async (signal) => explainHostname(asked, signal), life));
   }
 
   /** What the zone's DNS would answer to a name and why. */

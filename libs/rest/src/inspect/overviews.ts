@@ -8,6 +8,7 @@ import { listAnswer } from '../read/list-body';
 import { PAGE_PARAMETERS, readPage, readSelection, selectionParameters } from '../read/list-query';
 import { addressParameters, FRESHNESS } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
+import { insightsOf } from './insights-of';
 import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
 
 /** Parameters of a list of overviews. */
@@ -33,7 +34,7 @@ export class Overviews {
     const revision = this.parts.freshness.revision();
     const of = { kind: kind.name, mesh, selection };
     const found = await this.parts.lister.page(of, page, () => this.parts.lives.signalOf(call));
-    const insights = await Promise.all(found.resources.map((resource) => this.insightOf(resource)));
+    const insights = await insightsOf(this.insights, found.resources, this.parts.lives.signalOf(call));
     const texts = new Map(
       found.resources.map((resource, i) => [resource, JSON.stringify(overview(kind, resource, insights[i]))]),
     );
@@ -47,11 +48,7 @@ export class Overviews {
     await this.reads.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     const resource = resolveName(this.parts.index, this.parts.cp, name);
-    return json(overview(kind, resource, (await this.insightOf(resource)) ?? {}));
-  }
-
-  private async insightOf(resource: Resource): Promise<JsonObject | undefined> {
-    return this.insights.insightOf?.(resource);
+    return json(overview(kind, resource, (await this.insights.insightOf?.(resource)) ?? {}));
   }
 }
 

@@ -66,7 +66,13 @@ export class Lister {
     return { resources: resources.filter((resource) => isSelected(resource, of.selection)), last };
   }
 
+  /** Resolves when `next` and what is listed of a kind need no long sort. */
+  ready(kind: string, life: () => AbortSignal): Promise<void> {
+    return this.orders.ready(kind, life);
+  }
+
   private async places({ kind, mesh, selection }: ListOf, life: () => AbortSignal): Promise<readonly Place[]> {
+    await this.ready(kind, life);
     const all = this.orders.of(kind);
     const inMesh = mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
     if (isEverything(selection)) return inMesh;

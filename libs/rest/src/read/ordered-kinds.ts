@@ -1,4 +1,5 @@
 import { compareText, identityKey, type Identity } from '@causeway/resources';
+import { inSlices, SharedWork, SortedRuns } from '@causeway/runtime';
 import type { IndexEvent, ResourceIndex } from '@causeway/store';
 
 /** One place in the order of a kind's resources. */
@@ -20,18 +21,36 @@ export function compareInList(a: OrderKey, b: OrderKey): number {
   );
 }
 
+/** More than this that came since an order was made is not sorted in one piece. */
+const MENDED_AT_ONCE = 5_000;
+
+/** What came and went since the places of an order were looked at. */
+class Since {
+  readonly added = new Map<string, Place>();
+  /** Of what stands among the places, what is there no more, or stands in `added`. */
+  readonly replaced = new Set<string>();
+
+  note(place: Place, isThere: boolean): void {
+    this.replaced.add(place.key);
+    if (isThere) this.added.set(place.key, place);
+    else this.added.delete(place.key);
+  }
+}
+
 interface Order {
   readonly places: readonly Place[];
-  readonly added: Map<string, Place>;
-  readonly removed: Set<string>;
+  readonly since: Since;
 }
 
 /**
  * The resources of each kind in the order of lists. Sorting 100,000 on each request would cost more than the answer,
- * so an order is made on first use and mended with what came and went since.
+ * so an order is made on first use, in slices, and mended with what came and went since.
  */
 export class OrderedKinds {
   private readonly orders = new Map<string, Order>();
+  /** Of orders that are being made. */
+  private readonly begun = new Map<string, Since>();
+  private readonly making = new Map<string, SharedWork<void>>();
 
   constructor(private readonly index: ResourceIndex) {}
 
@@ -40,38 +59,76 @@ export class OrderedKinds {
     return this.index.subscribe((event) => this.note(event));
   }
 
-  /** All places of a kind, sorted. */
+  /**
+   * Resolves when `of` has little to do; ask it at once then. Long sorting goes in slices, for as long as somebody waits
+   * for it; rejects with the signal's reason when that aborts before.
+   */
+  async ready(kind: string, life: () => AbortSignal): Promise<void> {
+    for (let order = this.orders.get(kind); !order || order.since.added.size > MENDED_AT_ONCE;) {
+      await this.makingOf(kind).result(life());
+      order = this.orders.get(kind);
+    }
+  }
+
+  /** All places of a kind, sorted; in one piece where nobody waited for `ready`. */
   of(kind: string): readonly Place[] {
     const order = this.orders.get(kind);
-    if (order && order.added.size === 0 && order.removed.size === 0) return order.places;
-    const places = order ? mend(order) : this.sorted(kind);
-    this.orders.set(kind, { places, added: new Map(), removed: new Set() });
+    if (order?.since.replaced.size === 0) return order.places;
+    const places = order ? mend(order) : [...this.index.ofKind(kind)].map(placeOf).sort(byOrder);
+    this.orders.set(kind, { places, since: new Since() });
     return places;
   }
 
   private note(event: IndexEvent): void {
-    if (event.reloaded) return this.orders.clear();
+    if (event.reloaded) {
+      this.orders.clear();
+      this.begun.clear();
+      return;
+    }
     for (const { key, id, before, after } of event.changes) {
-      const order = this.orders.get(id.kind);
-      if (!order || (before === undefined) === (after === undefined)) continue;
-      if (after) order.added.set(key, { key, id });
-      // One that was added and removed between two reads stands only in `added`.
-      else if (!order.added.delete(key)) order.removed.add(key);
+      if ((before === undefined) === (after === undefined)) continue;
+      this.orders.get(id.kind)?.since.note({ key, id }, after !== undefined);
+      this.begun.get(id.kind)?.note({ key, id }, after !== undefined);
     }
   }
 
-  private sorted(kind: string): readonly Place[] {
-    return [...this.index.ofKind(kind)].map(({ id }) => ({ key: identityKey(id), id })).sort(byOrder);
+  private makingOf(kind: string): SharedWork<void> {
+    const making = this.making.get(kind) ?? new SharedWork((signal) => this.make(kind, signal));
+    this.making.set(kind, making);
+    return making;
   }
+
+  private async make(kind: string, signal: AbortSignal): Promise<void> {
+    const since = new Since();
+    this.begun.set(kind, since);
+    const places: Place[] = [];
+    try {
+      await inSlices(this.inOrder(kind, places), signal);
+      // Otherwise the index was read anew meanwhile.
+      if (this.begun.get(kind) === since) this.orders.set(kind, { places, since });
+    } finally {
+      if (this.begun.get(kind) === since) this.begun.delete(kind);
+    }
+  }
+
+  private *inOrder(kind: string, places: Place[]): Generator<unknown> {
+    const runs = new SortedRuns(byOrder);
+    for (const resource of this.index.ofKind(kind)) yield runs.add(placeOf(resource));
+    for (const place of runs) yield places.push(place);
+  }
+}
+
+function placeOf({ id }: { readonly id: Identity }): Place {
+  return { key: identityKey(id), id };
 }
 
 function byOrder(a: Place, b: Place): number {
   return compareInList(a.id, b.id);
 }
 
-function mend(order: Order): readonly Place[] {
-  const kept = order.removed.size > 0 ? order.places.filter((place) => !order.removed.has(place.key)) : order.places;
-  const added = [...order.added.values()].sort(byOrder);
+function mend({ places, since }: Order): readonly Place[] {
+  const kept = places.filter((place) => !since.replaced.has(place.key));
+  const added = [...since.added.values()].sort(byOrder);
   if (added.length === 0) return kept;
   const merged: Place[] = [];
   let next = 0;

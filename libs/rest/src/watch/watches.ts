@@ -160,7 +160,10 @@ export class Watches {
     const { index, lister } = this.parts;
     const point = index.point ?? { incarnation: '', revision: 0 };
     const { since } = wanted;
-    if (!since) return { first: allOf(lister, wanted), point };
+    if (!since) {
+      await lister.ready(wanted.kind, () => stop);
+      return { first: allOf(lister, wanted), point };
+    }
     if (since.incarnation !== undefined && since.incarnation !== point.incarnation)
       throw tooOld('the store began a new life');
     if (since.revision < point.revision) await this.catchUp(wanted, { since: since.revision, point }, watch, stop);

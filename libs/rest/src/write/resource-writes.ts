@@ -98,8 +98,8 @@ export class ResourceWrites {
     const draft = { id, spec, ...(seenFrom === undefined ? {} : { seenFrom }) };
     const { consequences } = this.parts.insights;
     if (!consequences) return {};
-    const signal = this.parts.lives.signalOf(call);
-    return (await this.parts.costly.run(async () => consequences(draft), signal)) ?? {};
+    const life = this.parts.lives.signalOf(call);
+    return (await this.parts.costly.run(async (signal) => consequences(draft, signal), life)) ?? {};
   }
 
   private note(revision: number, { dryRun }: WriteOptions): void {
