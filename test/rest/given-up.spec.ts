@@ -45,7 +45,7 @@ class EndlessInsights implements Insights {
 
 function request(method: string, path: string, body?: object): string {
   const text = body ? JSON.stringify(body) : '';
-  const head = [`${method} ${path} HTTP/1.1`, 'host: x', `content-length: ${Buffer.byteLength(text)}`];
+  const head = [`${method} ${path} HTTP/1.1`, 'host: localhost', `content-length: ${Buffer.byteLength(text)}`];
   return [...head, ...(body ? ['content-type: application/json'] : []), '', text].join('\r\n');
 }
 

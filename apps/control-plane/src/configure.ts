@@ -1,9 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { parseYaml } from '@causeway/admission';
 import { errorText, readSettings, type OtherNames, type Settings, type SettingValues } from '@causeway/runtime';
-import { isJsonObject } from '@causeway/resources';
 import { helpText } from './help-text';
 import { VERSION } from './program-facts';
+import { readSettingsFile } from './settings-file';
 
 /** A program's settings as it runs with them, and as they may be shown. */
 export interface Configured<S extends Settings> {
@@ -36,7 +34,7 @@ export interface ProgramSettings<S extends Settings> extends OtherNames {
  */
 export function configure<S extends Settings>(program: ProgramSettings<S>, { env, args }: ProgramStart): Configured<S> {
   answerArguments(program, args);
-  const file = env['CAUSEWAY_CONFIG'] ? readFile(env['CAUSEWAY_CONFIG']) : {};
+  const file = env['CAUSEWAY_CONFIG'] ? fileOf(env['CAUSEWAY_CONFIG']) : {};
   const read = readSettings(program.settings, { env, file }, program);
   if (read.ok) return read;
   return fail(read.problems);
@@ -54,31 +52,11 @@ function end(text: string): never {
   process.exit(0);
 }
 
-/** Largest file of settings, bytes. */
-const LARGEST_FILE = 256 * 1024;
-
-function readFile(path: string): Readonly<Record<string, unknown>> {
+function fileOf(path: string): Readonly<Record<string, unknown>> {
   try {
-    const [content = {}, ...more] = parseYaml(beginningOf(path)).map(({ value }) => value);
-    if (isJsonObject(content) && more.length === 0) return content;
+    return readSettingsFile(path);
   } catch (error) {
-    return fail([`${path} cannot be read as YAML: ${errorText(error)}`]);
-  }
-  return fail([`${path} must hold an object of settings`]);
-}
-
-/** All of a file of settings: no more than that is read, whatever stands at the path. */
-function beginningOf(path: string): string {
-  const bytes = Buffer.alloc(LARGEST_FILE + 1);
-  const file = openSync(path, 'r');
-  try {
-    let length = 0;
-    for (let read = 1; read > 0 && length < bytes.length; length += read)
-      read = readSync(file, bytes, length, bytes.length - length, null);
-    if (length > LARGEST_FILE) throw new Error(`it is larger than ${LARGEST_FILE / 1024} KiB`);
-    return bytes.toString('utf8', 0, length);
-  } finally {
-    closeSync(file);
+    return fail([errorText(error)]);
   }
 }
 
