@@ -1,58 +1,81 @@
-import type { Clock } from '@causeway/runtime';
+import type { Clock } from './clock';
+import { RecentMap } from './recent-map';
 
-/** A bucket holds `burst` tokens and gains one each `every` ms. */
-export interface BucketSize {
+/** How often something may happen: so many a second for long, and `burst` at once. */
+export interface Rate {
+  readonly perSecond: number;
   readonly burst: number;
-  readonly every: number;
-}
-
-interface Bucket {
-  /** What it holds, in ms of waiting: exact where `elapsed` is. */
-  readonly credit: number;
-  /** By `Clock.elapsed`. */
-  readonly at: number;
 }
 
 /** Most keys that are remembered; whose bucket is forgotten begins with a full one. */
 const MOST_KEYS = 10_000;
 
-/** One token bucket a key: limits how often something happens. Keys that are full again cost nothing. */
-export class TokenBuckets {
-  /** In the order of their last use. */
-  private readonly buckets = new Map<string, Bucket>();
+/** Holds `burst` tokens and gains `perSecond`: limits how often something happens. */
+export class TokenBucket {
+  /** What it holds, in ms of waiting: exact where `elapsed` is. */
+  private credit: number;
+  /** By `Clock.elapsed`. */
+  private at: number;
 
   constructor(
+    private readonly rate: Rate,
     private readonly clock: Pick<Clock, 'elapsed'>,
-    private readonly size: BucketSize,
-  ) {}
+  ) {
+    this.credit = this.waitFor(rate.burst);
+    this.at = clock.elapsed();
+  }
 
   /** Takes tokens; where there are too few it takes none and answers in how many ms there will be enough. */
-  take(key: string, tokens = 1): number | undefined {
-    const left = this.credit(key) - tokens * this.size.every;
+  take(tokens = 1): number | undefined {
+    const left = this.refilled() - this.waitFor(tokens);
     if (left < 0) return Math.ceil(-left);
-    this.set(key, left);
+    this.credit = left;
     return undefined;
   }
 
-  /** Takes tokens that may not be there: the key waits the longer. */
+  /** Takes tokens that may not be there, into a debt of at most `mostDebt`; answers in how many ms it is paid. */
+  charge(tokens: number, mostDebt = Infinity): number {
+    this.credit = Math.max(-this.waitFor(mostDebt), this.refilled() - this.waitFor(tokens));
+    return Math.max(0, -this.credit);
+  }
+
+  private refilled(): number {
+    const now = this.clock.elapsed();
+    this.credit = Math.min(this.waitFor(this.rate.burst), this.credit + (now - this.at));
+    this.at = now;
+    return this.credit;
+  }
+
+  private waitFor(tokens: number): number {
+    return tokens * (1_000 / this.rate.perSecond);
+  }
+}
+
+/** One token bucket a key. */
+export class TokenBuckets {
+  private readonly buckets = new RecentMap<TokenBucket>(MOST_KEYS);
+
+  constructor(
+    private readonly rate: Rate,
+    private readonly clock: Pick<Clock, 'elapsed'>,
+  ) {}
+
+  /** As a bucket's `take`. */
+  take(key: string): number | undefined {
+    const bucket = this.of(key);
+    const wait = bucket.take();
+    if (wait === undefined) this.buckets.set(key, bucket);
+    return wait;
+  }
+
+  /** Takes tokens that may not be there: the key waits the longer, for at most two bursts. */
   charge(key: string, tokens: number): void {
-    this.set(key, Math.max(-this.full, this.credit(key) - tokens * this.size.every));
+    const bucket = this.of(key);
+    bucket.charge(tokens, this.rate.burst);
+    this.buckets.set(key, bucket);
   }
 
-  private get full(): number {
-    return this.size.burst * this.size.every;
-  }
-
-  private credit(key: string): number {
-    const bucket = this.buckets.get(key);
-    return bucket ? Math.min(this.full, bucket.credit + this.clock.elapsed() - bucket.at) : this.full;
-  }
-
-  private set(key: string, credit: number): void {
-    this.buckets.delete(key);
-    this.buckets.set(key, { credit, at: this.clock.elapsed() });
-    if (this.buckets.size <= MOST_KEYS) return;
-    const [oldest] = this.buckets.keys();
-    if (oldest !== undefined) this.buckets.delete(oldest);
+  private of(key: string): TokenBucket {
+    return this.buckets.get(key) ?? new TokenBucket(this.rate, this.clock);
   }
 }
