@@ -20,6 +20,8 @@ export { type LeaderLock } from './leader-lock';
 export { inSlices, nextTurn, SLICE, SlicedWork } from './sliced-work';
 export { sortedPage, type Part, type SortedPage } from './sorted-page';
 export { SortedRuns } from './sorted-runs';
+export { RecentMap } from './recent-map';
+export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { within } from './within';
 export { type LeaderEpoch, type LeaderLease } from './leader-lease';
 export { aborted, orAborted } from './abort';
