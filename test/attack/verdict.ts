@@ -99,13 +99,13 @@ export function judge(seen: Seen, times: boolean): Verdict {
   };
 }
 
-/** Attacks of which no blow was answered or refused: in a short run on a busy machine some come too late, but not most. */
+/** Attacks of which no blow was answered or refused: in a short run on a busy machine one or another comes too late, but not a fifth of them. */
 function idle(attacks: Counts, all: boolean): readonly string[] {
   const names = Object.keys(attacks);
   const never = names.filter(
     (attack) => !Object.keys(attacks[attack] ?? {}).some((outcome) => !/DEADLINE_EXCEEDED/.test(outcome)),
   );
-  return all || never.length > names.length / 2 ? never.map((attack) => `${attack} never struck`) : [];
+  return all || never.length > names.length / 5 ? never.map((attack) => `${attack} never struck`) : [];
 }
 
 /** A write that nobody saw took until now. */

@@ -41,7 +41,8 @@ function everyCall(routes: readonly ServedRoute[]): readonly Tried[] {
         .replace(':plural', kind?.plural ?? '')
         .replace(':kri', 'kri_sec_default_east__key_')
         .replace(':name', 'x');
-      const isSecret = path.includes(':kri') || (kind?.confidential === true && path.includes(':name'));
+      const isSecret =
+        path === '/_doctor' || path.includes(':kri') || (kind?.confidential === true && path.includes(':name'));
       const closed = (method: string): boolean =>
         isSafe(method) ? isSecret && method !== 'OPTIONS' : !READING.includes(path);
       const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Kind } from '@causeway/resources';
 import { fuzzSeed } from '../support/fuzz-seed';
-import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
+import { namingFixture } from '../rest/naming-fixture';
+import { ZONE_EAST } from '../rest/rest-fixture';
 
 /** Where `st` is: test/schemathesis/install.sh prints it. */
 const PROGRAM = process.env['SCHEMATHESIS'];
@@ -52,7 +53,7 @@ describe('schemathesis (test/schemathesis/install.sh)', () => {
   (PROGRAM === undefined ? it.skip : it).each(CASES)(
     'finds nothing on a %s that the document does not describe',
     async (_role, cp, kinds) => {
-      const rest = await restFixture({ cp, limits: { watchTime: 5 }, insights: { explainHostname: () => ({}) } });
+      const rest = await namingFixture(cp, { limits: { watchTime: 5 } });
       const folder = mkdtempSync(join(tmpdir(), 'causeway-schemathesis-'));
       try {
         const port = await rest.server.listen('127.0.0.1', 0);

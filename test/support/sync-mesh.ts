@@ -17,7 +17,7 @@ import type { PlaneState } from './plane-state';
 import { TestPlane } from './test-plane';
 
 /** Zones of tests come back within milliseconds, and a clock may stand still. */
-const OFTEN = { burst: 1_000_000, every: 1 };
+const OFTEN = { burst: 1_000_000, perSecond: 1_000 };
 const UNLIMITED = { handshakes: OFTEN, streams: OFTEN, address: OFTEN };
 
 /** A global with its sync server. */

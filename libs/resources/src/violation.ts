@@ -79,7 +79,7 @@ function stepText(step: string | number, first: boolean): string {
   return first ? name : `.${name}`;
 }
 
-/** `text`, or its beginning and `...` where it has more than `most` characters. */
-export function shortened(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 3)}...`;
+/** `text`, or its beginning and `mark` where it has more than `most` characters; never more than those. */
+export function shortened(text: string, most: number, mark = '...'): string {
+  return text.length <= most ? text : `${text.slice(0, most - mark.length)}${mark}`;
 }

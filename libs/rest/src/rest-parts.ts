@@ -80,7 +80,7 @@ export function assembleRest(deps: RestDependencies): RestParts {
     inspections: assembleInspections(parts, reads, deps.insights ?? {}),
     zoneAnswers: new ZoneAnswers({ zoneAccess: deps.zoneAccess }),
     syncAnswers: new SyncAnswers({ decisions: deps.syncDecisions ?? {} }),
-    doctor: new Doctor({ registry, index, access, lives: parts.lives, insights: deps.insights ?? {} }),
+    doctor: new Doctor({ registry, index, lives: parts.lives, insights: deps.insights ?? {} }),
     openApi: JSON.stringify(openApiDocument(registry, program.version)),
     lives: parts.lives,
     bodies,

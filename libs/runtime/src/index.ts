@@ -21,6 +21,8 @@ export { inSlices, nextTurn, SLICE, SlicedWork } from './sliced-work';
 export { SharedWork } from './shared-work';
 export { sortedPage, type Part, type SortedPage } from './sorted-page';
 export { SortedRuns } from './sorted-runs';
+export { RecentMap } from './recent-map';
+export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { within } from './within';
 export { type LeaderEpoch, type LeaderLease } from './leader-lease';
 export { aborted, orAborted } from './abort';

@@ -1,9 +1,11 @@
-import { status } from '@grpc/grpc-js';
+import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js';
 import { isJsonArray } from '@causeway/resources';
 import { FakeClock, type LogFields, type Logger } from '@causeway/runtime';
 import { RoughZone } from '../../../test/support/rough-zone';
 import { TestGlobal, TestZone } from '../../../test/support/sync-mesh';
+import { encodeZoneHeaders } from './wire/headers';
 import { encodeRequest } from './wire/request';
+import { kdsSyncService } from './wire/services';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const MIB = 1024 * 1024;
@@ -119,6 +121,19 @@ describe('a zone that floods', () => {
     const insight = await global.sync?.insightOf(await global.holds(global.id('Zone', 'flood')));
     expect(insight).toMatchObject({ endedStream: { direction: 'up', reason: 'exhausted', detail: details } });
     expect(global.sync?.costs().ended).toBe(1);
+  });
+
+  it('is not blamed for a stream that could not begin: its caller may be anybody', async () => {
+    await flood.openUp();
+    const liar = new Client(`127.0.0.1:${global.port}`, credentials.createInsecure());
+    const { path, requestSerialize, responseDeserialize } = kdsSyncService.zoneToGlobalSync;
+    const headers = encodeZoneHeaders({ zone: 'flood', version: 'x'.repeat(1_000) });
+    const stream = liar.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers);
+    const code = await new Promise((resolve) => stream.on('error', (error: ServiceError) => resolve(error.code)));
+    liar.close();
+    expect(code).toBe(status.INVALID_ARGUMENT);
+    const insight = await global.sync?.insightOf(await global.holds(global.id('Zone', 'flood')));
+    expect(insight).not.toHaveProperty('endedStream');
   });
 
   it('is ended for a message of millions of empty parts before one is made', async () => {

@@ -47,7 +47,7 @@ export {
 export { createGlobalSync, type GlobalSync, type ZoneCosts } from './global/global-sync';
 export type { IntakeSettings } from './global/zone-intake';
 export type { GlobalSyncOptions } from './global/options';
-export { DEFAULT_ATTEMPTS, type AttemptSizes } from './global/attempt-limits';
+export { DEFAULT_ATTEMPTS, type AttemptRates } from './global/attempt-limits';
 export { admitEverybody, type Admission, type AuthPort, type ZoneCaller } from './global/auth';
 export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/options';

@@ -9,6 +9,11 @@ const READING_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 /** Routes of POST that only read. Every other POST is the operator's, so that a new route is closed until it is here. */
 const READING_POSTS: readonly string[] = ['/_explain/hostname'];
 
+/** Reads that are the operator's, and what they show, in the passive. */
+const OPERATOR_READS: Readonly<Record<string, string>> = {
+  '/_doctor': 'what is wrong with a control plane is shown',
+};
+
 /** What a request needs of its caller: the operator may do everything, a writer is the operator or local. */
 export type Need = { readonly type: 'nothing' | 'writer' } | { readonly type: 'operator'; readonly what: string };
 
@@ -33,6 +38,8 @@ export class Guard {
   /** What a call needs. */
   needOf(call: Call, route: string | undefined): Need {
     if (READING_METHODS.includes(call.method)) {
+      const shown = OPERATOR_READS[route ?? ''];
+      if (shown !== undefined && call.method !== 'OPTIONS') return { type: 'operator', what: shown };
       const secret = call.method === 'OPTIONS' ? undefined : this.secretOf(call.params);
       return secret ? { type: 'operator', what: `the values of a ${secret.name} are shown` } : { type: 'nothing' };
     }

@@ -1,6 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
-import { TokenBuckets, type BucketSize } from './token-buckets';
+import { TokenBuckets, type Clock, type Rate } from '@causeway/runtime';
 
 /** Asked for too often; `retryAfter` ms from now it may be asked for again. gRPC says RESOURCE_EXHAUSTED. */
 export class TooMany extends Unavailable {
@@ -13,19 +12,19 @@ export class TooMany extends Unavailable {
 }
 
 /** How often zones may knock. */
-export interface AttemptSizes {
+export interface AttemptRates {
   /** Handshakes of one zone. */
-  readonly handshakes: BucketSize;
+  readonly handshakes: Rate;
   /** Streams of one zone: a session has two. */
-  readonly streams: BucketSize;
+  readonly streams: Rate;
   /** Calls from one address, let in or not; behind one there may be many zones. */
-  readonly address: BucketSize;
+  readonly address: Rate;
 }
 
-export const DEFAULT_ATTEMPTS: AttemptSizes = {
-  handshakes: { burst: 20, every: 500 },
-  streams: { burst: 40, every: 250 },
-  address: { burst: 3_000, every: 3 },
+export const DEFAULT_ATTEMPTS: AttemptRates = {
+  handshakes: { burst: 20, perSecond: 2 },
+  streams: { burst: 40, perSecond: 4 },
+  address: { burst: 3_000, perSecond: 1_000 / 3 },
 };
 
 /** What a call costs its address beyond the usual when it proves nothing. */
@@ -40,10 +39,10 @@ export class AttemptLimits {
   private readonly streams: TokenBuckets;
   private readonly addresses: TokenBuckets;
 
-  constructor(clock: Pick<Clock, 'elapsed'>, sizes: AttemptSizes = DEFAULT_ATTEMPTS) {
-    this.handshakes = new TokenBuckets(clock, sizes.handshakes);
-    this.streams = new TokenBuckets(clock, sizes.streams);
-    this.addresses = new TokenBuckets(clock, sizes.address);
+  constructor(clock: Pick<Clock, 'elapsed'>, rates: AttemptRates = DEFAULT_ATTEMPTS) {
+    this.handshakes = new TokenBuckets(rates.handshakes, clock);
+    this.streams = new TokenBuckets(rates.streams, clock);
+    this.addresses = new TokenBuckets(rates.address, clock);
   }
 
   /** A call has come; `address` is empty where the transport has none. Throws TooMany. */

@@ -3,7 +3,7 @@ import type { Registry } from '@causeway/resources';
 import type { ResourceIndex, ResourceStore, SessionStore, StoreUpkeep } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../wire/language/kuma-language';
-import type { AttemptSizes } from './attempt-limits';
+import type { AttemptRates } from './attempt-limits';
 import type { AuthPort } from './auth';
 import type { ConnectionLimits } from './connection-guard';
 import type { IntakeSettings } from './zone-intake';
@@ -39,7 +39,7 @@ export interface GlobalSyncOptions {
   /** How many connections zones may have open. */
   readonly connections?: ConnectionLimits;
   /** How often zones may shake hands and open streams. */
-  readonly attempts?: AttemptSizes;
+  readonly attempts?: AttemptRates;
   /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */
   readonly upkeep?: Pick<StoreUpkeep, 'newIncarnation'>;
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@causeway/runtime';
+import { RecentMap, type Clock, type Logger } from '@causeway/runtime';
 
 /** Lines about one caller are at least this far apart, ms. */
 const PAUSE = 10_000;
@@ -10,14 +10,14 @@ interface Told {
   /** By `Clock.elapsed`. */
   readonly at: number;
   /** Lines that were left out since. */
-  readonly left: number;
+  left: number;
 }
 
 type Fields = Parameters<Logger['warn']>[1];
 
 /** Writes of refusals one line a caller and 10 s; the next one says how many were left out. */
 export class RefusalLog {
-  private readonly told = new Map<string, Told>();
+  private readonly told = new RecentMap<Told>(MOST_KEYS);
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed'>,
@@ -29,13 +29,10 @@ export class RefusalLog {
     const now = this.clock.elapsed();
     const last = this.told.get(caller);
     if (last && now - last.at < PAUSE) {
-      this.told.set(caller, { ...last, left: last.left + 1 });
+      last.left++;
       return;
     }
-    this.told.delete(caller);
     this.told.set(caller, { at: now, left: 0 });
-    const [oldest] = this.told.keys();
-    if (this.told.size > MOST_KEYS && oldest !== undefined) this.told.delete(oldest);
     this.logger.warn(message, { ...fields, ...(last && last.left > 0 ? { leftOut: last.left } : {}) });
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
+import { RecentMap } from '@causeway/runtime';
 import type { EndReason } from '../stream/peer-stream';
-import { shortened } from '../stream/refusals';
+import { peerText } from '../stream/refusals';
 
 /** Zones whose last end is remembered; the oldest is forgotten first. */
 const MOST = 1_000;
@@ -16,14 +17,10 @@ export interface NotedEnd {
 
 /** Why streams of zones were ended here, the last time of each zone. */
 export class StreamEnds {
-  private readonly ends = new Map<string, NotedEnd>();
+  private readonly ends = new RecentMap<NotedEnd>(MOST);
 
   note(zone: string, end: NotedEnd): void {
-    this.ends.delete(zone);
-    this.ends.set(zone, { ...end, detail: shortened(end.detail) });
-    if (this.ends.size <= MOST) return;
-    const [oldest] = this.ends.keys();
-    if (oldest !== undefined) this.ends.delete(oldest);
+    this.ends.set(zone, { ...end, detail: peerText(end.detail) });
   }
 
   /** As an insight says it. */

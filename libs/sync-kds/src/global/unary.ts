@@ -1,5 +1,5 @@
 import { Metadata, status, type handleUnaryCall } from '@grpc/grpc-js';
-import { DomainError } from '@causeway/resources';
+import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
@@ -14,14 +14,13 @@ const LONGEST = 1_000;
 
 /** What a log line can show of whom a caller says to be. */
 export function shownZone({ zone }: ZoneHeaders): string {
-  const text = zone.replace(/[^ -~]/g, '?');
-  return text.length <= 63 ? text : `${text.slice(0, 60)}...`;
+  return shortened(zone.replace(/[^ -~]/g, '?'), 63);
 }
 
 /** The text of a failure as it is sent and logged. */
 export function shortText(error: unknown): string {
   const text = errorText(error);
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}... (${text.length} characters)`;
+  return shortened(text, LONGEST, `... (${text.length} characters)`);
 }
 
 /** The status of a failure towards a zone. */

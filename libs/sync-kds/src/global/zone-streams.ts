@@ -5,7 +5,7 @@ import { caughtUp } from '../caught-up';
 import { PointSigner } from '../resume-points';
 import { ServerStream } from '../stream/grpc-streams';
 import type { EndReason, ListenedStream, PeerStream } from '../stream/peer-stream';
-import { shortened } from '../stream/refusals';
+import { peerText } from '../stream/refusals';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { addressOf, TooMany } from './attempt-limits';
 import { callerOf } from './auth';
@@ -70,7 +70,7 @@ export class ZoneStreams {
       this.checkKnown(entrance.zone);
       served.open(floor);
     } catch (error) {
-      this.refuse({ ...arrived, error }, stream);
+      this.refuse({ ...arrived, error });
       life.abort();
     }
   }
@@ -93,7 +93,7 @@ export class ZoneStreams {
       write: (message) => stream.write(message),
       end: (reason, detail) => {
         if (reason === 'exhausted' || reason === 'malformed') this.noteEnd(headers.zone, { direction, reason, detail });
-        stream.end(reason, shortened(detail));
+        stream.end(reason, peerText(detail));
       },
     };
   }
@@ -113,17 +113,21 @@ export class ZoneStreams {
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 
-  private refuse(
-    { headers, direction, address = '', error }: ArrivedStream & { readonly error: unknown },
-    stream: PeerStream,
-  ): void {
+  /** Ends a stream that could not begin. That says nothing of the zone: its caller may not be who it claims to be. */
+  private refuse({
+    stream,
+    headers,
+    direction,
+    address = '',
+    error,
+  }: ArrivedStream & { readonly error: unknown }): void {
     const zone = shownZone(headers);
     const reason = shortText(error);
     this.parts.refusals.warn(`${zone} ${address}`, 'a stream of a zone could not begin', {
       ...{ zone, direction, address },
       error: reason,
     });
-    stream.end(endReasonOf(error), reason);
+    stream.end(endReasonOf(error), peerText(reason));
   }
 
   /** Keeps the stream among those of its session; the returned function takes it out. */
@@ -164,7 +168,7 @@ interface Served {
 }
 
 function endReasonOf(error: unknown): EndReason {
-  if (error instanceof TooMany) return 'too-many';
+  if (error instanceof TooMany) return 'exhausted';
   if (error instanceof DomainError && error.type === 'Invalid') return 'malformed';
   if (error instanceof Unauthenticated) return 'unauthenticated';
   return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';

@@ -10,7 +10,6 @@ const CODES: Readonly<Record<EndReason, status>> = {
   malformed: status.INVALID_ARGUMENT,
   refused: status.PERMISSION_DENIED,
   unauthenticated: status.UNAUTHENTICATED,
-  'too-many': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
   exhausted: status.RESOURCE_EXHAUSTED,
 };

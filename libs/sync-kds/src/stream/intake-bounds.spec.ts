@@ -6,7 +6,7 @@ import { IntakeScheduler } from './intake-scheduler';
 import { KindsNamed, MOST_UNKNOWN_KINDS } from './kinds-named';
 import { LimitedLogger } from './limited-logger';
 import { PeerPace } from './peer-pace';
-import { boundedResults, refusalText, shortened } from './refusals';
+import { boundedResults, peerText, refusalText } from './refusals';
 
 const id = { kind: 'MeshService', mesh: 'm', zone: 'z', namespace: 'n', name: 's' };
 const sized = (bytes: number): SizedChange => ({ change: { type: 'delete', id, expect: 'any' }, bytes });
@@ -148,7 +148,7 @@ describe('refusals', () => {
   });
 
   it('hold only what a store and a header can', () => {
-    expect(shortened('a\0b')).toBe('a\ufffdb');
-    expect(() => encodeURI(shortened('😀'.repeat(400)))).not.toThrow();
+    expect(peerText('a\0b')).toBe('a\ufffdb');
+    expect(() => encodeURI(peerText('😀'.repeat(400)))).not.toThrow();
   });
 });

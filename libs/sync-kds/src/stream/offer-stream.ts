@@ -11,7 +11,7 @@ import { BeyondBounds } from '../wire/bounds';
 import type { EncodedItem } from './index-offer';
 import { KindsNamed, MOST_UNKNOWN_KINDS } from './kinds-named';
 import type { PeerStream } from './peer-stream';
-import { refusalFields, shortened } from './refusals';
+import { peerText, refusalFields } from './refusals';
 
 /** What a sending stream needs to know. */
 export interface OfferStreamOptions {
@@ -153,7 +153,7 @@ export class OfferStream {
       if (request.zone === this.options.zone) return request;
       this.options.stream.end(
         'refused',
-        `node is "${shortened(request.zone, 253)}" on a stream of zone "${this.options.zone}"`,
+        `node is "${peerText(request.zone, 253)}" on a stream of zone "${this.options.zone}"`,
       );
     } catch (error) {
       if (error instanceof BeyondBounds) this.options.stream.end('exhausted', error.message);
@@ -171,7 +171,7 @@ export class OfferStream {
     this.flights.delete(nonce);
     if (request.type === 'nack') {
       const fields = refusalFields(rejected, (wireKey) => wireKey);
-      this.options.logger.warn('the peer rejected resources', { kind, reason: shortened(request.message), ...fields });
+      this.options.logger.warn('the peer rejected resources', { kind, reason: peerText(request.message), ...fields });
     }
   }
 

@@ -1,10 +1,4 @@
-import type { Clock } from '@causeway/runtime';
-
-/** How much of something may come: this many a second for long, and `burst` at once. */
-export interface Rate {
-  readonly perSecond: number;
-  readonly burst: number;
-}
+import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
 
 /** How fast one stream of a peer is taken in. */
 export interface PeerRates {
@@ -22,29 +16,6 @@ export const DEFAULT_RATES: PeerRates = {
   bytes: { perSecond: 20 * MIB, burst: 100 * MIB },
   changes: { perSecond: 5_000, burst: 50_000 },
 };
-
-/** Counts what is used of one rate. */
-class TokenBucket {
-  private tokens: number;
-  private at: number;
-
-  constructor(
-    private readonly rate: Rate,
-    private readonly clock: Pick<Clock, 'elapsed'>,
-  ) {
-    this.tokens = rate.burst;
-    this.at = clock.elapsed();
-  }
-
-  /** Takes what was used, into debt; how long until the debt is paid, ms. */
-  take(amount: number): number {
-    const { perSecond, burst } = this.rate;
-    const now = this.clock.elapsed();
-    this.tokens = Math.min(burst, this.tokens + ((now - this.at) * perSecond) / 1_000) - amount;
-    this.at = now;
-    return this.tokens >= 0 ? 0 : (-this.tokens * 1_000) / perSecond;
-  }
-}
 
 /** Holds one stream of a peer to its rates: what is above them waits, nothing is refused. */
 export class PeerPace {
@@ -70,12 +41,12 @@ export class PeerPace {
 
   /** Undefined: a message of so many bytes may be taken at once; else resolves when it may, or the signal aborts. */
   message(bytes: number): Promise<void> | undefined {
-    return this.wait(Math.max(this.messages.take(1), this.bytes.take(bytes)));
+    return this.wait(Math.max(this.messages.charge(1), this.bytes.charge(bytes)));
   }
 
   /** The same for a write of so many resources. */
   write(changes: number): Promise<void> | undefined {
-    return this.wait(this.changes.take(changes));
+    return this.wait(this.changes.charge(changes));
   }
 
   private wait(ms: number): Promise<void> | undefined {

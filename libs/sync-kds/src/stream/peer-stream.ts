@@ -10,11 +10,9 @@ export type EndReason =
   | 'refused'
   /** The caller did not prove who it is, or no longer does. */
   | 'unauthenticated'
-  /** Asked for too often or too much: come again later. */
-  | 'too-many'
   /** The store is away or the index is loaded anew: come again. */
   | 'unavailable'
-  /** The peer goes beyond a bound of the protocol. */
+  /** The peer goes beyond a bound of the protocol, or asks too often. */
   | 'exhausted';
 
 /** What happens on a stream; called in order, never after `ended`. */

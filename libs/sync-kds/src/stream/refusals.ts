@@ -1,3 +1,4 @@
+import { shortened } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
 import type { AppliedResult } from '../wire/results';
 
@@ -19,9 +20,8 @@ const MOST_RESULTS = 512 * 1024;
 const RESULT_OVERHEAD = 80;
 
 /** At most `most` characters of a text of a peer, without NUL and halves of characters; what is left out shows as `…`. */
-export function shortened(text: string, most = MOST_REASON): string {
-  const short = text.length <= most ? text : `${text.slice(0, most - 1)}…`;
-  return Buffer.from(short.replaceAll('\0', '\ufffd')).toString();
+export function peerText(text: string, most = MOST_REASON): string {
+  return Buffer.from(shortened(text, most, '…').replaceAll('\0', '\ufffd')).toString();
 }
 
 /** What an answer says of refused resources as text: the first of them, and how many there are. */
@@ -29,7 +29,7 @@ export function refusalText(refused: readonly Rejection[], nameOf: (wireKey: str
   const lines = ['user error'];
   let size = 0;
   for (const { wireKey, reason } of refused.slice(0, LISTED)) {
-    const line = `${shortened(nameOf(wireKey))}: ${shortened(reason)}`;
+    const line = `${peerText(nameOf(wireKey))}: ${peerText(reason)}`;
     size += Buffer.byteLength(line) + 1;
     if (size > MOST_TEXT) break;
     lines.push(line);
@@ -45,7 +45,7 @@ export function refusalFields(
 ): { readonly rejected: readonly string[]; readonly total: number } {
   const rejected = refused
     .slice(0, LOGGED)
-    .map(({ wireKey, reason }) => shortened(`${shortened(nameOf(wireKey), 200)}: ${reason}`, 400));
+    .map(({ wireKey, reason }) => peerText(`${peerText(nameOf(wireKey), 200)}: ${reason}`, 400));
   return { rejected, total: refused.length };
 }
 
@@ -54,7 +54,7 @@ export function boundedResults(results: Iterable<AppliedResult>): readonly Appli
   const told: AppliedResult[] = [];
   let size = 0;
   for (const result of results) {
-    const reason = shortened(result.reason);
+    const reason = peerText(result.reason);
     const texts = [result.name, result.mesh, result.kind, result.version, reason];
     size += texts.reduce((sum, text) => sum + Buffer.byteLength(text), RESULT_OVERHEAD);
     if (size > MOST_RESULTS) break;

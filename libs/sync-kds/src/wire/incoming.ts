@@ -1,7 +1,8 @@
 import { KumaResource, type DiscoveryResource, type ResourceMeta } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
-import { boundBytes, boundFields, fieldsOf, MOST_META_FIELDS } from './bounds';
+import { boundBytes, fieldsOf, MOST_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
+import { refuseLostKey } from './lost-keys';
 import { readPayload, readStatus } from './payload';
 import { KUMA_RESOURCE_URL } from './resource-bytes';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
@@ -14,7 +15,9 @@ export type Received =
   | { readonly ok: true; readonly version: string; readonly resource: WireResource }
   | { readonly ok: false; readonly version: string; readonly fault: WireFault };
 
+/** Numbers of the fields that are looked into undecoded (kds.md Appendix A). */
 const META_FIELD = 1;
+const LABELS_FIELD = 6;
 
 /** Reads one resource; what is wrong with it, or more bytes than `most`, stays with it (design.md §5 One bad resource stops nothing). */
 export function readResource(kind: string, outer: DiscoveryResource, dialect: Dialect, most: number): Received {
@@ -39,9 +42,15 @@ function kumaResource({ resource }: DiscoveryResource, most: number): KumaResour
     throw new TypeError(`resource must be ${KUMA_RESOURCE_URL}; got ${resource.typeUrl}`);
   boundBytes('the resource', resource.value.length, most);
   for (const field of fieldsOf('the resource', resource.value, MOST_META_FIELDS)) {
-    if (field.number === META_FIELD) boundFields('the envelope', field.content, MOST_META_FIELDS);
+    if (field.number === META_FIELD) checkEnvelope(field.content);
   }
   return KumaResource.decode(resource.value);
+}
+
+function checkEnvelope(meta: Uint8Array): void {
+  for (const { number, content } of fieldsOf('the envelope', meta, MOST_META_FIELDS)) {
+    if (number === LABELS_FIELD) refuseLostKey('a label', content);
+  }
 }
 
 function envelope(kind: string, { meta }: KumaResource, dialect: Dialect): Omit<WireResource, 'spec' | 'status'> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Any, DeltaDiscoveryResponse, DiscoveryResource, KumaResource } from '@causeway/proto-gen';
+import { Any, Dataplane, DeltaDiscoveryResponse, DiscoveryResource, KumaResource, Secret } from '@causeway/proto-gen';
 import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { copyOf } from './copy';
 import { CAUSEWAY_DIALECT, dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
@@ -199,6 +199,50 @@ describe('a bad resource stops nothing but itself', () => {
     });
   });
 
+  /** The bytes with `__proto__` for a name as long, since the generated code cannot write it. */
+  const withLostKey = (bytes: Uint8Array): Buffer =>
+    Buffer.from(Buffer.from(bytes).toString('latin1').replace('xxproto__', '__proto__'), 'latin1');
+  const lost = (what: string): string => `${what} has the key __proto__, which no document may have`;
+
+  it.each([
+    ['between Causeway peers', CAUSEWAY_DIALECT],
+    ['from Kuma', KUMA_DIALECT],
+  ])('a label that no map can hold, %s', (_, dialect) => {
+    const labelled = (labels: Record<string, string>): Buffer =>
+      withLostKey(KumaResource.encode(KumaResource.create({ ...good, meta: { ...good.meta, labels } })).finish());
+    const [first, ...others] = decodeAll(
+      'MeshTrace',
+      [labelled({ a: 'b', xxproto__: 'c' }), labelled({ x__proto__: 'a' }), labelled({ a: 'xxproto__' })],
+      dialect,
+    );
+    expect(first).toMatchObject({ ok: false, fault: { name: 'a', mesh: 'default', reason: lost('a label') } });
+    expect(others).toMatchObject([
+      { ok: true, resource: { labels: { x__proto__: 'a' } } },
+      { ok: true, resource: { labels: { a: '__proto__' } } },
+    ]);
+  });
+
+  it('a tag that no map can hold, in a Dataplane of Kuma', () => {
+    const tags = { 'kuma.io/service': 'a', xxproto__: 'b' };
+    const networking = { address: '10.0.0.1', inbound: [{ port: 80, tags }] };
+    const whole = Dataplane.encode(Dataplane.fromPartial({ networking })).finish();
+    const values = [withLostKey(whole), Buffer.from(whole)].map((value) => {
+      const spec = Any.create({ typeUrl: 'type.googleapis.com/kuma.mesh.v1alpha1.Dataplane', value });
+      return Buffer.from(KumaResource.encode({ ...good, spec }).finish());
+    });
+    expect(decodeAll('Dataplane', values)).toMatchObject([
+      { ok: false, fault: { name: 'a', mesh: 'default', reason: lost('spec') } },
+      { ok: true, resource: { spec: { networking: { inbound: [{ tags }] } } } },
+    ]);
+  });
+
+  it('but a Secret may hold any text', () => {
+    const value = Buffer.from(Secret.encode(Secret.create({ data: Buffer.from('__proto__') })).finish());
+    const spec = Any.create({ typeUrl: 'type.googleapis.com/kuma.system.v1alpha1.Secret', value });
+    const [read] = decodeAll('Secret', [Buffer.from(KumaResource.encode({ ...good, spec }).finish())]);
+    expect(read).toMatchObject({ ok: true, resource: { spec: { data: 'X19wcm90b19f' } } });
+  });
+
   it('something that is no KumaResource', () => {
     const outer = DiscoveryResource.create({ name: 'x.y.default', resource: { typeUrl: 'odd' } });
     const message = DeltaDiscoveryResponse.create({ typeUrl: 'MeshService', resources: [outer] });
@@ -354,10 +398,10 @@ function received(resource: Resource, dialect: Dialect): unknown {
   return result.ok ? result.copy : result.reason;
 }
 
-function decodeAll(kind: string, values: readonly Buffer[]): readonly Received[] {
+function decodeAll(kind: string, values: readonly Buffer[], dialect = KUMA_DIALECT): readonly Received[] {
   const resources = values.map((value) => ({ name: 'a.default', resource: { typeUrl: KUMA_RESOURCE_URL, value } }));
   const message = DeltaDiscoveryResponse.fromPartial({ typeUrl: kind, resources });
-  return decodeResponse(DeltaDiscoveryResponse.encode(message).finish(), KUMA_DIALECT).resources;
+  return decodeResponse(DeltaDiscoveryResponse.encode(message).finish(), dialect).resources;
 }
 
 function readJson(text: string): JsonObject {

@@ -25,18 +25,24 @@ export const dataplaneInsightLanguage: KumaLanguage = {
   saySpec: (spec) => mapValues(spec, (value) => (isJsonArray(value) ? value.map(withoutGeneration) : value)),
 };
 
-export const configLanguage: KumaLanguage = { proto: protoSpec('kuma.system.v1alpha1.Config', Config) };
+export const configLanguage: KumaLanguage = {
+  proto: protoSpec('kuma.system.v1alpha1.Config', Config, { hasMaps: false }),
+};
 
 /** Secret and GlobalSecret: `data` in base64 (kds.md Appendix B.4). */
 export const secretLanguage: KumaLanguage = {
-  proto: protoSpec('kuma.system.v1alpha1.Secret', {
-    encode: (message: Secret) => Secret.encode(message),
-    decode: (bytes) => Secret.decode(bytes),
-    fromJSON: (spec) => ({
-      data: isJsonObject(spec) && typeof spec['data'] === 'string' ? Buffer.from(spec['data'], 'base64') : undefined,
-    }),
-    toJSON: (message) => (message.data === undefined ? {} : { data: message.data.toString('base64') }),
-  }),
+  proto: protoSpec(
+    'kuma.system.v1alpha1.Secret',
+    {
+      encode: (message: Secret) => Secret.encode(message),
+      decode: (bytes) => Secret.decode(bytes),
+      fromJSON: (spec) => ({
+        data: isJsonObject(spec) && typeof spec['data'] === 'string' ? Buffer.from(spec['data'], 'base64') : undefined,
+      }),
+      toJSON: (message) => (message.data === undefined ? {} : { data: message.data.toString('base64') }),
+    },
+    { hasMaps: false },
+  ),
 };
 
 function withReadiness(spec: unknown): unknown {

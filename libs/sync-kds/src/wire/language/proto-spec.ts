@@ -1,4 +1,5 @@
 import { isJsonObject, jsonEqual, type JsonObject } from '@causeway/resources';
+import { refuseLostText } from '../lost-keys';
 
 /** A spec that crosses the wire as protobuf. Both ways throw on what cannot be said. */
 export interface ProtoSpec {
@@ -21,14 +22,16 @@ export const PROTO_KEY = '@proto';
 /**
  * A spec by its generated message. What our JSON does not know is not lost: `decode` then keeps the bytes beside the
  * JSON, and `encode` sends them again as long as the JSON still says what they say (design.md §5 Tolerant on the wire).
+ * `hasMaps: false` says that the message has none, so that any text may stand in it.
  */
-export function protoSpec<T>(name: string, message: MessageCodec<T>): ProtoSpec {
+export function protoSpec<T>(name: string, message: MessageCodec<T>, { hasMaps = true } = {}): ProtoSpec {
   const read = (bytes: Uint8Array): JsonObject => objectOf(message.toJSON(message.decode(bytes)));
   const write = (spec: JsonObject): Uint8Array => message.encode(message.fromJSON(spec)).finish();
   return {
     typeUrl: `type.googleapis.com/${name}`,
     encode: (spec) => originalBytes(spec, read) ?? write(spec),
     decode: (bytes) => {
+      if (hasMaps) refuseLostText('spec', bytes);
       const decoded = message.decode(bytes);
       const json = objectOf(message.toJSON(decoded));
       const complete = Buffer.compare(write(json), message.encode(decoded).finish()) === 0;

@@ -1,11 +1,11 @@
-import { FakeClock } from '@causeway/runtime';
-import { TokenBuckets } from './token-buckets';
+import { FakeClock } from './clock';
+import { TokenBucket, TokenBuckets } from './token-buckets';
 
 describe('token buckets', () => {
   const clock = new FakeClock();
 
   it('let a burst pass, then one at a time, each key for itself', () => {
-    const buckets = new TokenBuckets(clock, { burst: 3, every: 500 });
+    const buckets = new TokenBuckets({ burst: 3, perSecond: 2 }, clock);
     const take = (key: string): (number | undefined)[] => [1, 2, 3, 4].map(() => buckets.take(key));
     expect(take('a')).toEqual([undefined, undefined, undefined, 500]);
     expect(buckets.take('b')).toBeUndefined();
@@ -18,13 +18,22 @@ describe('token buckets', () => {
   });
 
   it('make whoever is charged wait longer, yet not without end', () => {
-    const buckets = new TokenBuckets(clock, { burst: 10, every: 100 });
+    const buckets = new TokenBuckets({ burst: 10, perSecond: 10 }, clock);
     for (let i = 0; i < 1_000; i++) buckets.charge('a', 9);
     expect(buckets.take('a')).toBe(1_100);
   });
 
+  it('let more be taken than there is where the taker waits for it', () => {
+    const bucket = new TokenBucket({ burst: 2, perSecond: 4 }, clock);
+    expect([bucket.charge(2), bucket.charge(30), bucket.take()]).toEqual([0, 7_500, 7_750]);
+    clock.advance(7_500);
+    expect([bucket.charge(0), bucket.take()]).toEqual([0, 250]);
+    clock.advance(1_000_000);
+    expect([bucket.take(3), bucket.take(2), bucket.take()]).toEqual([250, undefined, 250]);
+  });
+
   it('remember a bounded number of keys', () => {
-    const buckets = new TokenBuckets(clock, { burst: 1, every: 1_000_000 });
+    const buckets = new TokenBuckets({ burst: 1, perSecond: 0.001 }, clock);
     for (let i = 0; i <= 10_000; i++) buckets.take(`key ${i}`);
     expect(buckets.take('key 10000')).toBeDefined();
     expect(buckets.take('key 0')).toBeUndefined();
