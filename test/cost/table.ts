@@ -25,11 +25,14 @@ export function rowsOf(entries: readonly EntryPoint[], climbs: readonly Climb[])
   });
 }
 
+/** Growth is shown of holds above it, ms: below, one collection of garbage makes any exponent. */
+const SHOWN = 10;
+
 /** The table as Markdown. */
 export function markdown(rows: readonly Row[]): string {
   const lines = rows.map(({ entry, largest, hold, shape, growth }) => {
     const cells = [entry, sizeText(largest), hold < 0.1 ? '< 0.1 ms' : `${hold.toFixed(1)} ms`, code(shape)];
-    return `| ${[...cells, growth === undefined ? 'below 4 ms' : `n^${growth.toFixed(2)}`].join(' | ')} |`;
+    return `| ${[...cells, growth === undefined || hold < SHOWN ? 'below 10 ms' : `n^${growth.toFixed(2)}`].join(' | ')} |`;
   });
   return [
     '| entry point | largest input | longest hold | by | growth |',

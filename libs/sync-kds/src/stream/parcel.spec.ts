@@ -57,7 +57,8 @@ describe('a message with one resource that sync refuses', () => {
     ['text for its ports', { spec: { ports: 'x' } }, 'spec.ports: must be a list'],
     ['60,000 ports', { spec: { ports: Array.from({ length: 60_000 }, () => 1) } }, 'must have at most 1024 items'],
     ['20,000 labels', { labels: { ...labels, ...many } }, 'the envelope has more than 4096 parts'],
-    ['a label of 5 MB', { labels: { ...labels, a: 'x'.repeat(5_000_000) } }, 'not be larger than 262144 bytes'],
+    ['a label of 5 MB', { labels: { ...labels, a: 'x'.repeat(5_000_000) } }, 'at most 786432 are taken'],
+    ['a label of 300 kB', { labels: { ...labels, a: 'x'.repeat(300_000) } }, 'not be larger than 262144 bytes'],
   ])('takes the others, and says why not %s', (_, change, reason) => {
     const { arrivals, rejected } = received([service('good'), service('bad', change), service('fine')]);
     expect(arrivals.map(({ id }) => id.name)).toEqual(['good', 'fine']);
@@ -71,9 +72,15 @@ describe('a message with one resource that sync refuses', () => {
       ...service(name, { kind: 'HostnameGenerator', mesh: '', meta: { ...meta, namespace: '' } }),
       spec: { selector: { meshService: {} }, template },
     });
-    const { arrivals, rejected } = received([generator('bad', '{{'.repeat(60_000)), generator('good', '{{ name }}.x')]);
-    expect(arrivals.map(({ id }) => id.name)).toEqual(['good']);
-    expect(rejected[0]?.reason).toContain('spec: must with its labels not be larger than 16384 bytes');
+    for (const [braces, reason] of [
+      [60_000, 'at most 49152 are taken'],
+      [10_000, 'spec: must with its labels not be larger than 16384 bytes'],
+    ] as const) {
+      const bad = generator('bad', '{{'.repeat(braces));
+      const { arrivals, rejected } = received([bad, generator('good', '{{ name }}.x')]);
+      expect(arrivals.map(({ id }) => id.name)).toEqual(['good']);
+      expect(rejected[0]?.reason).toContain(reason);
+    }
   });
 
   it('does so with a kind that is only handed on', () => {

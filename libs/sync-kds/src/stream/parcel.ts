@@ -53,6 +53,9 @@ export interface EntryFacts {
   readonly bytes: number;
 }
 
+/** How much larger than its kind's bound a resource may be on the wire: status, white space, names and facts come with it. */
+const SLACK = 3;
+
 /**
  * A response as the inbox takes it: copies with their place here, and what is wrong with the others. Each step reads and
  * judges one resource. Throws what makes the whole message useless.
@@ -65,8 +68,12 @@ export function* parcelOf(
   const arrivals: Arrival<CopyPut>[] = [];
   const rejected: Rejection[] = [];
   const facts = new Map<string, EntryFacts>();
+  const { dialect } = context;
+  // What is beyond its kind's bound however it is written is not even parsed.
+  const resource = Math.min(context.bounds.resource, kind ? SLACK * kind.bounds.bytes : Infinity);
+  const bounds = { ...context.bounds, resource };
   for (const entry of response.entries) {
-    const received = readEntry(response.kind, entry, context.dialect, context.bounds);
+    const received = readEntry(response.kind, entry, dialect, bounds);
     const wireKey = formatWireKey(received.ok ? received.resource : received.fault);
     facts.set(wireKey, { version: received.version, bytes: entry.length });
     const arrival = received.ok ? judged(received.resource, kind, context) : { wireKey, reason: received.fault.reason };
