@@ -47,6 +47,17 @@ describe('ConditionsLoop', () => {
     return world.revision - before;
   };
 
+  it('says again what a message took back before the index showed that it was said', async () => {
+    await world.write(put(copy('web'), SPEC), lost('west', 'keep'));
+    const loop = new ConditionsLoop({ cp: EAST, registry: coreKinds });
+    loop.reset(replica.index);
+    let plan = loop.plan(0);
+    while (plan.more === true && plan.changes.length === 0) plan = loop.plan(0);
+    expect(plan.changes).toHaveLength(1);
+    loop.settled(plan.changes);
+    expect(loop.plan(0).changes).toEqual(plan.changes);
+  });
+
   describe('of a lost zone', () => {
     it('says so on its copies, and only on those, until it is back', async () => {
       await apply(put(copy('web'), SPEC), put(idOf('MeshService', 'ours'), SPEC), lost('west', 'keep'));

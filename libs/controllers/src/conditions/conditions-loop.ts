@@ -8,10 +8,10 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexChange, IndexEvent, ResourceIndex } from '@causeway/store';
 import { lostStateOf, type LostState } from '@causeway/sync';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { decideStale, refusedKeys, StaleKeys } from '../runner/stale-keys';
+import { decideStale, StaleKeys } from '../runner/stale-keys';
 import { planConditions, type Surroundings } from './plan-conditions';
 
 /** Changes in one plan. */
@@ -71,8 +71,12 @@ export class ConditionsLoop implements ControlLoop {
     });
   }
 
-  settled(changes: readonly Change[], result: WriteResult): void {
-    for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  /**
+   * What was written is looked at again: a message of the zone may have put back the status as it was before the index
+   * showed ours, and an index that never held a condition does not show that it went.
+   */
+  settled(changes: readonly Change[]): void {
+    for (const { id } of changes) this.stale.add(identityKey(id));
   }
 
   /** What belongs to a Mesh that came or went, or to a Zone that was lost or is back, is looked at again. */
