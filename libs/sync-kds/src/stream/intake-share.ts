@@ -34,15 +34,15 @@ export class IntakeShare {
   }
 
   /**
-   * Writes when it is the peer's turn and its rate allows it. Who writes much while others write waits until the index
-   * holds what it wrote before: what follows from a write, such as telling other zones, is done before the next one adds to it. Rejects with
+   * Writes when it is the peer's turn and its rate allows it. Who writes much waits until the index holds what it wrote
+   * before: what follows from a write, such as telling other zones, is done before the next one adds to it. Rejects with
    * the signal's reason when that aborts first.
    */
   async write(changes: readonly Change[], work: () => Promise<WriteResult>): Promise<WriteResult> {
     const { scheduler, index, pace, peer, signal } = this.options;
     const due = pace?.write(changes.length);
     if (due) await due;
-    if (this.isShared && this.unseen > 0 && this.unseen + changes.length > WINDOW) {
+    if (this.unseen > 0 && this.unseen + changes.length > WINDOW) {
       await index.reached(this.revision, signal);
       this.unseen = 0;
     }
