@@ -6,8 +6,8 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|kinds';
-const ENGINE = 'runtime|store|controllers|admission';
-const ADAPTERS = 'store-postgres|leader-redis|sync-kds|dns|rest|grpc-api|telemetry';
+const ENGINE = 'runtime|store|controllers|admission|queries|access';
+const ADAPTERS = 'store-postgres|leader-redis|kds|dns|rest|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/';
 const libs = (names) => `^libs/(${names})/src/`;
@@ -37,9 +37,9 @@ module.exports = {
     rule('resolvable', 'This import leads nowhere.', {}, { couldNotResolve: true }),
     rule(
       'domain-is-pure',
-      'The domain imports the domain, typebox and node:crypto; nothing else.',
+      'The domain imports the domain, typebox, hashes of node:crypto and the parsers of node:net; nothing else.',
       { path: libs(DOMAIN), pathNot: TESTS },
-      { pathNot: `${libs(DOMAIN)}|${packages('typebox')}|^(node:)?crypto$` },
+      { pathNot: `${libs(DOMAIN)}|${packages('typebox')}|^(node:)?(crypto|net)$` },
     ),
     rule(
       'resources-first',
@@ -63,11 +63,19 @@ module.exports = {
       'engine-without-adapters',
       'The engine speaks through interfaces it owns: no adapter, no framework.',
       {
-        path: libs(ENGINE),
+        path: libs(ENGINE.replace('|access', '')),
         pathNot: `${TESTS}|^libs/store/src/conformance/|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
       },
       {
         pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox|yaml')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
+      },
+    ),
+    rule(
+      'access-without-adapters',
+      'libs/access is engine: it may use the libraries of tokens and certificates, but no adapter and no framework.',
+      { path: libs('access'), pathNot: TESTS },
+      {
+        pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox|jose|@peculiar/x509|reflect-metadata')}|^(node:)?(crypto|events|util|net)$`,
       },
     ),
     rule(
@@ -80,13 +88,13 @@ module.exports = {
       'runtime-first',
       'libs/runtime knows no store.',
       { path: libs('runtime') },
-      { path: libs('store|controllers|admission') },
+      { path: libs('store|controllers|admission|queries|access') },
     ),
     rule(
       'store-below',
       'libs/store knows none of its users.',
       { path: libs('store') },
-      { path: libs('controllers|admission') },
+      { path: libs('controllers|admission|queries|access') },
     ),
     rule(
       'adapters-apart',
@@ -96,8 +104,8 @@ module.exports = {
     ),
     rule(
       'generated-code-apart',
-      'Only sync-kds and grpc-api read the generated protobuf code.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|sync-kds|grpc-api)/src/|${TESTS}` },
+      'Only kds reads the generated protobuf code.',
+      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|kds)/src/|${TESTS}` },
       { path: libs('proto-gen') },
     ),
     rule('libs-below-apps', 'Libs never import apps.', { path: '^libs/' }, { path: '^apps/' }),
@@ -157,7 +165,7 @@ module.exports = {
     ),
     technology('postgres', 'store-postgres', 'typeorm|pg'),
     technology('redis', 'leader-redis', 'redis|@redis'),
-    technology('grpc', 'proto-gen|sync-kds|grpc-api', '@grpc|@bufbuild'),
+    technology('grpc', 'proto-gen|kds', '@grpc|@bufbuild'),
     rule(
       'shipped-dependencies',
       'What ships must not need a dev dependency.',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { globalCredentials } from '@causeway/sync-kds';
+import { globalCredentials } from '@causeway/kds';
 import { TestZone } from '../../test/support/sync-mesh';
 import type { Answer, Order, SimulatedZone } from './simulated-zones-protocol';
 

@@ -9,7 +9,7 @@ import {
   ResourceEncoder,
   type StatePosition,
   type WireResource,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import type { Target } from './target';
 
 const EXTENSIONS = Object.values(Extension);

@@ -1,7 +1,7 @@
 import { TrialTree } from './trial-tree';
 
 const LIBS =
-  'resources naming ipam sync kinds runtime store controllers admission store-postgres leader-redis proto-gen sync-kds dns rest grpc-api telemetry'.split(
+  'resources naming ipam sync kinds runtime store controllers admission queries access store-postgres leader-redis proto-gen kds dns rest telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -15,6 +15,8 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['kinds-on-top', 'libs/kinds/src/uses-sync.ts', `import '@causeway/sync';`],
   ['engine-without-adapters', 'libs/controllers/src/uses-nest.ts', `import '@nestjs/common';`],
   ['engine-without-adapters', 'libs/admission/src/uses-rest.ts', `import '@causeway/rest';`],
+  ['engine-without-adapters', 'libs/queries/src/uses-nest.ts', `import '@nestjs/common';`],
+  ['access-without-adapters', 'libs/access/src/uses-grpc.ts', `import '@grpc/grpc-js';`],
   ['runtime-first', 'libs/runtime/src/uses-store.ts', `import type { x } from '@causeway/store';`],
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
@@ -40,13 +42,14 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
 const CLEAN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(LIBS.map((lib) => [index(lib), 'export const x = 1;'])),
   'libs/resources/src/inner.ts': `import 'typebox'; import 'node:crypto';`,
+  'libs/access/src/inner.ts': `import 'jose'; import '@peculiar/x509'; import '@causeway/store';`,
   'libs/store/src/conformance/index.ts': `import '../inner'; export const suite = 1;`,
   'libs/store/src/inner.ts': `import '@causeway/runtime';`,
   'libs/kinds/src/zone.ts': `import '@causeway/naming'; defineKind({});`,
   'libs/kinds/src/core-kinds.ts': `import './mesh'; import './zone';`,
   'libs/dns/src/there.ts': `import { here } from './here'; export const there = here;`,
   'libs/dns/src/inner.ts': `import '@causeway/controllers'; import 'dns-packet';`,
-  'libs/sync-kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
+  'libs/kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
   'libs/store-postgres/src/inner.ts': `import '@causeway/migrations'; import 'pg';`,
   'libs/store-postgres/src/store.spec.ts': `import '../../store/src/conformance'; import '../../../test/support/clock';`,
   'apps/global/src/main.ts': `import '@causeway/rest';`,

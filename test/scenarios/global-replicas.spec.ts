@@ -1,4 +1,4 @@
-import { Extension } from '@causeway/sync-kds';
+import { Extension } from '@causeway/kds';
 import { readVersions, recordVersions } from '../support/row-versions';
 import { RowLock } from '../support/row-lock';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneKeeper } from '@causeway/sync-kds';
+import { createZoneKeeper } from '@causeway/kds';
 import type { TestGlobal } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock, type Logger } from '@causeway/runtime';
-import { DEFAULT_ATTEMPTS, type AuthPort } from '@causeway/sync-kds';
+import { DEFAULT_ATTEMPTS, type AuthPort } from '@causeway/kds';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import { RawHandshaker, type Shaken } from './raw-handshake';
 

@@ -11,7 +11,7 @@ import {
   ResourceEncoder,
   wireKeyOf,
   type StatePosition,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 
 const EXTENSIONS = Object.values(Extension);
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneKeeper, type ZoneKeeper } from '@causeway/sync-kds';
+import { createZoneKeeper, type ZoneKeeper } from '@causeway/kds';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';
 import { ReplicaWorld, SPEC } from './replica-world';

@@ -1,6 +1,6 @@
 import { Client, credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { HandshakeRequest, SyncServiceClient, type HandshakeResponse } from '@causeway/proto-gen';
-import { encodeZoneHeaders, Extension } from '@causeway/sync-kds';
+import { encodeZoneHeaders, Extension } from '@causeway/kds';
 
 /** What became of a handshake. */
 export interface Shaken {

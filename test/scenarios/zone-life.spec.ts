@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneKeeper, type ZoneKeeper } from '@causeway/sync-kds';
+import { createZoneKeeper, type ZoneKeeper } from '@causeway/kds';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 

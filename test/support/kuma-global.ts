@@ -11,7 +11,7 @@ import {
   NODE_FEATURES,
   type SubscribeRequest,
   type WireResource,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import { kumaResponse } from './kuma-zone';
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;

@@ -9,7 +9,7 @@ import {
   KUMA_DIALECT,
   ResourceEncoder,
   type WireResource,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -11,7 +11,7 @@ import {
   type OutgoingResponse,
   type WireRequest,
   type WireResource,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -12,7 +12,7 @@ import {
   type KindReport,
   type ZoneSync,
   type ZoneSyncOptions,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import type { PlaneState } from './plane-state';
 import { TestPlane } from './test-plane';
 

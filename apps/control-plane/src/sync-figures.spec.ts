@@ -1,5 +1,5 @@
 import { FakeClock } from '@causeway/runtime';
-import type { KindReport } from '@causeway/sync-kds';
+import type { KindReport } from '@causeway/kds';
 import { MOST_SERIES, OTHERS, propagationSeconds, syncFigures, type SyncReports } from './sync-figures';
 
 const NOW = 100_000;

@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/runtime';
-import { lagOf, type KindReport } from '@causeway/sync-kds';
+import { lagOf, type KindReport } from '@causeway/kds';
 import { createDistribution, type Distribution, type Figure } from '@causeway/telemetry';
 
 /** Reports by zone. */

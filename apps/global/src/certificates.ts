@@ -5,7 +5,7 @@ import {
   serverNames,
   type CertificateFiles,
   type ServerCertificates,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import type { GlobalSettings } from './config';
 
 /** Where the certificate that zones see comes from. */

@@ -1,6 +1,6 @@
 import { configure, sharedHelp, sharedSettings, type Configured, type ProgramStart } from '@causeway/control-plane';
 import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
-import type { IntakeSettings } from '@causeway/sync-kds';
+import type { IntakeSettings } from '@causeway/kds';
 
 /** The settings of a global control plane (design.md §6). */
 export const globalSettings = {

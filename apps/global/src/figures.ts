@@ -1,6 +1,6 @@
 import { syncFigures } from '@causeway/control-plane';
 import type { Clock } from '@causeway/runtime';
-import type { GlobalSync, ZoneCosts } from '@causeway/sync-kds';
+import type { GlobalSync, ZoneCosts } from '@causeway/kds';
 import type { Figure } from '@causeway/telemetry';
 
 /** What a global tells besides what every control plane does: its zones. */

@@ -1,7 +1,7 @@
 import { upkeep, type Foundations } from '@causeway/control-plane';
 import { ConditionsLoop, runLoops } from '@causeway/controllers';
 import type { Term } from '@causeway/runtime';
-import { createZoneKeeper, kumaFaults } from '@causeway/sync-kds';
+import { createZoneKeeper, kumaFaults } from '@causeway/kds';
 import type { GlobalSettings } from './config';
 
 /** What the global's leader does for a term: defaults and upkeep of the store, lost and deleted zones, conditions. */

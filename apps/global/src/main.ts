@@ -1,5 +1,5 @@
 import { awaitDefaults, layFoundations, propagationSeconds, serve, VERSION } from '@causeway/control-plane';
-import { createGlobalSync } from '@causeway/sync-kds';
+import { createGlobalSync } from '@causeway/kds';
 import { certificateSource } from './certificates';
 import { globalConfig, intakeSettings } from './config';
 import { globalFigures } from './figures';

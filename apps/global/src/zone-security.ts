@@ -1,6 +1,6 @@
 import { onceServed, orFail, type Foundations } from '@causeway/control-plane';
 import type { Insights, ZoneAccess } from '@causeway/rest';
-import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/sync-kds';
+import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/kds';
 import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 

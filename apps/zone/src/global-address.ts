@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fail } from '@causeway/control-plane';
 import { errorText, type Logger } from '@causeway/runtime';
-import { globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/sync-kds';
+import { globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
 import type { ZoneSettings } from './config';
 
 /** Where a zone's global is and how to speak to it. */

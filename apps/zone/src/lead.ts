@@ -16,7 +16,7 @@ import {
   sessionInsight,
   type ZoneSync,
   type ZoneSyncStatus,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import type { PendingLife } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';

@@ -3,7 +3,7 @@
  *
  *   index event → Outbox (what the peer must hear) → message → Inbox (what it means here) → changes for the store
  *
- * The pumps around them are in libs/sync-kds. Who may be told what: `isOfferedDown`, `isOfferedUp`; who may write
+ * The pumps around them are in libs/kds. Who may be told what: `isOfferedDown`, `isOfferedUp`; who may write
  * what: `trespass`.
  */
 export { goesDown, goesUp, isOfferedDown, isOfferedUp, mayHaveGoneDown, mayHaveGoneUp, type Peer } from './offer-rules';

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { list, readSettings, text } from '@causeway/runtime';
-import { decodeZoneHeaders, serverNames } from '@causeway/sync-kds';
+import { decodeZoneHeaders, serverNames } from '@causeway/kds';
 import { Metadata } from '@grpc/grpc-js';
-import { readRevocations } from '../../../libs/sync-kds/src/auth/revocations';
-import { readValidity } from '../../../libs/sync-kds/src/auth/validity';
-import { verifyZoneToken } from '../../../libs/sync-kds/src/auth/zone-token';
+import { readRevocations } from '../../../libs/kds/src/auth/revocations';
+import { readValidity } from '../../../libs/kds/src/auth/validity';
+import { verifyZoneToken } from '../../../libs/kds/src/auth/zone-token';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { textShapes } from '../shapes/texts';

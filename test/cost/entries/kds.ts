@@ -14,11 +14,11 @@ import {
   ResourceEncoder,
   type Dialect,
   type WireResource,
-} from '@causeway/sync-kds';
-import { CHUNKED_BOUNDS, PLAIN_BOUNDS, REQUEST_BOUNDS } from '../../../libs/sync-kds/src/wire/bounds';
-import { openResponse } from '../../../libs/sync-kds/src/wire/response';
-import { checkHandshake } from '../../../libs/sync-kds/src/global/handshake-rules';
-import { parcelOf } from '../../../libs/sync-kds/src/stream/parcel';
+} from '@causeway/kds';
+import { CHUNKED_BOUNDS, PLAIN_BOUNDS, REQUEST_BOUNDS } from '../../../libs/kds/src/wire/bounds';
+import { openResponse } from '../../../libs/kds/src/wire/response';
+import { checkHandshake } from '../../../libs/kds/src/global/handshake-rules';
+import { parcelOf } from '../../../libs/kds/src/stream/parcel';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint, type Shape } from '../entry-point';
 import { bodyShapes } from '../shapes/bodies';

@@ -1,5 +1,5 @@
 import { identityKey, type Registry } from '@causeway/resources';
-import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Sender } from '@causeway/sync-kds';
+import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Sender } from '@causeway/kds';
 import type { Said } from '../engine/network';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Report } from './violation';

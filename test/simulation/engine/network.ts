@@ -8,7 +8,7 @@ import {
   type StreamListener,
   type ZoneHeaders,
   type ZoneTransport,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
 

@@ -10,7 +10,7 @@ import {
   createZoneSync,
   type GlobalSync,
   type ZoneKeeperOptions,
-} from '@causeway/sync-kds';
+} from '@causeway/kds';
 import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
 import type { Served, SimNetwork } from '../engine/network';
 import type { Prng } from '../engine/prng';

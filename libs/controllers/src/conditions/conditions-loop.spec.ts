@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
-import { kumaFaults } from '@causeway/sync-kds';
+import { kumaFaults } from '@causeway/kds';
 import { EAST, idOf, LoopWorld, put, remove, type Replica } from '../../../../test/support/loop-world';
 import { ConditionsLoop } from './conditions-loop';
 
