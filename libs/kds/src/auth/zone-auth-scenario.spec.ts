@@ -256,7 +256,7 @@ describe('a global that asks for zone tokens', () => {
     await global.plane.holds(globalSecretId(signingKeyName(7)));
     const token = await global.token('east');
     expect(
-      JSON.parse(Buffer.from(token.split('../../../kds/src/auth')[0] ?? '', 'base64url').toString()),
+      JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()),
     ).toMatchObject({ kid: '7' });
     await joined(await join('east', token));
     expect(await global.desk.tokens.rotate()).toBe(8);
