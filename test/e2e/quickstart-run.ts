@@ -66,12 +66,12 @@ export class QuickstartRun {
     this.child.kill(name);
   }
 
-  /** What it started and still lives, itself included. */
+  /** What it started and still requestSignals, itself included. */
   processes(): readonly MarkedProcess[] {
     return markedProcesses(this.mark);
   }
 
-  /** Resolves when nothing that it started lives. */
+  /** Resolves when nothing that it started requestSignals. */
   async untilGone(): Promise<void> {
     await until('every process has ended', () => this.processes().length === 0);
   }

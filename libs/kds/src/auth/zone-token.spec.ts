@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { errorText } from '@causeway/runtime';
 import type { SigningKey } from './signing-key';
 import { Unauthenticated } from './unauthenticated';
-import { signZoneToken, verifyZoneToken, type TokenRules } from './zone-token';
+import { signZoneToken, verifyZoneToken, type TrustedKeys } from './zone-token';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -14,7 +14,7 @@ function keyPair(serial: number): SigningKey & { readonly privateKey: KeyObject 
 
 const first = keyPair(1);
 const second = keyPair(2);
-const rules: TokenRules = {
+const rules: TrustedKeys = {
   keys: new Map([
     [1, first],
     [2, second],
