@@ -72,12 +72,10 @@ function forwardMetrics({ tally, upstreams, forwarder }: MetricSources): DnsMetr
       help: '1 while an upstream answers',
       labels: ['upstream'],
       read: () =>
-        upstreams
-          .list()
-          .map(({ label, coolingUntil: restsUntil }) => ({
-            labels: { upstream: label },
-            value: Number(restsUntil === 0),
-          })),
+        upstreams.list().map(({ label, coolingUntil: restsUntil }) => ({
+          labels: { upstream: label },
+          value: Number(restsUntil === 0),
+        })),
     },
     single('dns_forward_pending', 'Questions under way to upstreams', () => forwarder.pending),
     ...latencyMetrics('dns_forward_seconds', 'Time to an answer of an upstream', tally.forwardLatency),

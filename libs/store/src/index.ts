@@ -1,5 +1,5 @@
 /**
- * Where the state of a control plane requestSignals: the port `ResourceStore`, the in-memory index that everything reads from,
+ * Where the state of a control plane lives: the port `ResourceStore`, the in-memory index that everything reads from,
  * and the loop that keeps one equal to the other.
  *
  *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)

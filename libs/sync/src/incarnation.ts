@@ -4,7 +4,7 @@ export interface PendingIncarnation {
   readonly since: number;
 }
 
-/** What is known of the requestSignals of a peer's store. */
+/** What is known of the lives of a peer's store. */
 export interface KnownIncarnation {
   /** The life whose absences are deletions; empty before the first contact. */
   readonly accepted: string;

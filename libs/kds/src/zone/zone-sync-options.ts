@@ -8,7 +8,7 @@ import type { ZoneTransport } from './zone-transport';
 /** What a zone's side of sync is made of. */
 export interface ZoneSyncOptions {
   readonly zone: string;
-  /** The zone's store through all its requestSignals: the global binds the zone's name to it. */
+  /** The zone's store through all its lives: the global binds the zone's name to it. */
   readonly storeId: string;
   readonly store: ResourceStore;
   /** Fed by `followStore`. */
