@@ -1,6 +1,6 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { Answers } from './answer/answers';
 import { explainLookup, readLookup } from './answer/explain-lookup';
 import { AnswerBuilder } from './answer/answer-builder';
@@ -19,7 +19,7 @@ import { configuredSuffixes } from './table/own-suffixes';
 
 /** What a DNS server works with. */
 export interface DnsServerOptions {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   /** The zone that answers. */
   readonly zone: string;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /**
  * The DNS server of a zone: hostnames of services to their virtual IPs.
  *
- *   ResourceIndex → NameTableUpdater → NameTable, Authority → Answers → Responder ⇄ UDP and TCP doors
+ *   IndexReader → NameTableUpdater → NameTable, Authority → Answers → Responder ⇄ UDP and TCP doors
  *                                                          not ours → Forwarder → upstreams
  */
 export { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-server';
