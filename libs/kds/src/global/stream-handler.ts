@@ -1,6 +1,6 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { DomainError, Unavailable } from '@causeway/resources';
-import { Unauthenticated } from '../auth/unauthenticated';
+import { Unauthenticated } from '@causeway/access';
 import { caughtUp } from '../caught-up';
 import { ResumePointSigner } from '../session/resume-points';
 import { ServerStream } from '../session/grpc-streams';
