@@ -1,6 +1,6 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { AnswerBuilder } from './answer/answer-builder';
 import { Answers } from './answer/answers';
 import { explainLookup, readLookup } from './answer/explain-lookup';
@@ -17,7 +17,7 @@ import { NameTableUpdater } from './table/name-table-updater';
 
 /** What a DNS server works with. */
 export interface DnsServerOptions {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   /** The zone that answers. */
   readonly zone: string;
   readonly clock: Clock;

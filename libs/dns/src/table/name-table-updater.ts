@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { identityKey, type Resource } from '@causeway/resources';
 import { SlicedWork, type Logger } from '@causeway/runtime';
-import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { Authority } from './authority';
 import type { NameTable } from './name-table';
 import { NAMED_KINDS, namedService, sameAnswers } from './named-service';
@@ -27,7 +27,7 @@ export class NameTableUpdater {
   private readonly waiting = new Set<() => void>();
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly sinks: { readonly table: NameTable; readonly authority: Authority; readonly logger: Logger },
   ) {}
 
