@@ -1,5 +1,5 @@
 /**
- * Where the state of a control plane requestSignals: the port `ResourceStore`, the in-memory index that everything reads from,
+ * Where the state of a control plane lives: the port `ResourceStore`, the in-memory index that everything reads from,
  * and the loop that keeps one equal to the other.
  *
  *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)
@@ -26,7 +26,13 @@ export {
   type WriteRequest,
   type WriteResult,
 } from './resource-store';
-export { ResourceIndex, type IndexChange, type IndexEvent, type IndexListener } from './resource-index';
+export {
+  ResourceIndex,
+  type IndexChange,
+  type IndexEvent,
+  type IndexListener,
+  type IndexReader,
+} from './resource-index';
 export { waitUntilCaughtUp } from './caught-up';
 export { followStore, type FollowOptions } from './follow-store';
 export { RefusedWrite, type RefusedChange } from './refused-write';

@@ -1,5 +1,5 @@
 /**
- * The requestSignals of plain Kuma zones, by the control-plane id in their node metadata: said on one stream and needed on the
+ * The lives of plain Kuma zones, by the control-plane id in their node metadata: said on one stream and needed on the
  * other (design.md §5 A new life is not a deletion either).
  */
 export class KumaInstanceIds {

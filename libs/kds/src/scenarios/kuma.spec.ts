@@ -75,7 +75,7 @@ describe('a zone under a Kuma global', () => {
     await until(() => kuma.asked.some(({ kind }) => kind === 'MeshService'));
   };
 
-  it('takes in what it is sent by its labels, says who it is, and that it requestSignals', async () => {
+  it('takes in what it is sent by its labels, says who it is, and that it lives', async () => {
     const held = await west.holds(web);
     expect(held).toMatchObject({
       labels: { 'kuma.io/zone': 'kz', 'kuma.io/origin': 'global' },

@@ -13,7 +13,7 @@ export interface HealthPings {
   readonly signal: AbortSignal;
 }
 
-/** Tells a Kuma global that the zone requestSignals, until the signal aborts; rejects when the global cannot be told. */
+/** Tells a Kuma global that the zone lives, until the signal aborts; rejects when the global cannot be told. */
 export async function pingHealth({ calls, headers, clock, signal }: HealthPings): Promise<void> {
   while (!signal.aborted) {
     const interval = await calls.healthCheck?.(headers());

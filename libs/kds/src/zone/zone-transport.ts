@@ -48,7 +48,7 @@ export interface ZoneTransport {
   /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
   handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
   /**
-   * Tells a Kuma global that the zone requestSignals: after how many ms again, 0 = as the zone likes; undefined where the call is
+   * Tells a Kuma global that the zone lives: after how many ms again, 0 = as the zone likes; undefined where the call is
    * not known (kds.md §6). Rejects with gRPC's error. Absent where no Kuma is spoken.
    */
   healthCheck?(metadata: Metadata): Promise<number | undefined>;

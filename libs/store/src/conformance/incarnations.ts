@@ -1,7 +1,7 @@
 import { RelistRequired } from '../resource-store';
 import { freshId, put, WatchReader, write, writeOne, type StoreWorld } from './store-world';
 
-/** Guarantees 3 and 7: tombstones have an end, and so have requestSignals. Last in the suite: these tests end a life. */
+/** Guarantees 3 and 7: tombstones have an end, and so have lives. Last in the suite: these tests end a life. */
 export function describeIncarnations(world: () => StoreWorld): void {
   describe('the past', () => {
     it('is too old once tombstones were purged, and only before them', async () => {
