@@ -1,11 +1,11 @@
-import { computedLabels, type Identity, type Registry, type Resource } from '@causeway/resources';
+import { computedLabels, globalIdentity, type Identity, type Registry, type Resource } from '@causeway/resources';
 import type { Expectation, PutChange } from '@causeway/store';
 
 const KIND = 'GlobalSecret';
 
 /** Identity of a GlobalSecret of the global. */
 export function globalSecretId(name: string): Identity {
-  return { kind: KIND, mesh: '', zone: '', namespace: '', name };
+  return globalIdentity(KIND, name);
 }
 
 /** Whether it is a GlobalSecret of the global itself; a copy from another control plane is not trusted. */

@@ -1,4 +1,4 @@
-import type { Resource } from '@causeway/resources';
+import { globalIdentity, type Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { globalSecretId, isOwnGlobalSecret, secretText } from './global-secrets';
@@ -47,7 +47,7 @@ export class TokenTrust {
 
   /** Whether the operator exempted this zone from tokens (`Zone.spec.auth: none`; docs/design.md §5 Zone tokens). */
   isExempt(zone: string): boolean {
-    return authOf(this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone })) === 'none';
+    return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
   }
 
   /** Calls `listener` after a change that may end trust, until the returned function is called. */
