@@ -16,9 +16,8 @@ import { encodeResponse, type StatePosition } from '../../wire/response';
 import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import { BoundsExceeded } from '../../wire/bounds';
 import type { OutboundItem } from './peer-index-view';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS } from '../subscribed-kinds';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, peerText, rejectionFields } from '../peer-limits';
 import type { PeerStream } from '../peer-stream';
-import { peerText, rejectionFields } from '../peer-text';
 
 /** What a sending stream needs to know. */
 export interface OutboundStreamOptions {

@@ -9,13 +9,12 @@ import {
   type SessionStore,
 } from '@causeway/store';
 import { lostRuleOf, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
-import { peerArea } from '../session/peer-state';
-import { withRelayedKinds } from '../kuma/relayed-kinds';
-import { DOUBTFUL_CLAIMS_AREA } from './doubtful-claims';
+import { peerArea } from '../../session/peer-state';
+import { withRelayedKinds } from '../../kuma/relayed-kinds';
+import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
 import { INSIGHT_AREA } from './zone-insights';
-import { reportedNote } from './kuma-gate';
-import { Quarantines } from './quarantines';
-import { REFUSED_STORES_AREA } from './refused-stores';
+import { reportedNote } from '../kuma-gate';
+import { Quarantines } from './zone-decisions';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
 
 const ROUND = 5_000;

@@ -1,10 +1,10 @@
-import { NotFound } from '@causeway/resources';
-import type { PendingIncarnation } from '@causeway/sync';
-import { confirmPeerIncarnation } from '../session/peer-state';
-import type { DoubtfulClaims } from './doubtful-claims';
-import type { LiveSessions } from './live-sessions';
-import type { GlobalSyncOptions } from './global-sync-options';
-import type { Adoption, RefusedStores } from './refused-stores';
+import { NotFound, Forbidden, type Registry, type Resource } from '@causeway/resources';
+import { type PendingIncarnation, QUARANTINED, quarantineOf, type Quarantine } from '@causeway/sync';
+import { confirmPeerIncarnation } from '../../session/peer-state';
+import type { DoubtfulClaims, Adoption, RefusedStores } from './zone-incidents';
+import type { LiveSessions } from '../live-sessions';
+import type { GlobalSyncOptions } from '../global-sync-options';
+import type { ResourceIndex } from '@causeway/store';
 
 /** What only an operator can know of a zone. Any replica takes it, and saying it again changes nothing. */
 export interface ZoneDecisions {
@@ -56,4 +56,42 @@ export function zoneDecisions({ options, live, refused, doubts }: DecisionParts)
       return epoch;
     },
   };
+}
+
+/** What the operator keeps away of each zone, as the index knows it now. */
+export class Quarantines {
+  private readonly read = new WeakMap<Resource, Quarantine>();
+
+  constructor(
+    private readonly index: ResourceIndex,
+    private readonly registry: Registry,
+  ) {}
+
+  /** Of a Zone at some moment. */
+  of(zone: Resource): Quarantine {
+    const known = this.read.get(zone);
+    if (known) return known;
+    const quarantine = quarantineOf(zone.spec['quarantine'], zone.id.name, this.registry);
+    this.read.set(zone, quarantine);
+    return quarantine;
+  }
+
+  /** Of the zone with this name; undefined where it is not known. */
+  ofZone(name: string): Quarantine | undefined {
+    const zone = this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name });
+    return zone && this.of(zone);
+  }
+
+  /** Throws Forbidden where the whole zone is kept away. */
+  check(name: string): void {
+    if (this.ofZone(name)?.all !== true) return;
+    throw new Forbidden(
+      `zone ${name} is ${QUARANTINED}; to let it in again: causeway zones quarantine ${name} --release`,
+    );
+  }
+
+  /** See Quarantine. */
+  cutsOf(name: string): (kind: string) => string {
+    return (kind) => this.ofZone(name)?.digest(kind) ?? '';
+  }
 }

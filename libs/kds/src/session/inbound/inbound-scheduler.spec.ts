@@ -1,4 +1,4 @@
-import { FairQueue } from './fair-queue';
+import { FairQueue } from './inbound-scheduler';
 
 /** Work that ends when it is told to; `order` says what has begun. */
 function bench(slots: number): {

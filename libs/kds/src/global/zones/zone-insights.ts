@@ -1,13 +1,16 @@
 import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { Fenced, type Note, type SessionRecord } from '@causeway/store';
-import { pendingIncarnationDocument, reportDocument } from '../session/insight-documents';
-import { healthOf, type Health, type KindReport } from '../session/kind-report';
-import type { DoubtfulClaims } from './doubtful-claims';
-import type { LiveSessions, LiveStream } from './live-sessions';
-import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
-import type { RefusedStores } from './refused-stores';
-import type { StreamEndings } from './stream-endings';
+import {
+  pendingIncarnationDocument,
+  reportDocument,
+  healthOf,
+  type Health,
+  type KindReport,
+} from '../../session/kind-report';
+import type { DoubtfulClaims, RefusedStores, StreamEndings } from './zone-incidents';
+import type { LiveSessions, LiveStream } from '../live-sessions';
+import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from '../global-sync-options';
 
 /** Where insights of zones stand beside the log, by zone. */
 export const INSIGHT_AREA = 'zone-insight';
