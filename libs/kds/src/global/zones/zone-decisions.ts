@@ -4,7 +4,7 @@ import { confirmPeerIncarnation } from '../../session/peer-state';
 import type { DoubtfulClaims, Adoption, RefusedStores } from './zone-incidents';
 import type { LiveSessions } from '../live-sessions';
 import type { GlobalSyncOptions } from '../global-sync-options';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 
 /** What only an operator can know of a zone. Any replica takes it, and saying it again changes nothing. */
 export interface ZoneDecisions {
@@ -63,7 +63,7 @@ export class Quarantines {
   private readonly read = new WeakMap<Resource, Quarantine>();
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly registry: Registry,
   ) {}
 

@@ -2,7 +2,7 @@ import { type Clock, TokenBucket, type Rate } from '@causeway/runtime';
 import { InboundQueue, InboundBudget, type InboundBounds } from './inbound-queue';
 import { InboundScheduler } from './inbound-scheduler';
 import type { ListenedStream } from '../peer-stream';
-import type { Change, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexReader, WriteResult } from '@causeway/store';
 
 /** What zones may cost a replica of the global. */
 export interface InboundSettings {
@@ -138,7 +138,7 @@ export interface InboundShareOptions {
   /** Who it is that has the share. */
   readonly peer: string;
   readonly scheduler: InboundScheduler;
-  readonly index: Pick<ResourceIndex, 'reached'>;
+  readonly index: Pick<IndexReader, 'reached'>;
   readonly pace?: PeerRateLimiter;
   readonly signal: AbortSignal;
 }

@@ -145,7 +145,13 @@ export class OutboundStream {
 
   reports(): readonly KindReport[] {
     const direction = this.options.controlPlane === 'global' ? 'down' : 'up';
-    return [...this.outbox.progress()].map(([kind, figures]) => ({ ...figures, kind, direction, held: 0 }));
+    return [...this.outbox.progress()].map(([kind, { lastAnswerAt, ...progress }]) => ({
+      ...progress,
+      ...(lastAnswerAt === undefined ? {} : { movedAt: lastAnswerAt }),
+      kind,
+      direction,
+      held: 0,
+    }));
   }
 
   private subscribe(kind: string): void {
@@ -201,7 +207,7 @@ export class OutboundStream {
     const position = {
       ...point,
       ...(revision === 0 ? {} : { mac: standing.mac(kind, point) }),
-      more: part === 'piece',
+      more: part === 'chunk',
       resumed,
       gone,
     };
