@@ -1,4 +1,4 @@
-import { Forbidden, type StorePoint, computedLabels, type Registry } from '@causeway/resources';
+import { globalIdentity, Forbidden, type StorePoint, computedLabels, type Registry } from '@causeway/resources';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { SessionOpening, SessionRequest, ResourceStore } from '@causeway/store';
 import { PeerState, type ResumePoint } from '../session/peer-state';
@@ -193,7 +193,7 @@ function opened(
 export async function ensureZone(store: ResourceStore, registry: Registry, zone: string): Promise<void> {
   const kind = registry.kind('Zone');
   if (!kind) return;
-  const id = { kind: kind.name, mesh: '', zone: '', namespace: '', name: zone };
+  const id = globalIdentity(kind.name, zone);
   if (await store.get(id)) return;
   const labels = computedLabels(kind, id, { role: 'global' });
   await store.write({ changes: [{ type: 'put', id, expect: 'absent', labels, spec: {} }], onRefusal: 'skip' });

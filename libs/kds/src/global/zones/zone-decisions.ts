@@ -1,4 +1,4 @@
-import { NotFound, Forbidden, type Registry, type Resource } from '@causeway/resources';
+import { globalIdentity, NotFound, Forbidden, type Registry, type Resource } from '@causeway/resources';
 import { type PendingIncarnation, QUARANTINED, quarantineOf, type Quarantine } from '@causeway/sync';
 import { confirmPeerIncarnation } from '../../session/peer-state';
 import type { DoubtfulClaims, Adoption, RefusedStores } from './zone-incidents';
@@ -78,7 +78,7 @@ export class Quarantines {
 
   /** Of the zone with this name; undefined where it is not known. */
   ofZone(name: string): Quarantine | undefined {
-    const zone = this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name });
+    const zone = this.index.get(globalIdentity('Zone', name));
     return zone && this.of(zone);
   }
 

@@ -145,13 +145,7 @@ export class OutboundStream {
 
   reports(): readonly KindReport[] {
     const direction = this.options.controlPlane === 'global' ? 'down' : 'up';
-    return [...this.outbox.progress()].map(([kind, { lastAnswerAt, ...progress }]) => ({
-      ...progress,
-      ...(lastAnswerAt === undefined ? {} : { movedAt: lastAnswerAt }),
-      kind,
-      direction,
-      held: 0,
-    }));
+    return [...this.outbox.progress()].map(([kind, progress]) => ({ ...progress, kind, direction, held: 0 }));
   }
 
   private subscribe(kind: string): void {
