@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { HostnameLoop } from '@causeway/controllers';
-import { claimRule, ClaimTable, type ClaimRule } from '@causeway/naming';
+import { HostnameReconciler } from '@causeway/controllers';
+import { parseGenerator, ClaimTable, type ParsedGenerator } from '@causeway/naming';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import { ResourceIndex, type Change, type StoreChange } from '@causeway/store';
 
@@ -40,8 +40,8 @@ function generator(i: number, labels: Record<string, string> = {}): Resource {
   return resource(id, { creationOrder: i + 1, spec: { selector: { meshService: { labels } }, template } });
 }
 
-function rule(i: number, labels?: Record<string, string>): ClaimRule {
-  return claimRule(generator(i, labels), false);
+function rule(i: number, labels?: Record<string, string>): ParsedGenerator {
+  return parseGenerator(generator(i, labels), false);
 }
 
 function timed(work: () => void): number {
@@ -65,7 +65,7 @@ function tableFigures(services: readonly Resource[]): object {
   const before = heapMegabytes();
   const table = new ClaimTable('zone-0');
   const planned = (): void => {
-    for (const key of table.takeTouched()) table.addressesOf(key);
+    for (const key of table.takeChanged()) table.addressesOf(key);
   };
   const fromNothing = timed(() => {
     table.addMesh('default');
@@ -97,7 +97,7 @@ function loopFigures(services: readonly Resource[]): object {
   const mesh = resource({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' });
   const generators = Array.from({ length: GENERATORS }, (_, i) => generator(i));
   index.load({ point, resources: [mesh, ...generators, ...services], tombstones: [] });
-  const loop = new HostnameLoop({ role: 'zone', zone: 'zone-0', federated: true });
+  const loop = new HostnameReconciler({ role: 'zone', zone: 'zone-0', federated: true });
   index.subscribe((event) => loop.observe(event));
   let longest = 0;
   let first: readonly Change[] = [];

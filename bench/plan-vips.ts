@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { createZoneLoops, LoopRunner, poolFigures, type ControlLoop } from '@causeway/controllers';
+import { createZoneReconcilers, LoopRunner, poolMetrics, type ControlLoop } from '@causeway/controllers';
 import { isJsonObject, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
@@ -50,7 +50,9 @@ function megabytes(): { readonly heap: number; readonly rss: number } {
 }
 
 function vipLoop(): ControlLoop {
-  const loop = createZoneLoops({ cp: CP, ranges: { MeshService: '241.0.0.0/8' } }).find(({ name }) => name === 'vip');
+  const loop = createZoneReconcilers({ cp: CP, ranges: { MeshService: '241.0.0.0/8' } }).find(
+    ({ name }) => name === 'vip',
+  );
   if (!loop) throw new Error('a zone has no vip loop');
   return loop;
 }
@@ -115,7 +117,7 @@ async function main(): Promise<void> {
     one_more_ms: oneMore,
     take_over_ms: takeOver,
     distinct: distinctVips(index),
-    used: poolFigures([loop])['MeshService']?.used,
+    used: poolMetrics([loop])['MeshService']?.used,
     heap_mb: { before: before.heap, after: after.heap },
     rss_mb: after.rss,
   };

@@ -99,8 +99,8 @@ export class DnsZone {
   }
 
   /** The value of a figure, summed over the label sets that have these labels. */
-  figure(name: string, labels: Readonly<Record<string, string>> = {}): number {
-    const found = this.dns.figures().find((figure) => figure.name === name);
+  metric(name: string, labels: Readonly<Record<string, string>> = {}): number {
+    const found = this.dns.metrics().find((figure) => figure.name === name);
     if (!found) throw new Error(`there is no figure ${name}`);
     return [...found.read()]
       .filter((each) => Object.entries(labels).every(([key, value]) => each.labels?.[key] === value))

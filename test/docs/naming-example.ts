@@ -1,8 +1,8 @@
 import { Admission, parseYaml } from '@causeway/admission';
-import { createZoneLoops, HostnameExplainer } from '@causeway/controllers';
+import { createZoneReconcilers, HostnameExplainer } from '@causeway/controllers';
 import { coreKinds } from '@causeway/kinds';
 import { describeIdentity, type ControlPlane, type Resource } from '@causeway/resources';
-import { EAST, LoopWorld, remove, type Replica } from '../support/loop-world';
+import { EAST, LoopHarness, remove, type Replica } from '../support/loop-harness';
 import type { PageBlock } from './page-examples';
 
 const RANGES = { MeshService: '241.0.0.0/8', MeshExternalService: '242.0.0.0/8', MeshMultiZoneService: '243.0.0.0/8' };
@@ -25,13 +25,13 @@ interface ShownAddress {
  * the `reason` behind it.
  */
 export class NamingExample {
-  private readonly world = new LoopWorld();
+  private readonly world = new LoopHarness();
   private replica: Replica = this.world.replica();
   private refusal = '';
 
   async start(ranges: Record<string, string> = RANGES): Promise<undefined> {
     this.replica = this.world.replica(`replica-${this.world.revision}`);
-    await this.replica.lead(createZoneLoops({ cp: EAST, ranges }));
+    await this.replica.lead(createZoneReconcilers({ cp: EAST, ranges }));
     return this.make('type: Mesh\nname: default', 'global');
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSyncDecisions, openZoneAccess } from './open-zone-access';
 import { namingFixture } from './naming-fixture';
-import { ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const TEXT = readFileSync(join(__dirname, '..', '..', 'docs', 'reference', 'api.md'), 'utf8');
 
@@ -61,9 +61,9 @@ describe('docs/reference/api.md', () => {
   });
 
   it('names every path of the server and of the views', async () => {
-    const api: Parsed = (await fixtures.get(6681)?.server.inject({ url: '/openapi.json' }))?.json();
+    const api: ParsedJson = (await fixtures.get(6681)?.server.inject({ url: '/openapi.json' }))?.json();
     const served = Object.keys(api.paths).filter((path) =>
-      Object.values<Parsed>(api.paths[path]).some((operation) => operation.tags?.includes('Server')),
+      Object.values<ParsedJson>(api.paths[path]).some((operation) => operation.tags?.includes('Server')),
     );
     expect(served.length).toBeGreaterThan(10);
     for (const path of served) expect([path, TEXT.includes(path)]).toEqual([path, true]);

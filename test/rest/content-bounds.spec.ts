@@ -1,6 +1,6 @@
 import { restFixture, type RestFixture } from './rest-fixture';
 
-interface Refusal {
+interface RefusedContent {
   readonly status: number;
   readonly detail: string;
   readonly fields: readonly string[];
@@ -17,7 +17,7 @@ describe('what a resource may hold', () => {
   const put = (document: object, url = path): ReturnType<RestFixture['server']['inject']> =>
     rest.server.inject({ method: 'PUT', url, payload: { type: 'MeshService', name: 'redis', ...document } });
 
-  async function refusal(document: object, url = path): Promise<Refusal> {
+  async function refusal(document: object, url = path): Promise<RefusedContent> {
     const answer = await put(document, url);
     const { detail, invalid_parameters: listed } = answer.json();
     const fields = listed.map(({ field, rule }: { field: string; rule: string }) => `${field} ${rule}`);

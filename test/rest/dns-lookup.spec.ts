@@ -1,8 +1,8 @@
-import { restFixture, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('GET /_dns/lookup', () => {
   let rest: RestFixture;
-  const lookup = async (query: string): Promise<[number, Parsed]> => {
+  const lookup = async (query: string): Promise<[number, ParsedJson]> => {
     const answer = await rest.server.inject({ url: `/_dns/lookup${query}` });
     return [answer.statusCode, answer.json()];
   };

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@causeway/resources';
-import type { Seed } from './rest-fixture';
+import type { SeedResource } from './rest-fixture';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
-const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): Seed => ({
+const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): SeedResource => ({
   id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name },
   spec,
   ...(status ? { status } : {}),
 });
-const service = (name: string, spec: JsonObject, status?: JsonObject): Seed => ({
+const service = (name: string, spec: JsonObject, status?: JsonObject): SeedResource => ({
   id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name },
   spec,
   ...(status ? { status } : {}),
@@ -36,7 +36,7 @@ interface Report {
 
 describe('GET /_doctor', () => {
   let rest: RestFixture;
-  const open = async (options: FixtureOptions, ...seeds: readonly Seed[]): Promise<void> => {
+  const open = async (options: FixtureOptions, ...seeds: readonly SeedResource[]): Promise<void> => {
     rest = await restFixture({ cp: { role: 'global' }, ...options });
     await rest.seed(...seeds);
   };
@@ -53,7 +53,7 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
-      ...['rules', 'conditions', 'claims', 'stores', 'lives', 'rejections', 'lost', 'quarantine'],
+      ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('GET /_doctor', () => {
     ]);
     expect(said('claims')).toEqual([expect.stringContaining('causeway zones reset-epoch east')]);
     expect(said('stores')).toEqual([expect.stringContaining('causeway zones adopt east s2')]);
-    expect(said('lives')).toEqual([expect.stringContaining('causeway zones confirm east')]);
+    expect(said('incarnations')).toEqual([expect.stringContaining('causeway zones confirm east')]);
     expect(said('rejections')).toEqual([expect.stringContaining('redis-x.default is rejected: quarantined')]);
     expect(said('lost')).toEqual([expect.stringContaining('policy keep')]);
     expect(said('quarantine')).toEqual([

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { restFixture, serviceId, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, serviceId, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const INPUT = join(__dirname, 'testdata', 'errors.input.yaml');
 const GOLDEN = join(__dirname, 'testdata', 'errors.golden.yaml');
@@ -18,7 +18,7 @@ interface Bad {
 
 describe('what the operator is told of a bad request', () => {
   const fixtures: Record<string, RestFixture> = {};
-  const told: Record<string, Parsed> = {};
+  const told: Record<string, ParsedJson> = {};
   const cases = parse(readFileSync(INPUT, 'utf8')) as Bad[];
 
   beforeAll(async () => {

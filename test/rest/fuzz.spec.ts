@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { coreKinds } from '@causeway/kinds';
 import type { Kind } from '@causeway/resources';
-import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 /** How many requests are sent, half of them to a zone and half to a global. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 10_000);
@@ -37,8 +37,8 @@ const junk = fc.oneof(
 const edits = fc.array(fc.tuple(fc.nat(60), fc.constantFrom('replace', 'remove', 'add'), junk), { maxLength: 3 });
 
 /** A good document with some of its parts replaced, removed or added. */
-const documentOf = (of: Kind, called: string): fc.Arbitrary<Parsed> =>
-  edits.map((some) => some.reduce<Parsed>((at, edit) => mutate(at, edit), example(of, called)));
+const documentOf = (of: Kind, called: string): fc.Arbitrary<ParsedJson> =>
+  edits.map((some) => some.reduce<ParsedJson>((at, edit) => mutate(at, edit), example(of, called)));
 const document = fc.tuple(kind, name).chain(([of, called]) => documentOf(of, called));
 
 const body = fc.oneof(
@@ -188,8 +188,8 @@ describe.each([
   }, 600_000);
 });
 
-function example(of: Kind, called: string): Parsed {
-  const [spec] = (of.spec as Parsed).examples;
+function example(of: Kind, called: string): ParsedJson {
+  const [spec] = (of.spec as ParsedJson).examples;
   return {
     type: of.name,
     ...(of.scope === 'mesh' ? { mesh: 'default' } : {}),
@@ -199,10 +199,10 @@ function example(of: Kind, called: string): Parsed {
   };
 }
 
-function mutate(root: Parsed, [where, how, value]: [number, string, Parsed]): Parsed {
+function mutate(root: ParsedJson, [where, how, value]: [number, string, ParsedJson]): ParsedJson {
   const copy = structuredClone(root);
-  const places: [Parsed, string | number][] = [];
-  const visit = (node: Parsed): void => {
+  const places: [ParsedJson, string | number][] = [];
+  const visit = (node: ParsedJson): void => {
     if (typeof node !== 'object' || node === null) return;
     for (const key of Object.keys(node)) {
       places.push([node, key]);

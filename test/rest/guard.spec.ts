@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { coreKinds } from '@causeway/kinds';
-import type { ServedRoute } from '@causeway/rest';
+import type { RegisteredRoute } from '@causeway/rest';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 import { openSyncDecisions, openZoneAccess } from './open-zone-access';
 
@@ -30,7 +30,7 @@ function isSafe(method: string): boolean {
 }
 
 /** Every route with every method, for every kind where it has one. */
-function everyCall(routes: readonly ServedRoute[]): readonly Tried[] {
+function everyCall(routes: readonly RegisteredRoute[]): readonly Tried[] {
   return routes.flatMap(({ path, methods }) => {
     const kinds = path.includes(':plural')
       ? coreKinds.kinds.filter((kind) => path.startsWith('/meshes/:mesh') === (kind.scope === 'mesh'))

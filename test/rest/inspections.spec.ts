@@ -1,4 +1,4 @@
-import { restFixture, serviceId, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, serviceId, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const address = (hostname: string, status: string): object => ({
   hostname,
@@ -9,13 +9,13 @@ const address = (hostname: string, status: string): object => ({
 describe('views', () => {
   let rest: RestFixture;
   beforeAll(async () => {
-    const explainHostname = (question: object): Parsed => ({ asked: question });
-    const insightOf = (resource: { id: { name: string } }): Parsed =>
+    const explainHostname = (question: object): ParsedJson => ({ asked: question });
+    const insightOf = (resource: { id: { name: string } }): ParsedJson =>
       resource.id.name === 'west' ? undefined : { subscriptions: [{ id: '1' }] };
     rest = await restFixture({ insights: { explainHostname, insightOf } });
     const labels = { 'kuma.io/zone': 'east', 'kuma.io/mesh': 'default', 'kuma.io/display-name': 'redis' };
     const dataplane = { kind: 'Dataplane', mesh: 'default', zone: 'east', namespace: 'default' };
-    const networking = (app: string): Parsed => ({
+    const networking = (app: string): ParsedJson => ({
       networking: { address: '10.0.0.1', inbound: [{ port: 80, tags: { app } }] },
     });
     await rest.seed(
@@ -29,7 +29,7 @@ describe('views', () => {
             address('c.mesh', 'NotAvailable'),
           ],
           dataplaneProxies: { total: 2, healthy: 1 },
-        } as Parsed,
+        } as ParsedJson,
       },
       { id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' }, spec: { enabled: true } },
       { id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'west' } },
@@ -43,7 +43,7 @@ describe('views', () => {
   });
   afterAll(() => rest.close());
 
-  const get = async (url: string): Promise<Parsed> => {
+  const get = async (url: string): Promise<ParsedJson> => {
     const answer = await rest.server.inject({ url });
     expect([url, answer.statusCode]).toEqual([url, 200]);
     return answer.json();
@@ -58,7 +58,7 @@ describe('views', () => {
       instanceId: 'test-1',
     });
     const { resources } = await get('/_resources');
-    expect(resources.find((kind: Parsed) => kind.name === 'MeshService')).toEqual({
+    expect(resources.find((kind: ParsedJson) => kind.name === 'MeshService')).toEqual({
       ...{
         name: 'MeshService',
         scope: 'Mesh',
@@ -75,7 +75,7 @@ describe('views', () => {
       },
       confidential: false,
     });
-    expect(resources.find((kind: Parsed) => kind.name === 'Mesh').readOnly).toBe(true);
+    expect(resources.find((kind: ParsedJson) => kind.name === 'Mesh').readOnly).toBe(true);
   });
 
   it('of one resource by its identifier', async () => {
@@ -153,7 +153,7 @@ describe('views', () => {
 
   it('of all hostnames of a mesh, where a part of the program knows them', async () => {
     expect((await rest.server.inject({ url: '/meshes/default/hostnames' })).statusCode).toBe(404);
-    const hostnames = (mesh: string, part: Parsed): Promise<Parsed> =>
+    const hostnames = (mesh: string, part: ParsedJson): Promise<ParsedJson> =>
       Promise.resolve({ total: 5, items: [{ hostname: `a.${mesh}`, part }] });
     const other = await restFixture({ insights: { hostnames } });
     try {
@@ -167,13 +167,13 @@ describe('views', () => {
   });
 
   it('of the claims on a hostname', async () => {
-    const ask = async (payload: object | string): Promise<[number, Parsed]> => {
+    const ask = async (payload: object | string): Promise<[number, ParsedJson]> => {
       const answer = await rest.server.inject({ method: 'POST', url: '/_explain/hostname', payload });
       return [answer.statusCode, answer.json()];
     };
     expect(await ask({ hostname: 'a.mesh' })).toEqual([200, { asked: { hostname: 'a.mesh', mesh: 'default' } }]);
     const [status, problem] = await ask({ hostname: 1, mesh: 2, extra: 3 });
-    expect([status, problem.invalid_parameters.map((violation: Parsed) => violation.field)]).toEqual([
+    expect([status, problem.invalid_parameters.map((violation: ParsedJson) => violation.field)]).toEqual([
       422,
       ['hostname', 'mesh', 'extra'],
     ]);

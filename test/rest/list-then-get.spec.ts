@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
-import { meshId, restFixture, type Parsed, type RestFixture } from './rest-fixture';
+import { meshId, restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const ZONES = ['', 'east', 'west'];
 
@@ -21,7 +21,7 @@ describe('what a list shows can be read by its name (peers 41)', () => {
   });
   afterAll(() => fixture.close());
 
-  const read = async (url: string): Promise<Parsed> => {
+  const read = async (url: string): Promise<ParsedJson> => {
     const answer = await fixture.server.inject({ url });
     expect([url, answer.statusCode]).toEqual([url, 200]);
     return answer.json();

@@ -1,4 +1,4 @@
-import { restFixture, serviceId, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, serviceId, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('lists', () => {
   let rest: RestFixture;
@@ -14,12 +14,12 @@ describe('lists', () => {
   });
   afterAll(() => rest.close());
 
-  const get = async (url: string): Promise<{ status: number; body: Parsed }> => {
+  const get = async (url: string): Promise<{ status: number; body: ParsedJson }> => {
     const answer = await rest.server.inject({ url, headers: { host: 'cp:5681' } });
     return { status: answer.statusCode, body: answer.json() };
   };
-  const places = (body: Parsed): string[] =>
-    body.items.map((item: Parsed) =>
+  const places = (body: ParsedJson): string[] =>
+    body.items.map((item: ParsedJson) =>
       [item.mesh, item.name, item.labels['kuma.io/zone'] ?? '', item.namespace].join('/'),
     );
 

@@ -6,7 +6,7 @@ import { Errors } from 'typebox/schema';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind } from '@causeway/resources';
 import { namingFixture } from './naming-fixture';
-import { restFixture, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 import { openSyncDecisions, openZoneAccess } from './open-zone-access';
 
 const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
@@ -15,7 +15,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 describe('openapi.json', () => {
   let rest: RestFixture;
-  let api: Parsed;
+  let api: ParsedJson;
   beforeAll(async () => {
     rest = await restFixture();
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
@@ -35,7 +35,7 @@ describe('openapi.json', () => {
   });
 
   it('names exactly the methods that each path takes', async () => {
-    for (const [path, item] of Object.entries<Parsed>(api.paths)) {
+    for (const [path, item] of Object.entries<ParsedJson>(api.paths)) {
       const url = path.replace('{mesh}', 'default').replace('{name}', 'x').replace('{kri}', 'x');
       const { statusCode, headers } = await rest.server.inject({ method: 'OPTIONS', url });
       const said = METHODS.filter((method) => method in item).map((method) => method.toUpperCase());
@@ -47,7 +47,7 @@ describe('openapi.json', () => {
   });
 
   it('gives every operation an id of its own', () => {
-    const ids = Object.values<Parsed>(api.paths).flatMap((item) =>
+    const ids = Object.values<ParsedJson>(api.paths).flatMap((item) =>
       METHODS.flatMap((method) => item[method]?.operationId ?? []),
     );
     expect(new Set(ids).size).toBe(ids.length);
@@ -77,9 +77,9 @@ describe.each([
   ['global', GLOBAL],
 ])('every example works on a %s', (_role, cp) => {
   let rest: RestFixture;
-  let api: Parsed;
+  let api: ParsedJson;
   beforeAll(async () => {
-    const dnsLookup = (question: object): Parsed => ({ ...question });
+    const dnsLookup = (question: object): ParsedJson => ({ ...question });
     const open = { zoneAccess: openZoneAccess, syncDecisions: openSyncDecisions };
     rest = await namingFixture(cp, { insights: { dnsLookup }, ...open });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
@@ -87,18 +87,18 @@ describe.each([
   afterAll(() => rest.close());
 
   const readOnly = coreKinds.kinds.filter((kind) => !kind.sync.writtenOn.includes(cp.role));
-  const resolve = (node: Parsed): Parsed =>
+  const resolve = (node: ParsedJson): ParsedJson =>
     node.$ref
       ? node.$ref
           .slice(2)
           .split('/')
-          .reduce((at: Parsed, key: string) => at[key], api)
+          .reduce((at: ParsedJson, key: string) => at[key], api)
       : node;
 
   const call = async (method: (typeof METHODS)[number], path: string): Promise<[string, number]> => {
     const item = api.paths[path];
     const operation = item[method];
-    const parameters: Parsed[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve);
+    const parameters: ParsedJson[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve);
     const place = parameters
       .filter((p) => p.in === 'path')
       .reduce((at, p) => at.replace(`{${p.name}}`, p.example), path);
@@ -106,7 +106,7 @@ describe.each([
     // Optional on a zone; the document is one for both.
     if (cp.role === 'global' && path === '/_explain/hostname') query.push('zone=example');
     const url = query.length > 0 ? `${place}?${query.join('&')}` : place;
-    const contents = Object.entries<Parsed>(operation.requestBody?.content ?? {});
+    const contents = Object.entries<ParsedJson>(operation.requestBody?.content ?? {});
     const [type, media] = contents.find(([name]) => name.endsWith('json')) ?? [];
     const body =
       media === undefined ? {} : { payload: JSON.stringify(media.example), headers: { 'content-type': type } };
@@ -121,7 +121,9 @@ describe.each([
   };
 
   it('in the order in which one would try them, and is answered as described', async () => {
-    await rest.seed(...readOnly.map((kind) => ({ id: exampleId(kind, cp), spec: (kind.spec as Parsed).examples[0] })));
+    await rest.seed(
+      ...readOnly.map((kind) => ({ id: exampleId(kind, cp), spec: (kind.spec as ParsedJson).examples[0] })),
+    );
     for (const method of ['put', 'get', 'post', 'patch', 'delete'] as const) {
       for (const path of Object.keys(api.paths).filter((p) => method in api.paths[p])) {
         const refused = method !== 'get' && readOnly.some((kind) => path.endsWith(`/${kind.plural}/{name}`));

@@ -11,11 +11,11 @@ export interface RestFixture {
   readonly store: MemoryStore;
   readonly index: ResourceIndex;
   /** Writes past admission, as sync and controllers do; the index has it when this resolves. */
-  seed(...resources: readonly Seed[]): Promise<void>;
+  seed(...resources: readonly SeedResource[]): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Seed {
+export interface SeedResource {
   readonly id: Identity;
   readonly labels?: Labels;
   readonly spec?: JsonObject;
@@ -46,7 +46,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
     clock: systemClock,
     operatorToken,
   });
-  const seed = async (...seeds: readonly Seed[]): Promise<void> => {
+  const seed = async (...seeds: readonly SeedResource[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({
       ...{ type: 'put' as const, id, expect: 'any' as const, labels: { ...zoneLabel(id), ...labels }, spec },
       ...(status ? { status } : {}),
@@ -83,4 +83,4 @@ export function serviceId(name: string, zone = 'east'): Identity {
 }
 
 /** What JSON.parse gives: tests look into answers without decoding them first. */
-export type Parsed = ReturnType<typeof JSON.parse>;
+export type ParsedJson = ReturnType<typeof JSON.parse>;

@@ -1,5 +1,5 @@
 import { hashedName } from '@causeway/naming';
-import { restFixture, serviceId, ZONE_EAST, type Parsed, type RestFixture } from './rest-fixture';
+import { restFixture, serviceId, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('writes', () => {
   let rest: RestFixture;
@@ -14,7 +14,7 @@ describe('writes', () => {
     url: string,
     payload?: object,
     headers: Record<string, string> = {},
-  ): Promise<Parsed> => {
+  ): Promise<ParsedJson> => {
     const answer = await rest.server.inject({ method, url, headers, ...(payload ? { payload } : {}) });
     return {
       status: answer.statusCode,

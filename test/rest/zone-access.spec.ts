@@ -31,7 +31,7 @@ class NotedAccess implements ZoneAccess {
   }
 }
 
-interface Sent {
+interface SentRequest {
   readonly url?: string;
   readonly method?: 'GET' | 'POST';
   readonly payload?: object;
@@ -45,7 +45,7 @@ describe('how zones are let in, by REST', () => {
     zoneAccess = new NotedAccess();
     rest = await restFixture({ ...GLOBAL, zoneAccess, ...options });
   };
-  const send = async ({ url = '/tokens/zone', method = 'POST', payload, headers = {} }: Sent) =>
+  const send = async ({ url = '/tokens/zone', method = 'POST', payload, headers = {} }: SentRequest) =>
     rest.server.inject({ url, method, headers, ...(payload ? { payload } : {}) });
   const order = { zone: 'east', validFor: '720h' };
 

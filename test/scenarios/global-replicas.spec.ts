@@ -39,7 +39,7 @@ describe('two replicas of the global on one database', () => {
     await west.holds(redis(), ({ spec }) => spec['state'] === 'Unavailable');
     await east.delete('MeshService', 'redis');
     await west.lacks(redis());
-    expect([first, second].map((global) => [...(global.sync?.figures().keys() ?? [])])).toEqual([['east'], ['west']]);
+    expect([first, second].map((global) => [...(global.sync?.reports().keys() ?? [])])).toEqual([['east'], ['west']]);
   });
 
   it('a zone that goes over to the other replica is sent what changed, and nothing else', async () => {
@@ -94,7 +94,7 @@ describe('two replicas of the global on one database', () => {
     // Before it joins: what it finds on joining it says in its own right.
     await newer.put('MeshService', 'redis', { ...SPEC, state: 'newest' });
     await newer.join(second);
-    await until('the newer session is open', () => second.sync?.figures().has('east'));
+    await until('the newer session is open', () => second.sync?.reports().has('east'));
     await lock.release();
     await second.holds(redis(), ({ spec }) => spec['state'] === 'newest');
     await first.left('east');
@@ -117,7 +117,7 @@ describe('two replicas of the global on one database', () => {
     await east.lapse();
     await newer.join(second);
     await lock.stopped(2);
-    expect(second.sync?.figures().has('east')).toBe(false);
+    expect(second.sync?.reports().has('east')).toBe(false);
     await newer.put('MeshService', 'redis', { ...SPEC, state: 'newest' });
     await lock.release();
     await second.holds(redis(), ({ spec }) => spec['state'] === 'newest');
@@ -140,7 +140,7 @@ describe('two replicas of the global on one database', () => {
       await other.leave();
       await recordVersions(world.homes.url('north'));
       await other.join(second);
-      await until('north is on the replica that lags', () => second.sync?.figures().has('north'));
+      await until('north is on the replica that lags', () => second.sync?.reports().has('north'));
       expect(second.names('MeshService')).toEqual([]);
       // Time enough for an answer that must not be given yet.
       for (const name of LATER) {

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneKeeper } from '@causeway/kds';
+import { createZoneLifecycleLoop } from '@causeway/kds';
 import type { TestGlobal } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 
@@ -118,7 +118,7 @@ async function keeperRound({ state, index }: TestGlobal): Promise<void> {
   const { store, sessions } = state;
   const failures: unknown[] = [];
   const logger = { ...silentLogger, warn: (message: string, fields: unknown) => void failures.push([message, fields]) };
-  const keeper = createZoneKeeper({
+  const keeper = createZoneLifecycleLoop({
     ...{ store, sessions, index, registry: coreKinds, clock: systemClock, logger, term },
     lost: { policy: 'keep', after: 600_000 },
   });

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock, type Logger } from '@causeway/runtime';
-import { DEFAULT_ATTEMPTS, type AuthPort } from '@causeway/kds';
+import { DEFAULT_ATTEMPTS, type ZoneAuthenticator } from '@causeway/kds';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import { RawHandshaker, type Shaken } from './raw-handshake';
 
@@ -20,8 +20,8 @@ describe('a zone that lies in its handshake', () => {
     lines = [];
     const warn: Logger['warn'] = (message, fields = {}) => void lines.push({ message, fields: { ...fields } });
     const logger: Logger = { debug: () => undefined, info: () => undefined, warn, error: warn, child: () => logger };
-    const auth: AuthPort = {
-      admit: ({ token }) => (token === 'wrong' ? Promise.reject(new Error('not you')) : Promise.resolve({})),
+    const auth: ZoneAuthenticator = {
+      authenticate: ({ token }) => (token === 'wrong' ? Promise.reject(new Error('not you')) : Promise.resolve({})),
     };
     global = new TestGlobal({ clock, attempts: DEFAULT_ATTEMPTS, logger, auth });
     west = new TestZone('west');

@@ -1,10 +1,10 @@
-import { ConditionsLoop, createZoneLoops } from '@causeway/controllers';
+import { ConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
 import { createDnsServer, type DnsServer } from '@causeway/dns';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
-import { EAST, idOf, LoopWorld, put, remove, type Replica } from '../support/loop-world';
+import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../support/loop-harness';
 
 const SPEC = { ports: [{ port: 80 }] };
 const SHOP: Identity = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'shop' };
@@ -21,17 +21,17 @@ const everybody: Change = {
 };
 
 describe('a Mesh that is missing', () => {
-  let world: LoopWorld;
+  let world: LoopHarness;
   let replica: Replica;
   let dns: DnsServer;
 
   beforeEach(async () => {
-    world = new LoopWorld();
+    world = new LoopHarness();
     replica = world.replica();
     const ranges = { MeshService: '241.0.0.0/8' };
     await replica.lead([
-      ...createZoneLoops({ cp: EAST, ranges }),
-      new ConditionsLoop({ cp: EAST, registry: coreKinds }),
+      ...createZoneReconcilers({ cp: EAST, ranges }),
+      new ConditionsReconciler({ cp: EAST, registry: coreKinds }),
     ]);
     dns = createDnsServer({ index: replica.index, zone: 'east', clock: world.clock, logger: silentLogger });
     await apply(put(SHOP, {}), everybody, put(theirs, SPEC), put(ours, SPEC));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneKeeper, type ZoneKeeper } from '@causeway/kds';
+import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '@causeway/kds';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';
 import { ReplicaWorld, SPEC } from './replica-world';
@@ -12,7 +12,7 @@ describe('what an operator keeps away, on a global of two replicas', () => {
   /** It leads, and no zone is connected to it. */
   let leader: TestGlobal;
   let other: TestGlobal;
-  let keeper: ZoneKeeper;
+  let keeper: ZoneLifecycleLoop;
   let east: TestZone;
   let west: TestZone;
 
@@ -124,11 +124,11 @@ describe('what an operator keeps away, on a global of two replicas', () => {
 });
 
 /** Keeps the zones in order, as the leader of the global does; rounds are made by the test. */
-async function keep({ state, index }: TestGlobal): Promise<ZoneKeeper> {
+async function keep({ state, index }: TestGlobal): Promise<ZoneLifecycleLoop> {
   const holder = randomUUID();
   const epoch = (await state.lease.takeOver((await state.lease.readEpoch()).epoch, holder, 1_000_000)) ?? 0;
   const term = { epoch, holder, signal: new AbortController().signal };
   const { store, sessions } = state;
   const parts = { store, sessions, index, registry: coreKinds, clock: systemClock, logger: silentLogger };
-  return createZoneKeeper({ ...parts, term, lost: { policy: 'keep', after: 600_000 } });
+  return createZoneLifecycleLoop({ ...parts, term, lost: { policy: 'keep', after: 600_000 } });
 }

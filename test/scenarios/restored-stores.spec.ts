@@ -28,7 +28,7 @@ describe('stores that are set back or made anew', () => {
   /** Nothing waits for an answer: a stream on which something waits while the clock jumps has stalled. */
   const quiet = (): Promise<unknown> =>
     until('nothing is under way', () =>
-      [...(global.sync?.figures().values() ?? [])].flat().every(({ behindSince }) => behindSince === undefined),
+      [...(global.sync?.reports().values() ?? [])].flat().every(({ behindSince }) => behindSince === undefined),
     );
   /** Of east, on the global. */
   const held = async (): Promise<number | undefined> => (await global.report('east', 'MeshService', 'up')).held;

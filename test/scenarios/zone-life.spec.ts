@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneKeeper, type ZoneKeeper } from '@causeway/kds';
+import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '@causeway/kds';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 
@@ -12,7 +12,7 @@ describe('a zone is disabled, deleted, or loses its mesh, on a global of two rep
   /** It leads, and no zone is connected to it. */
   let leader: TestGlobal;
   let other: TestGlobal;
-  let keeper: ZoneKeeper;
+  let keeper: ZoneLifecycleLoop;
   let east: TestZone;
   let west: TestZone;
 
@@ -43,7 +43,7 @@ describe('a zone is disabled, deleted, or loses its mesh, on a global of two rep
     await west.join(other);
     await west.lacks(redis());
     expect(west.names('MeshService')).toEqual([]);
-    expect(other.sync?.figures().has('east')).toBe(true);
+    expect(other.sync?.reports().has('east')).toBe(true);
   });
 
   it('enabled while another zone is away, it is there again when that comes back', async () => {
@@ -88,11 +88,11 @@ describe('a zone is disabled, deleted, or loses its mesh, on a global of two rep
 });
 
 /** Keeps the zones in order, as the leader of the global does; rounds are made by the test. */
-async function keep({ state, index }: TestGlobal): Promise<ZoneKeeper> {
+async function keep({ state, index }: TestGlobal): Promise<ZoneLifecycleLoop> {
   const holder = randomUUID();
   const epoch = (await state.lease.takeOver((await state.lease.readEpoch()).epoch, holder, 1_000_000)) ?? 0;
   const term = { epoch, holder, signal: new AbortController().signal };
   const { store, sessions } = state;
   const parts = { store, sessions, index, registry: coreKinds, clock: systemClock, logger: silentLogger };
-  return createZoneKeeper({ ...parts, term, lost: LOST });
+  return createZoneLifecycleLoop({ ...parts, term, lost: LOST });
 }

@@ -1,9 +1,9 @@
-import { programLife } from '../../apps/control-plane/src/program-life';
+import { shutdownSignal } from '../../apps/control-plane/src/shutdown-signal';
 import { createLogger } from '@causeway/telemetry';
 
 /** A program that breaks as its argument says, and says when it was told to end. */
 const logger = createLogger({ level: 'info', program: 'test', pretty: false });
-const life = programLife(() => logger);
+const life = shutdownSignal(() => logger);
 life.signal.addEventListener('abort', () => logger.info('handed over'));
 const work = setInterval(() => undefined, 1_000);
 setTimeout(() => {

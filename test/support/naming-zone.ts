@@ -1,4 +1,4 @@
-import { HostnameLoop } from '@causeway/controllers';
+import { HostnameReconciler } from '@causeway/controllers';
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import { MemoryDisk, MemoryStore, ResourceIndex, type Change, type PutChange } from '@causeway/store';
 
@@ -44,7 +44,7 @@ export interface ShownAddress {
 export class NamingZone {
   readonly store = new MemoryStore(new MemoryDisk());
   readonly index = new ResourceIndex();
-  loop = new HostnameLoop(east);
+  loop = new HostnameReconciler(east);
   /** Writes of the loop so far. */
   writes = 0;
 
@@ -70,7 +70,7 @@ export class NamingZone {
     const result = await this.store.write({ changes, onRefusal: 'skip' });
     this.writes += 1;
     this.follow();
-    this.loop.settled(changes, result);
+    this.loop.onWritten(changes, result);
     return changes;
   }
 
@@ -81,7 +81,7 @@ export class NamingZone {
 
   /** Another replica leads from now on. */
   takeOver(): void {
-    this.loop = new HostnameLoop(east);
+    this.loop = new HostnameReconciler(east);
     this.loop.reset(this.index);
   }
 

@@ -7,12 +7,12 @@ import {
   type MemoryDisk,
   type ResourceStore,
   type SessionStore,
-  type StoreUpkeep,
+  type StoreMaintenance,
 } from '@causeway/store';
 
 /** Where a control plane of a test keeps its state; a `PostgresBackend` is one. */
 export interface PlaneState {
-  readonly store: ResourceStore & StoreUpkeep;
+  readonly store: ResourceStore & StoreMaintenance;
   readonly sessions: SessionStore;
   readonly lease: LeaderLease;
   close(): Promise<void>;

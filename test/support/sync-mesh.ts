@@ -4,7 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { MemoryDisk } from '@causeway/store';
 import {
-  admitEverybody,
+  noAuthentication,
   createGlobalSync,
   createZoneSync,
   type GlobalSync,
@@ -40,14 +40,14 @@ export class TestGlobal extends TestPlane {
 
   /** Resolves when no stream of the zone is open here. */
   async left(zone: string): Promise<void> {
-    while (this.sync?.figures().has(zone)) await new Promise((resolve) => setImmediate(resolve));
+    while (this.sync?.reports().has(zone)) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Waits until all that this global sends and a zone answers has been answered, then the report of one kind. */
   async report(zone: string, kind: string, direction: 'down' | 'up' = 'down'): Promise<KindReport> {
     const find = (): KindReport | undefined =>
       this.sync
-        ?.figures()
+        ?.reports()
         .get(zone)
         ?.find((report) => report.kind === kind && report.direction === direction);
     for (;;) {
@@ -68,8 +68,8 @@ export class TestGlobal extends TestPlane {
       logger: silentLogger,
       instance: 'global-1',
       version: '0.0.0',
-      auth: admitEverybody,
-      upkeep: this.store,
+      auth: noAuthentication,
+      maintenance: this.store,
       attempts: UNLIMITED,
       ...this.overrides,
     });
@@ -122,7 +122,7 @@ export class TestZone extends TestPlane {
       credentials: ChannelCredentials.createInsecure(),
       term: { epoch: this.epoch, holder: this.holder, signal: stop.signal },
       version: '0.0.0',
-      upkeep: this.store,
+      maintenance: this.store,
       backoff: { base: 5, cap: 50 },
       ...this.overrides,
     });

@@ -1,10 +1,10 @@
-import { createZoneLoops, poolFigures, type ControlLoop, type LoopRunner } from '@causeway/controllers';
+import { createZoneReconcilers, poolMetrics, type ControlLoop, type LoopRunner } from '@causeway/controllers';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
-import { EAST, idOf, LoopWorld, put, type Replica } from './loop-world';
+import { EAST, idOf, LoopHarness, put, type Replica } from './loop-harness';
 
 /** How long freed addresses rest here, ms. */
-export const REST = 60_000;
+export const COOLDOWN = 60_000;
 
 /** The ranges of the product. */
 export const DEFAULT_RANGES = {
@@ -15,14 +15,14 @@ export const DEFAULT_RANGES = {
 
 /** A zone in which only the vip loop runs. */
 export class VipZone {
-  readonly world = new LoopWorld();
+  readonly harness = new LoopHarness();
   private process: { readonly replica: Replica; readonly loop: ControlLoop; readonly runner: LoopRunner } | undefined;
 
   /** A new process of the zone's control plane, with these ranges, that takes the lead and settles. */
   async start(ranges: Readonly<Record<string, string>> = DEFAULT_RANGES): Promise<void> {
-    const loop = createZoneLoops({ cp: EAST, ranges, rest: REST }).find(({ name }) => name === 'vip');
+    const loop = createZoneReconcilers({ cp: EAST, ranges, cooldown: COOLDOWN }).find(({ name }) => name === 'vip');
     if (!loop) throw new Error('a zone has no vip loop');
-    const replica = this.world.replica();
+    const replica = this.harness.replica();
     this.process = { replica, loop, runner: await replica.lead([loop]) };
     await replica.settle();
   }
@@ -40,28 +40,28 @@ export class VipZone {
   }
 
   /** Of the range of MeshServices. */
-  figures(): unknown {
-    return poolFigures([this.loop])['MeshService'];
+  metrics(): unknown {
+    return poolMetrics([this.loop])['MeshService'];
   }
 
   /** Writes as users do and lets the loop settle. */
   async apply(...changes: readonly Change[]): Promise<void> {
-    await this.world.write(...changes);
+    await this.harness.write(...changes);
     await this.replica.settle();
   }
 
   async pass(ms: number): Promise<void> {
-    this.world.clock.advance(ms);
+    this.harness.clock.advance(ms);
     await this.replica.settle();
   }
 
   async status(name: string): Promise<JsonObject | undefined> {
-    return (await this.world.get(service(name)))?.status;
+    return (await this.harness.get(service(name)))?.status;
   }
 
   /** The address of a service, all of `status.vip` where it is not ours, undefined where there is none. */
   async vip(id: Identity | string): Promise<unknown> {
-    const row = await this.world.get(typeof id === 'string' ? service(id) : id);
+    const row = await this.harness.get(typeof id === 'string' ? service(id) : id);
     const held = row?.status?.['vip'] as JsonObject | undefined;
     return held?.['type'] === 'Kuma' ? held['ip'] : held;
   }

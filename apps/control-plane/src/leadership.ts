@@ -1,7 +1,7 @@
 import { createRedisLock } from '@causeway/leader-redis';
 import { createElection, systemClock, type LeaderElection, type Logger, type SettingValues } from '@causeway/runtime';
 import type { PostgresBackend } from '@causeway/store-postgres';
-import { fail } from './configure';
+import { exitWithProblems } from './load-config';
 import { instanceId } from './program-facts';
 import type { sharedSettings } from './settings';
 
@@ -42,7 +42,7 @@ export async function createLeadership(
   if (backend === 'postgres') {
     return { election: createElection(facts), redisConnected: () => undefined, close: () => undefined };
   }
-  if (url === undefined) return fail(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
+  if (url === undefined) return exitWithProblems(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
   const lock = await createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
   return {
     election: createElection({ ...facts, lock }),

@@ -1,13 +1,13 @@
 import type { HostnameExplainer } from '@causeway/controllers';
 import { HostnameGenerator } from '@causeway/kinds';
 import type { DraftedResource, Insights } from '@causeway/rest';
-import type { Foundations } from './foundations';
+import type { ControlPlaneCore } from './bootstrap';
 
 /** The part of what REST shows that is about hostnames. */
 type NamingInsights = Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>>;
 
 /** What REST tells of hostnames: who claims which, and what a generator would do (design.md §4, seed 001). */
-export function namingInsights({ cp }: Pick<Foundations, 'cp'>, explainer: HostnameExplainer): NamingInsights {
+export function namingInsights({ cp }: Pick<ControlPlaneCore, 'cp'>, explainer: HostnameExplainer): NamingInsights {
   return {
     explainHostname: (question, signal) => explainer.explain(question, signal),
     hostnames: (mesh, part, signal) => explainer.list(mesh, part, signal),

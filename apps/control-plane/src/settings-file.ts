@@ -4,7 +4,7 @@ import { isJsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 
 /** Largest file of settings, bytes. */
-const LARGEST = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** What a YAML file of settings holds; throws with all that is to be said of it in one line. */
 export function readSettingsFile(path: string): Readonly<Record<string, unknown>> {
@@ -23,13 +23,13 @@ function documentsIn(path: string): readonly unknown[] {
 
 /** Reads no more than is allowed, whatever stands at the path. */
 function textOf(path: string): string {
-  const bytes = Buffer.alloc(LARGEST + 1);
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
   const file = openSync(path, 'r');
   try {
     let length = 0;
     for (let read = 1; read > 0 && length < bytes.length; length += read)
       read = readSync(file, bytes, length, bytes.length - length, null);
-    if (length > LARGEST) throw new Error(`it is larger than ${LARGEST / 1024} KiB`);
+    if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024} KiB`);
     return bytes.toString('utf8', 0, length);
   } finally {
     closeSync(file);

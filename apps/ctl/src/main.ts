@@ -7,11 +7,11 @@ import { readCliConfig } from './config';
 import { UsageError, type CommandContext } from './context';
 import { DocumentError } from './documents';
 import { createProgram } from './program';
-import { endWithReader } from './reader-gone';
+import { exitWhenPipeCloses } from './reader-gone';
 
 /** Runs the command line; the exit code is 0 done, 1 refused or failed, 2 misused. */
 async function main(argv: readonly string[]): Promise<void> {
-  endWithReader();
+  exitWhenPipeCloses();
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   const config = readCliConfig();

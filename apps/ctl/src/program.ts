@@ -23,14 +23,14 @@ import { addHelp } from './help';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
-export type Finish = (code: number) => void;
+export type SetExitCode = (code: number) => void;
 
 const meshOption = (): Option => new Option('-m, --mesh <mesh>', 'the mesh').default('default');
 const outputOption = (): Option =>
   new Option('-o, --output <form>', 'form of the output').choices(outputs).default('table');
 
 /** The command line `causeway`; its nouns are the kinds of the registry. */
-export function createProgram(context: CommandContext, finish: Finish): Command {
+export function createProgram(context: CommandContext, finish: SetExitCode): Command {
   const program = new Command('causeway')
     .description('looks at and changes a Causeway control plane')
     .option('-s, --server <url>', 'REST address of a control plane (or CAUSEWAY_SERVER)')
@@ -51,7 +51,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   return program;
 }
 
-function addWriting(program: Command, context: CommandContext, finish: Finish): void {
+function addWriting(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('apply')
     .description('creates or updates what files, folders or - (standard input) hold')
@@ -75,7 +75,7 @@ function addWriting(program: Command, context: CommandContext, finish: Finish): 
     );
 }
 
-function addReading(program: Command, context: CommandContext, finish: Finish): void {
+function addReading(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('get')
     .description('shows resources of a kind, or one of them')
@@ -93,7 +93,7 @@ function addReading(program: Command, context: CommandContext, finish: Finish): 
     );
 }
 
-function addInspecting(program: Command, context: CommandContext, finish: Finish): void {
+function addInspecting(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('describe')
     .description('shows everything about one resource')
@@ -131,7 +131,7 @@ function addInspecting(program: Command, context: CommandContext, finish: Finish
     .action(async (options: VipsOptions) => finish(await vips(context, options)));
 }
 
-function addDoctor(program: Command, context: CommandContext, finish: Finish): void {
+function addDoctor(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('doctor')
     .description('says what is not as it should be, and what to do; exit code 1 where something is found')
@@ -139,7 +139,7 @@ function addDoctor(program: Command, context: CommandContext, finish: Finish): v
     .action(async (options: DoctorOptions) => finish(await doctor(context, options)));
 }
 
-function addZones(program: Command, context: CommandContext, finish: Finish): void {
+function addZones(program: Command, context: CommandContext, finish: SetExitCode): void {
   const command = program
     .command('zones')
     .description('shows how far each zone is: session, lag, rejects, versions; and what only an operator can decide')
@@ -178,7 +178,7 @@ function addZones(program: Command, context: CommandContext, finish: Finish): vo
     );
 }
 
-function addTokens(program: Command, context: CommandContext, finish: Finish): void {
+function addTokens(program: Command, context: CommandContext, finish: SetExitCode): void {
   const tokens = program
     .command('tokens')
     .description('how zones join the global: tokens, their keys, its certificate');

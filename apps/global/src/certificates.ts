@@ -1,7 +1,7 @@
-import { fail, onceServed, orFail, type Foundations } from '@causeway/control-plane';
+import { exitWithProblems, retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
 import {
   FileCertificates,
-  OwnCertificates,
+  SelfIssuedCertificates,
   serverNames,
   type CertificateFiles,
   type ServerCertificates,
@@ -20,11 +20,13 @@ export function certificateSource(settings: GlobalSettings): CertificateSource {
   const { CAUSEWAY_KDS_TLS_CERT_FILE: certificateFile, CAUSEWAY_KDS_TLS_KEY_FILE: keyFile } = settings;
   const given = certificateFile !== undefined || keyFile !== undefined;
   if (settings.CAUSEWAY_KDS_TLS === 'off') {
-    if (given) return fail(['CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_KDS_TLS is off']);
+    if (given)
+      return exitWithProblems(['CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_KDS_TLS is off']);
     return { type: 'off' };
   }
   if (certificateFile !== undefined && keyFile !== undefined) return { type: 'files', certificateFile, keyFile };
-  if (given) return fail(['CAUSEWAY_KDS_TLS_CERT_FILE and CAUSEWAY_KDS_TLS_KEY_FILE must be given together']);
+  if (given)
+    return exitWithProblems(['CAUSEWAY_KDS_TLS_CERT_FILE and CAUSEWAY_KDS_TLS_KEY_FILE must be given together']);
   const bound = settings.CAUSEWAY_KDS_BIND_ADDRESS;
   const own = bound === undefined || ['0.0.0.0', '::'].includes(bound) ? [] : [bound];
   return { type: 'own', names: [...settings.CAUSEWAY_KDS_TLS_NAMES, ...own] };
@@ -32,17 +34,20 @@ export function certificateSource(settings: GlobalSettings): CertificateSource {
 
 /** Opens it; undefined where TLS is off. Files that do not fit together end the program with one line. */
 export async function openCertificates(
-  foundations: Foundations,
+  foundations: ControlPlaneCore,
   source: CertificateSource,
 ): Promise<ServerCertificates | undefined> {
   switch (source.type) {
     case 'off':
       return undefined;
     case 'files':
-      return orFail(Promise.resolve().then(() => new FileCertificates({ ...foundations, ...source })));
+      return exitOnError(Promise.resolve().then(() => new FileCertificates({ ...foundations, ...source })));
     case 'own':
-      return orFail(
-        onceServed(() => OwnCertificates.open({ ...foundations, names: () => serverNames(source.names) }), foundations),
+      return exitOnError(
+        retryWhileUnavailable(
+          () => SelfIssuedCertificates.open({ ...foundations, names: () => serverNames(source.names) }),
+          foundations,
+        ),
       );
   }
 }

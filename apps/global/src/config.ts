@@ -1,6 +1,6 @@
-import { configure, sharedHelp, sharedSettings, type Configured, type ProgramStart } from '@causeway/control-plane';
+import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
 import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
-import type { IntakeSettings } from '@causeway/kds';
+import type { InboundSettings } from '@causeway/kds';
 
 /** The settings of a global control plane (design.md §6). */
 export const globalSettings = {
@@ -30,7 +30,7 @@ export const globalSettings = {
 export type GlobalSettings = SettingValues<typeof globalSettings>;
 
 /** What zones may cost this replica, from the settings. */
-export function intakeSettings(settings: GlobalSettings): IntakeSettings {
+export function inboundLimits(settings: GlobalSettings): InboundSettings {
   const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
   const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;
   return {
@@ -64,12 +64,12 @@ export const globalHelp: Readonly<Record<string, string>> = {
 };
 
 /** Names that zones and the quickstart read. */
-const ELSEWHERE = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
+const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
-export function globalConfig(start: ProgramStart = ownStart()): Configured<typeof globalSettings> {
+export function globalConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof globalSettings> {
   const description = 'The global control plane of Causeway: zones join it and learn from it what the others offer.';
-  return configure({ description, settings: globalSettings, help: globalHelp, elsewhere: ELSEWHERE }, start);
+  return loadConfig({ description, settings: globalSettings, help: globalHelp, elsewhere: OTHER_PROGRAMS }, start);
 }
 
 function ownStart(): ProgramStart {

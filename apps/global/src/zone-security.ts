@@ -1,12 +1,18 @@
-import { onceServed, orFail, type Foundations } from '@causeway/control-plane';
+import { retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
 import type { Insights, ZoneAccess } from '@causeway/rest';
-import { admitEverybody, createZoneTokens, tlsServer, type AuthPort, type GlobalSync } from '@causeway/kds';
+import {
+  noAuthentication,
+  createZoneTokenService,
+  tlsServerCredentials,
+  type ZoneAuthenticator,
+  type GlobalSync,
+} from '@causeway/kds';
 import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 
 /** Who is let in as a zone and how the global proves itself to zones (design.md §5 Zone tokens, §6 Where they listen). */
 export interface ZoneSecurity {
-  readonly auth: AuthPort;
+  readonly auth: ZoneAuthenticator;
   readonly zoneAccess: ZoneAccess;
   readonly deletionWarnings: NonNullable<Insights['deletionWarnings']>;
   /** Opens the door for zones and resolves with where it is. */
@@ -23,16 +29,16 @@ export interface SecurityConfig {
 }
 
 /** Makes the first signing key and the first certificate where there are none, and says loudly what is left open. */
-export async function secureZones(foundations: Foundations, config: SecurityConfig): Promise<ZoneSecurity> {
+export async function secureZones(foundations: ControlPlaneCore, config: SecurityConfig): Promise<ZoneSecurity> {
   const { settings } = config;
-  warnOfOpenDoors(foundations, settings);
-  const desk = createZoneTokens(foundations);
-  await orFail(onceServed(() => desk.tokens.ensureKey(), foundations));
+  warnOfInsecureSettings(foundations, settings);
+  const desk = createZoneTokenService(foundations);
+  await exitOnError(retryWhileUnavailable(() => desk.tokens.ensureKey(), foundations));
   const certificates = await openCertificates(foundations, config.certificates);
   const asksForTokens = settings.CAUSEWAY_KDS_AUTH === 'token';
   const host = settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (asksForTokens ? '0.0.0.0' : '127.0.0.1');
   return {
-    auth: asksForTokens ? desk.auth : admitEverybody,
+    auth: asksForTokens ? desk.auth : noAuthentication,
     zoneAccess: {
       issue: (order) => desk.tokens.issue(order),
       revoke: (id) => desk.tokens.revoke(id),
@@ -41,8 +47,8 @@ export async function secureZones(foundations: Foundations, config: SecurityConf
     },
     deletionWarnings: (id) => (asksForTokens ? desk.deletionWarnings(id) : []),
     bind: async (sync) => {
-      const credentials = certificates && tlsServer(certificates);
-      return `${host}:${await orFail(sync.bind(host, settings.CAUSEWAY_KDS_PORT, credentials))}`;
+      const credentials = certificates && tlsServerCredentials(certificates);
+      return `${host}:${await exitOnError(sync.bind(host, settings.CAUSEWAY_KDS_PORT, credentials))}`;
     },
     warnings: () => [...desk.faults(), ...[certificates?.fault() ?? []].flat()],
     close: () => {
@@ -52,7 +58,7 @@ export async function secureZones(foundations: Foundations, config: SecurityConf
   };
 }
 
-function warnOfOpenDoors({ logger }: Foundations, settings: GlobalSettings): void {
+function warnOfInsecureSettings({ logger }: ControlPlaneCore, settings: GlobalSettings): void {
   const { CAUSEWAY_KDS_AUTH: auth, CAUSEWAY_KDS_TLS: tls } = settings;
   if (auth === 'none') {
     logger.warn('ZONES ARE NOT AUTHENTICATED: whoever reaches this port is the zone that it says it is', {

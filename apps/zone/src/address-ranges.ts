@@ -1,4 +1,4 @@
-import { fail } from '@causeway/control-plane';
+import { exitWithProblems } from '@causeway/control-plane';
 import { planRanges, type RangePlan } from '@causeway/ipam';
 import type { Logger } from '@causeway/runtime';
 import type { ZoneSettings } from './config';
@@ -16,7 +16,7 @@ export function configuredRanges(settings: ZoneSettings): Readonly<Record<string
 export function checkRanges(settings: ZoneSettings): RangePlan & { readonly ok: true } {
   const ranges = Object.entries(configuredRanges(settings)).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(ranges, { force: settings.CAUSEWAY_VIP_RANGE_FORCE });
-  return plan.ok ? plan : fail(plan.errors.map((reason) => `CAUSEWAY_VIP_RANGE: ${reason}`));
+  return plan.ok ? plan : exitWithProblems(plan.errors.map((reason) => `CAUSEWAY_VIP_RANGE: ${reason}`));
 }
 
 /** Says what was changed about the ranges so that they can stand together. */

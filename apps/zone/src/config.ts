@@ -1,4 +1,4 @@
-import { configure, sharedHelp, sharedSettings, type Configured, type ProgramStart } from '@causeway/control-plane';
+import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
 import {
   count,
   duration,
@@ -77,16 +77,16 @@ export const zoneHelp: Readonly<Record<string, string>> = {
 };
 
 /** Names that the global and the quickstart read. */
-const ELSEWHERE = /^CAUSEWAY_(KDS|EXPORT|LOST_ZONE|EAST|WEST|TEST|POSTGRES|DATA)_|^CAUSEWAY_GLOBAL_[A-Z]+_PORT$/;
+const OTHER_PROGRAMS = /^CAUSEWAY_(KDS|EXPORT|LOST_ZONE|EAST|WEST|TEST|POSTGRES|DATA)_|^CAUSEWAY_GLOBAL_[A-Z]+_PORT$/;
 
 /** Former names. */
 const RENAMED = { CAUSEWAY_VIP_REST: 'CAUSEWAY_VIP_COOLDOWN' };
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
-export function zoneConfig(start: ProgramStart = ownStart()): Configured<typeof zoneSettings> {
+export function zoneConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof zoneSettings> {
   const description = 'The control plane of a Causeway zone: it gives the services of its zone addresses and names.';
-  const names = { renamed: RENAMED, elsewhere: ELSEWHERE };
-  return configure({ description, settings: zoneSettings, help: zoneHelp, ...names }, start);
+  const names = { renamed: RENAMED, elsewhere: OTHER_PROGRAMS };
+  return loadConfig({ description, settings: zoneSettings, help: zoneHelp, ...names }, start);
 }
 
 function ownStart(): ProgramStart {

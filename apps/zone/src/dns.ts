@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { fail, type Foundations } from '@causeway/control-plane';
+import { exitWithProblems, type ControlPlaneCore } from '@causeway/control-plane';
 import {
   checkAddresses,
   checkDnsTtl,
@@ -15,7 +15,7 @@ import type { ZoneSettings } from './config';
 /** What the settings say of DNS; ends the program, a line a reason, when they are not in order. */
 export function dnsSettings(settings: ZoneSettings): DnsSettings {
   const problems = dnsProblems(settings);
-  if (problems.length > 0) fail(problems);
+  if (problems.length > 0) exitWithProblems(problems);
   return {
     ttl: settings.CAUSEWAY_DNS_TTL,
     suffixes: settings.CAUSEWAY_DNS_SUFFIXES,
@@ -48,7 +48,7 @@ function dnsProblems(settings: ZoneSettings): string[] {
 }
 
 /** The zone's DNS server, on every replica; it answers once it is bound. */
-export function createDns(foundations: Foundations, zone: string, config: DnsSettings): DnsServer {
+export function createDns(foundations: ControlPlaneCore, zone: string, config: DnsSettings): DnsServer {
   const { index, clock, logger } = foundations;
   return createDnsServer({ index, zone, clock, logger, config });
 }

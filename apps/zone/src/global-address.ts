@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fail } from '@causeway/control-plane';
+import { exitWithProblems } from '@causeway/control-plane';
 import { errorText, type Logger } from '@causeway/runtime';
 import { globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
 import type { ZoneSettings } from './config';
@@ -20,9 +20,9 @@ export function readGlobalAddress(settings: ZoneSettings): GlobalAddress | undef
   if (given === undefined) return undefined;
   const [, scheme, address] = /^(grpcs?):\/\/([^/]+:\d+)\/?$/.exec(given) ?? [];
   if (address === undefined)
-    return fail([`CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port or grpc://host:port; got "${given}"`]);
+    return exitWithProblems([`CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port or grpc://host:port; got "${given}"`]);
   const contradictions = contradictionsIn(settings, scheme === 'grpcs');
-  if (contradictions.length > 0) return fail(contradictions);
+  if (contradictions.length > 0) return exitWithProblems(contradictions);
   const trust = (): GlobalTrust => (scheme === 'grpc' ? { type: 'plain' } : tlsTrust(settings));
   return {
     address,

@@ -13,14 +13,14 @@ import {
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { ChangeResult, ResourceIndex, ResourceStore } from '@causeway/store';
-import { decodeDocument } from './decode-document';
-import type { DecodedDocument, Target } from './document';
+import { decodeDocument } from './document/decode-document';
+import type { DecodedDocument, Target } from './document/document';
 import { checkPrecondition, etagOf } from './etag';
-import { checkImmutable, judgeDraft, withServerOwned, type Judgement } from './judge-draft';
-import { refuseAll } from './findings';
+import { checkImmutable, validateDraft, withServerOwned, type ValidatedDraft } from './validate-draft';
+import { throwIfInvalid } from './findings';
 import { mergePatch } from './merge-patch';
 import { catchUp, checkMeshEmpty, meshExists } from './mesh-rules';
-import { toDocument } from './render-document';
+import { toDocument } from './document/render-document';
 import type {
   DeleteOutcome,
   DeleteRequest,
@@ -32,7 +32,7 @@ import type {
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
 import { checkMadeHere, checkOperator, checkWritable } from './rights';
-import { takeoverWarnings } from './takeover';
+import { managedByWarnings } from './takeover';
 
 /** What admission works with. */
 export interface AdmissionParts {
@@ -64,7 +64,7 @@ export class Admission {
     const target = this.targetOf(address);
     const decoded = decodeDocument(this.parts.registry, request.body, target);
     if (!address) this.checkRights(decoded.draft.kind, request);
-    const judgement = await this.judge(decoded, address);
+    const judgement = await this.validate(decoded, address);
     return this.retry(async (tries) =>
       tries === 0 && request.dryRun !== true
         ? this.storeByIndex(decoded, judgement, request)
@@ -81,7 +81,7 @@ export class Admission {
       const stored = await this.find(address);
       const body = mergePatch(toDocument(address.kind, stored), patch);
       const decoded = decodeDocument(this.parts.registry, body, targetAt(stored, address));
-      return this.storeOnce(decoded, await this.judge(decoded, address), request, stored);
+      return this.storeOnce(decoded, await this.validate(decoded, address), request, stored);
     });
   }
 
@@ -132,12 +132,12 @@ export class Admission {
     return found;
   }
 
-  private async judge(decoded: DecodedDocument, address: WriteAddress | undefined): Promise<Judgement> {
-    const judgement = judgeDraft(decoded, this.parts.controlPlane);
+  private async validate(decoded: DecodedDocument, address: WriteAddress | undefined): Promise<ValidatedDraft> {
+    const judgement = validateDraft(decoded, this.parts.controlPlane);
     const { kind, mesh } = decoded.draft;
     const lost = !address && kind.scope === 'mesh' && !(await this.hasMesh(mesh));
     if (lost) judgement.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
-    refuseAll(judgement.violations);
+    throwIfInvalid(judgement.violations);
     return judgement;
   }
 
@@ -147,7 +147,7 @@ export class Admission {
    */
   private async storeByIndex(
     decoded: DecodedDocument,
-    judgement: Judgement,
+    judgement: ValidatedDraft,
     options: WriteOptions,
   ): Promise<WriteOutcome | undefined> {
     const held = this.parts.index.get(judgement.id);
@@ -161,7 +161,7 @@ export class Admission {
 
   private async storeOnce(
     decoded: DecodedDocument,
-    judgement: Judgement,
+    judgement: ValidatedDraft,
     options: WriteOptions,
     read?: Resource,
   ): Promise<WriteOutcome | undefined> {
@@ -170,7 +170,7 @@ export class Admission {
 
   private async store(
     decoded: DecodedDocument,
-    judgement: Judgement,
+    judgement: ValidatedDraft,
     options: WriteOptions,
     stored: Resource | undefined,
   ): Promise<WriteOutcome | undefined> {
@@ -184,7 +184,7 @@ export class Admission {
   /** What a write over `stored` would come to; throws where it may not. */
   private draft(
     { draft: { kind } }: DecodedDocument,
-    { id, labels, warnings, spec: asked }: Judgement,
+    { id, labels, warnings, spec: asked }: ValidatedDraft,
     options: WriteOptions,
     stored: Resource | undefined,
   ): WriteOutcome {
@@ -197,7 +197,7 @@ export class Admission {
     if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
       return { ...result, outcome: 'unchanged', etag: etagOf(stored) };
     }
-    const told = { warnings: [...warnings, ...takeoverWarnings(stored, labels)] };
+    const told = { warnings: [...warnings, ...managedByWarnings(stored, labels)] };
     return { ...result, ...told, outcome: stored ? 'updated' : 'created' };
   }
 

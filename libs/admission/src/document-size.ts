@@ -1,6 +1,6 @@
 import { FieldPath, isJsonObject, jsonBytes, type Kind } from '@causeway/resources';
-import type { Envelope } from './document-forms';
-import type { Findings } from './findings';
+import type { Envelope } from './document/document-forms';
+import type { DocumentReport } from './findings';
 
 /**
  * Whether a document is within its kind's bounds; notes what is not. It is asked before anything in the document is
@@ -9,7 +9,7 @@ import type { Findings } from './findings';
 export function checkSize(
   { name, bounds }: Kind,
   { labels, spec, at }: Pick<Envelope, 'labels' | 'spec' | 'at'>,
-  found: Findings,
+  found: DocumentReport,
 ): boolean {
   const count = isJsonObject(labels) ? Object.keys(labels).length : 0;
   if (count > bounds.labels)

@@ -4,7 +4,7 @@ import { Invalid, Violations, type FieldPath, type ViolationRule } from '@causew
 const MOST_WARNINGS = 100;
 
 /** What a document breaks and what it probably does not mean, collected while it is read. */
-export class Findings {
+export class DocumentReport {
   readonly violations = new Violations();
   private readonly noted: string[] = [];
 
@@ -24,6 +24,6 @@ export class Findings {
 }
 
 /** Throws Invalid when there are violations; it lists the first hundred and says how many there are. */
-export function refuseAll(violations: Violations): void {
+export function throwIfInvalid(violations: Violations): void {
   if (violations.total > 0) throw new Invalid(violations);
 }

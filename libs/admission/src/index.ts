@@ -2,16 +2,16 @@
  * The only door for user writes, on every interface: decode → defaults → labels → validate → authorise → store.
  * Also how users name resources and how resources are shown to them.
  *
- *   body → decodeDocument → judgeDraft → Admission → ResourceStore;   Resource → toDocument → body
+ *   body → decodeDocument → validateDraft → Admission → ResourceStore;   Resource → toDocument → body
  */
 export { Admission, type AdmissionParts } from './admission';
 export { applyDefaults, type DefaultsParts } from './apply-defaults';
-export { decodeDocument } from './decode-document';
-export { type DecodedDocument, type Draft, type Target } from './document';
+export { decodeDocument } from './document/decode-document';
+export { type DecodedDocument, type Draft, type Target } from './document/document';
 export { checkPrecondition, etagOf, PreconditionFailed } from './etag';
 export { InUse } from './mesh-rules';
-export { parseYaml, Unparsable, type TextPosition, type YamlDocument, type YamlLimits } from './parse-yaml';
-export { toDocument, type DocumentFormat } from './render-document';
+export { parseYaml, Unparsable, type TextPosition, type YamlDocument, type YamlLimits } from './yaml/parse-yaml';
+export { toDocument, type DocumentFormat } from './document/render-document';
 export {
   type DeleteOutcome,
   type DeleteRequest,

@@ -4,7 +4,7 @@ import { checkStorable, FieldPath, isJsonObject, Violations, type JsonObject } f
  * A request body as JSON that every store can hold, or what is wrong with it: no object, or one that breaks
  * `checkStorable`. The body is not copied.
  */
-export function readJsonObject(body: unknown): { readonly object: JsonObject; readonly violations: Violations } {
+export function checkedBody(body: unknown): { readonly object: JsonObject; readonly violations: Violations } {
   const violations = new Violations();
   const at = FieldPath.at();
   if (!isJsonObject(body)) {

@@ -4,7 +4,7 @@ import type { JsonObject, Kind } from '@causeway/resources';
  * Spec fields of Kuma's documents that say nothing here and harm nobody when left out, with the reason that the user
  * is told. Fields whose loss would weaken a mesh (mtls, constraints) are not among them: those are refused.
  */
-const LEFTOVERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const IGNORED_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Mesh: {
     meshServices: 'was dropped: every mesh works with MeshServices here',
     skipCreatingInitialPolicies: 'was dropped: no policies are created with a mesh here',
@@ -12,11 +12,11 @@ const LEFTOVERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** A user's spec without what only Kuma understands. */
-export function dropKumaLeftovers(
+export function dropIgnoredKumaFields(
   kind: Kind,
   spec: JsonObject,
 ): { readonly kept: JsonObject; readonly warnings: readonly string[] } {
-  const leftovers = LEFTOVERS[kind.name] ?? {};
+  const leftovers = IGNORED_FIELDS[kind.name] ?? {};
   const dropped = Object.keys(spec).filter((key) => Object.hasOwn(leftovers, key));
   if (dropped.length === 0) return { kept: spec, warnings: [] };
   return {
@@ -25,7 +25,7 @@ export function dropKumaLeftovers(
   };
 }
 
-/** The fields of `dropKumaLeftovers` that a document of `kind` may have. */
-export function leftoverFields(kind: Kind | undefined): readonly string[] {
-  return Object.keys((kind && LEFTOVERS[kind.name]) ?? {});
+/** The fields of `dropIgnoredKumaFields` that a document of `kind` may have. */
+export function ignoredKumaFields(kind: Kind | undefined): readonly string[] {
+  return Object.keys((kind && IGNORED_FIELDS[kind.name]) ?? {});
 }

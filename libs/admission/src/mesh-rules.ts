@@ -12,7 +12,7 @@ import type { ResourceIndex, ResourceStore } from '@causeway/store';
 /** Something cannot be deleted because others need it; the message names them. */
 export class InUse extends Conflict {}
 
-const PATIENCE = 5_000;
+const CATCH_UP_TIMEOUT = 5_000;
 
 /** Whether a mesh exists; asks the database where the index does not know it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, index: ResourceIndex): Promise<boolean> {
@@ -35,7 +35,7 @@ export function checkMeshEmpty(mesh: string, registry: Registry, index: Resource
 export async function catchUp(store: ResourceStore, index: ResourceIndex, clock: Clock): Promise<void> {
   const { revision } = await store.head();
   const giveUp = new AbortController();
-  const timer = clock.after(PATIENCE, () =>
+  const timer = clock.after(CATCH_UP_TIMEOUT, () =>
     giveUp.abort(new Unavailable(`this replica has not reached revision ${revision} yet; try again`)),
   );
   try {

@@ -1,7 +1,7 @@
 import { Label, type Labels, type Resource } from '@causeway/resources';
 
 /** What a user should know who writes over a resource that a controller makes: whose it is from now on. */
-export function takeoverWarnings(stored: Resource | undefined, labels: Labels): readonly string[] {
+export function managedByWarnings(stored: Resource | undefined, labels: Labels): readonly string[] {
   const maker = stored?.labels[Label.managedBy];
   if (stored === undefined || maker === undefined) return [];
   const what = `${stored.id.kind} "${stored.id.name}"`;

@@ -6,12 +6,12 @@
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops, type RunnerOptions } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-stats';
-export { createZoneLoops, poolFigures, type ZoneLoopsConfig } from './zone-loops';
-export { ConditionsLoop, type ConditionsConfig } from './conditions/conditions-loop';
+export { createZoneReconcilers, poolMetrics, type ZoneReconcilersConfig } from './zone-reconcilers';
+export { ConditionsReconciler, type ConditionsConfig } from './conditions/conditions-reconciler';
 export { selectedDataplanes } from './matching/selected-dataplanes';
-export { HostnameLoop } from './hostname/hostname-loop';
+export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { ClaimsView } from './explain/claims-view';
-export { type ClaimLine, type ServiceName } from './explain/claim-line';
+export { type ExplainedClaim, type ServiceRef } from './explain/explained-claim';
 export { dryRunGenerator, type DryRunName, type DryRunSource, type GeneratorDryRun } from './explain/dry-run-generator';
 export {
   explainHostname,
@@ -19,7 +19,7 @@ export {
   type HostnameEntry,
   type HostnameExplanation,
   type HostnamePage,
-  type HostnameQuestion,
+  type HostnameRef,
 } from './explain/explain-hostname';
-export { HostnameExplainer, type ViewedQuestion, type ViewOf } from './explain/hostname-explainer';
+export { HostnameExplainer, type ZonedHostnameRef, type ZoneOfView } from './explain/hostname-explainer';
 export { explainReported } from './explain/reported-hostnames';

@@ -1,19 +1,19 @@
 import { isIP, isIPv4 } from 'node:net';
 import { parseUpstream } from './forward/upstream-address';
-import { wireName } from './wire/wire-name';
+import { parseDnsName } from './wire/dns-name';
 
 /**
  * Why `ttl` cannot go with `rest`: an answer may be kept for half the time that a freed address rests, so nobody
  * connects to a service by the address of another (design.md §4 vip). Both in ms.
  */
-export function checkDnsTtl(ttl: number, rest: number): string[] {
-  if (ttl * 2 <= rest) return [];
-  return [`must be at most half the rest of freed addresses (${rest / 2_000} s); got ${ttl / 1_000} s`];
+export function checkDnsTtl(ttl: number, cooldown: number): string[] {
+  if (ttl * 2 <= cooldown) return [];
+  return [`must be at most half the rest of freed addresses (${cooldown / 2_000} s); got ${ttl / 1_000} s`];
 }
 
 /** What is wrong with suffixes, a line each. */
 export function checkSuffixes(suffixes: readonly string[]): string[] {
-  const wrong = suffixes.filter((suffix) => (wireName(suffix) ?? '') === '');
+  const wrong = suffixes.filter((suffix) => (parseDnsName(suffix) ?? '') === '');
   return wrong.map((suffix) => `"${suffix}" is not a domain name`);
 }
 

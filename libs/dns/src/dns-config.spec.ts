@@ -1,7 +1,7 @@
 import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams } from './check-settings';
 import { literalSuffix } from './table/authority';
-import { ownSuffixes, reverseSuffixes } from './table/own-suffixes';
-import { nameText, reverseName, wireName } from './wire/wire-name';
+import { configuredSuffixes, reverseSuffixes } from './table/own-suffixes';
+import { formatDnsName, reverseName, parseDnsName } from './wire/dns-name';
 
 test.each([
   [5_000, 60_000, true],
@@ -46,7 +46,7 @@ test.each([
   ['{{ name }}.svc.mesh.{{ label "kuma.io/zone" }}', undefined],
   ['{{ broken', undefined],
 ])('of %s the suffix is %s', (template, suffix) => {
-  expect(literalSuffix(template)).toBe(suffix === undefined ? undefined : wireName(suffix));
+  expect(literalSuffix(template)).toBe(suffix === undefined ? undefined : parseDnsName(suffix));
 });
 
 test.each([
@@ -61,10 +61,9 @@ test.each([
 });
 
 test('configured suffixes and ranges, each once', () => {
-  expect(ownSuffixes({ suffixes: ['mesh.local', 'Mesh.Local.'], ranges: ['241.0.0.0/8'] }).map(nameText)).toEqual([
-    'mesh.local',
-    '241.in-addr.arpa',
-  ]);
+  expect(
+    configuredSuffixes({ suffixes: ['mesh.local', 'Mesh.Local.'], ranges: ['241.0.0.0/8'] }).map(formatDnsName),
+  ).toEqual(['mesh.local', '241.in-addr.arpa']);
 });
 
 test.each([
@@ -72,9 +71,9 @@ test.each([
   ['::1', `1.${'0.'.repeat(31)}ip6.arpa`],
   ['::ffff:1.2.3.4', `4.0.3.0.2.0.1.0.f.f.f.f.${'0.'.repeat(20)}ip6.arpa`],
 ])('%s is asked for as %s', (ip, name) => {
-  expect(nameText(reverseName(ip))).toBe(name);
+  expect(formatDnsName(reverseName(ip))).toBe(name);
 });
 
 test.each(['a..b', '.a', 'x'.repeat(64), `${'a.'.repeat(127)}ab`, 'ä.b', ''])('%j is no name', (text) => {
-  expect(wireName(text)).toBeUndefined();
+  expect(parseDnsName(text)).toBeUndefined();
 });

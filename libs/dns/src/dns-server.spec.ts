@@ -170,7 +170,7 @@ describe('one hostname in two meshes', () => {
     zone.delete(...shops);
     zone.put(...[...shops].reverse());
     expect((await ask(zone.port, { name })).answers).toEqual([answer]);
-    expect(zone.figure('dns_hostname_conflicts')).toBe(1);
+    expect(zone.metric('dns_hostname_conflicts')).toBe(1);
     expect(warnings).toContainEqual([
       'several meshes have one hostname; the first mesh answers',
       expect.objectContaining({ count: 1 }),
@@ -178,7 +178,7 @@ describe('one hostname in two meshes', () => {
     expect(zone.dns.lookup(name)).toMatchObject({ reason: expect.stringContaining('other meshes have the same') });
     zone.delete(...shops.slice(1));
     expect((await ask(zone.port, { name })).answers).toEqual(['A 241.0.1.2']);
-    expect(zone.figure('dns_hostname_conflicts')).toBe(0);
+    expect(zone.metric('dns_hostname_conflicts')).toBe(0);
   });
 });
 
@@ -292,7 +292,7 @@ describe('questions of another kind', () => {
     const packet = question({ name: 'redis.svc.mesh.local' });
     packet[2] = 0x80;
     await expect(sendTcp(zone.port, packet)).rejects.toThrow('closed without an answer');
-    expect(zone.figure('dns_dropped_total', { reason: 'malformed' })).toBe(1);
+    expect(zone.metric('dns_dropped_total', { reason: 'malformed' })).toBe(1);
   });
 });
 
@@ -353,7 +353,7 @@ describe('TCP', () => {
     const third = connect(zone.port, '127.0.0.1');
     third.on('error', () => undefined);
     await once(third, 'close');
-    expect(zone.figure('dns_dropped_total', { reason: 'connections' })).toBeGreaterThan(0);
+    expect(zone.metric('dns_dropped_total', { reason: 'connections' })).toBeGreaterThan(0);
     await Promise.all([once(first, 'close'), once(second, 'close')]);
     expect((await ask(zone.port, { name: 'redis.svc.mesh.local', tcp: true })).answers).toEqual(['A 241.0.0.7']);
   });

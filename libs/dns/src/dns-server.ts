@@ -3,19 +3,19 @@ import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { Answers } from './answer/answers';
 import { explainLookup, readLookup } from './answer/explain-lookup';
-import { RecordSets } from './answer/record-sets';
+import { AnswerBuilder } from './answer/answer-builder';
 import { Responder } from './answer/responder';
-import { Tally } from './answer/tally';
+import { DnsMetrics } from './dns-metrics';
 import { completeDnsConfig, type DnsConfig, type DnsSettings } from './dns-config';
-import { dnsFigures, type DnsFigure } from './dns-figures';
-import { Doors } from './doors/doors';
+import { metricDefinitions, type DnsMetric } from './metric-definitions';
+import { Listeners } from './listen/listeners';
 import { Authority } from './table/authority';
-import { RateLimit } from './doors/rate-limit';
+import { RateLimit } from './listen/rate-limit';
 import { Forwarder, type ForwarderOptions } from './forward/forwarder';
 import { Upstreams } from './forward/upstreams';
-import { IndexFeed } from './table/index-feed';
+import { NameTableUpdater } from './table/name-table-updater';
 import { NameTable } from './table/name-table';
-import { ownSuffixes } from './table/own-suffixes';
+import { configuredSuffixes } from './table/own-suffixes';
 
 /** What a DNS server works with. */
 export interface DnsServerOptions {
@@ -39,7 +39,7 @@ export interface DnsServer {
   /** What would be answered, and why; without a type A is asked, and of an address who has it. */
   lookup(name: string, type?: string): JsonObject;
   /** What it has done, for metrics. */
-  figures(): readonly DnsFigure[];
+  metrics(): readonly DnsMetric[];
 }
 
 /** Builds the server; it follows the index from now on, and answers nobody before `bind`, which waits for the names. */
@@ -61,7 +61,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
       await doors.close();
     },
     lookup: (name, type) => explainLookup(readLookup(name, type), { zone: options.zone, ...parts }),
-    figures: () => dnsFigures(parts),
+    metrics: () => metricDefinitions(parts),
   };
 }
 
@@ -70,22 +70,22 @@ function assemble(options: DnsServerOptions) {
   const logger = options.logger.child({ part: 'dns' });
   const config: DnsConfig = completeDnsConfig(options.config ?? {});
   const table = new NameTable(config.meshOrder);
-  const authority = new Authority(ownSuffixes(config));
-  const feed = new IndexFeed(index, { table, authority, logger });
-  const tally = new Tally();
+  const authority = new Authority(configuredSuffixes(config));
+  const feed = new NameTableUpdater(index, { table, authority, logger });
+  const tally = new DnsMetrics();
   const rate = new RateLimit(config.limits.ratePerAsker, clock);
-  const records = new RecordSets(config.ttl, () => doors.addresses());
-  const answers = new Answers({ table, authority, records, serial: () => feed.serial });
-  const leadsHere = (address: string, port: number): boolean => doors.leadsHere(address, port);
-  const upstreams = new Upstreams({ config: config.forward, clock, logger, leadsHere });
+  const records = new AnswerBuilder(config.ttl, () => doors.addresses());
+  const answers = new Answers({ table, authority, builder: records, serial: () => feed.serial });
+  const leadsHere = (address: string, port: number): boolean => doors.isOwnAddress(address, port);
+  const upstreams = new Upstreams({ config: config.forward, clock, logger, isOwnAddress: leadsHere });
   const settled: ForwarderOptions['settled'] = (result, took) => tally.forwarded(result, took);
   const forwarder = new Forwarder({ config: config.forward, upstreams, clock, settled });
-  const responder = new Responder(answers, { tally, beyond: forwarder, rate, clock });
-  const doors: Doors = new Doors({
+  const responder = new Responder(answers, { metrics: tally, resolver: forwarder, rate, clock });
+  const doors: Listeners = new Listeners({
     respond: (packet, arrival) => responder.respond(packet, arrival),
     clock,
     config,
-    tally,
+    metrics: tally,
   });
   return { table, authority, feed, tally, rate, records, answers, upstreams, forwarder, doors };
 }

@@ -2,34 +2,34 @@ import fc from 'fast-check';
 import { AddressPool } from './address-pool';
 import { planRanges } from './plan-ranges';
 
-const REST = 10;
+const COOLDOWN = 10;
 const plan = planRanges([
   { owner: 'small', range: '10.0.0.0/28' },
   { owner: 'hole', range: '10.0.0.8/30' },
 ]);
 const ranges = plan.ok ? (plan.owned[0]?.ranges ?? []) : [];
 
-type Step =
+type PoolStep =
   | { readonly type: 'allocate'; readonly owner: string }
   | { readonly type: 'delete'; readonly owner: string }
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'restart' };
 
 const owner = fc.integer({ min: 0, max: 20 }).map((n) => `o${n}`);
-const steps: fc.Arbitrary<Step[]> = fc.array(
+const steps: fc.Arbitrary<PoolStep[]> = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: owner.map((o): Step => ({ type: 'allocate', owner: o })) },
-    { weight: 4, arbitrary: owner.map((o): Step => ({ type: 'delete', owner: o })) },
-    { weight: 2, arbitrary: fc.integer({ min: 1, max: 15 }).map((ms): Step => ({ type: 'wait', ms })) },
-    { weight: 1, arbitrary: fc.constant<Step>({ type: 'restart' }) },
+    { weight: 6, arbitrary: owner.map((o): PoolStep => ({ type: 'allocate', owner: o })) },
+    { weight: 4, arbitrary: owner.map((o): PoolStep => ({ type: 'delete', owner: o })) },
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 15 }).map((ms): PoolStep => ({ type: 'wait', ms })) },
+    { weight: 1, arbitrary: fc.constant<PoolStep>({ type: 'restart' }) },
   ),
   { maxLength: 120, size: 'max' },
 );
 
 /** What a store would hold: who has which address, and what was freed when. */
-class World {
+class TestStore {
   now = 0;
-  pool = new AddressPool(ranges, REST);
+  pool = new AddressPool(ranges, COOLDOWN);
   readonly held = new Map<string, string>();
   readonly freed: { readonly owner: string; readonly ip: string; readonly at: number }[] = [];
 
@@ -37,7 +37,7 @@ class World {
     return this.freed.filter((f) => f.ip === ip).at(-1);
   }
 
-  take(step: Step): void {
+  take(step: PoolStep): void {
     if (step.type === 'wait') this.now += step.ms;
     else if (step.type === 'restart') this.restart();
     else if (step.type === 'delete') this.delete(step.owner);
@@ -46,9 +46,9 @@ class World {
 
   private restart(): void {
     const cursor = this.pool.cursor;
-    this.pool = new AddressPool(ranges, REST);
-    for (const [o, ip] of this.held) expect(this.pool.adopt(o, ip)).toBe('held');
-    for (const f of [...this.freed].reverse()) this.pool.free(f.owner, f.ip, f.at);
+    this.pool = new AddressPool(ranges, COOLDOWN);
+    for (const [o, ip] of this.held) expect(this.pool.reserve(o, ip)).toBe('held');
+    for (const f of [...this.freed].reverse()) this.pool.markFreed(f.owner, f.ip, f.at);
     if (cursor !== undefined) this.pool.moveCursor(cursor);
   }
 
@@ -57,8 +57,8 @@ class World {
     if (ip === undefined) return;
     this.held.delete(o);
     this.freed.push({ owner: o, ip, at: this.now });
-    this.pool.drop(o);
-    this.pool.free(o, ip, this.now);
+    this.pool.release(o);
+    this.pool.markFreed(o, ip, this.now);
   }
 
   private allocate(o: string): void {
@@ -80,7 +80,7 @@ class World {
     if (former !== undefined) expect(ip).toBe(former); // I2
     const last = this.lastFreed(ip);
     if (last && last.owner !== o) {
-      expect(this.now - last.at).toBeGreaterThanOrEqual(REST); // I1: rested
+      expect(this.now - last.at).toBeGreaterThanOrEqual(COOLDOWN); // I1: rested
       expect(this.held.size + this.resting().length).toBe(12); // only when nothing else is free
       expect(Math.min(...this.resting().map((r) => r.at))).toBe(last.at); // the longest freed first
     }
@@ -89,7 +89,7 @@ class World {
   private mustBeExhausted(retryAt: number | undefined): void {
     const resting = this.resting();
     expect(this.held.size + resting.length).toBe(12);
-    expect(retryAt).toBe(resting.length === 0 ? undefined : Math.min(...resting.map((r) => r.at)) + REST);
+    expect(retryAt).toBe(resting.length === 0 ? undefined : Math.min(...resting.map((r) => r.at)) + COOLDOWN);
     if (retryAt !== undefined) expect(retryAt).toBeGreaterThan(this.now);
   }
 
@@ -105,10 +105,10 @@ describe('AddressPool under any history', () => {
   it('I1 I2: never two holders, rests kept, identities get their address back, also across restarts', () => {
     fc.assert(
       fc.property(steps, (history) => {
-        const world = new World();
+        const world = new TestStore();
         for (const step of history) {
           world.take(step);
-          expect(world.pool.figures.used).toBe(world.held.size);
+          expect(world.pool.metrics.used).toBe(world.held.size);
         }
       }),
       { numRuns: 100 },
@@ -118,7 +118,7 @@ describe('AddressPool under any history', () => {
   it('is deterministic: the same history gives the same addresses', () => {
     fc.assert(
       fc.property(steps, (history) => {
-        const [a, b] = [new World(), new World()];
+        const [a, b] = [new TestStore(), new TestStore()];
         for (const step of history) [a, b].forEach((world) => world.take(step));
         expect([...a.held]).toEqual([...b.held]);
       }),

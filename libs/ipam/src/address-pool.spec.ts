@@ -26,22 +26,22 @@ describe('AddressPool', () => {
       '241.0.0.0',
       '241.0.0.2',
     ]);
-    expect(pool.figures).toEqual({ size: 1n << 24n, used: 3, resting: 0 });
+    expect(pool.metrics).toEqual({ size: 1n << 24n, used: 3, resting: 0 });
     expect(pool.cursor).toBe('241.0.0.2');
   });
 
   it('T001-06 goes on after the highest address when the cursor is not known', () => {
     const pool = poolOf('241.0.0.0/8');
-    pool.adopt('a', '241.0.0.1');
-    pool.adopt('b', '241.0.0.3');
+    pool.reserve('a', '241.0.0.1');
+    pool.reserve('b', '241.0.0.3');
     pool.moveCursorToHighest();
     expect(ipOf(pool, 'c')).toBe('241.0.0.4');
   });
 
   it('goes on after the cursor and wraps round, past what is held', () => {
     const pool = poolOf('10.0.0.0/30');
-    pool.adopt('a', '10.0.0.3');
-    pool.adopt('b', '10.0.0.0');
+    pool.reserve('a', '10.0.0.3');
+    pool.reserve('b', '10.0.0.0');
     pool.moveCursor('10.0.0.2');
     expect(ipOf(pool, 'c')).toBe('10.0.0.1');
     expect(ipOf(pool, 'd')).toBe('10.0.0.2');
@@ -50,8 +50,8 @@ describe('AddressPool', () => {
 
   it('I2 gives an identity the address back that it freed last, without a rest and without moving the cursor', () => {
     const pool = poolOf('10.0.0.0/24');
-    pool.free('a', '10.0.0.5', 1);
-    pool.free('a', '10.0.0.9', 2);
+    pool.markFreed('a', '10.0.0.5', 1);
+    pool.markFreed('a', '10.0.0.9', 2);
     expect(ipOf(pool, 'a', 2)).toBe('10.0.0.9');
     expect(pool.cursor).toBeUndefined();
     expect(ipOf(pool, 'b', 2)).toBe('10.0.0.0');
@@ -59,15 +59,15 @@ describe('AddressPool', () => {
 
   it('I1 gives freed addresses to others only when nothing else is free, the longest freed first, after its rest', () => {
     const pool = poolOf('10.0.0.0/30');
-    pool.free('gone', '10.0.0.2', 1_000);
-    pool.free('left', '10.0.0.1', 5_000);
+    pool.markFreed('gone', '10.0.0.2', 1_000);
+    pool.markFreed('left', '10.0.0.1', 5_000);
     expect([ipOf(pool, 'a', 5_000), ipOf(pool, 'b', 5_000)]).toEqual(['10.0.0.0', '10.0.0.3']);
     expect(pool.allocate('c', 5_000)).toEqual({ ok: false, retryAt: 61_000 });
     expect(pool.allocate('c', 60_999)).toEqual({ ok: false, retryAt: 61_000 });
     expect(ipOf(pool, 'c', 61_000)).toBe('10.0.0.2');
     expect(pool.allocate('d', 61_000)).toEqual({ ok: false, retryAt: 65_000 });
     expect(pool.allocate('gone', 61_000)).toEqual({ ok: false, retryAt: 65_000 });
-    expect(pool.figures).toEqual({ size: 4n, used: 3, resting: 1 });
+    expect(pool.metrics).toEqual({ size: 4n, used: 3, resting: 1 });
   });
 
   it('counts the last freeing of an address, in whatever order it learns of them', () => {
@@ -82,7 +82,7 @@ describe('AddressPool', () => {
       ],
     ] as const) {
       const pool = poolOf('10.0.0.0/32');
-      for (const [owner, at] of frees) pool.free(owner, '10.0.0.0', at);
+      for (const [owner, at] of frees) pool.markFreed(owner, '10.0.0.0', at);
       expect(pool.allocate('a', 3)).toEqual({ ok: false, retryAt: 2 + REST });
       expect(ipOf(pool, 'b', 3)).toBe('10.0.0.0');
     }
@@ -90,17 +90,17 @@ describe('AddressPool', () => {
 
   it('tells a second holder and a stranger apart, and lets the former address go', () => {
     const pool = poolOf('10.0.0.0/30');
-    expect(pool.adopt('a', '10.0.0.1')).toBe('held');
-    expect(pool.adopt('b', '10.0.0.1')).toBe('taken');
-    expect(pool.adopt('a', '11.0.0.1')).toBe('outside');
-    expect(pool.adopt('b', '10.0.0.1')).toBe('held');
-    expect(pool.figures.used).toBe(1);
+    expect(pool.reserve('a', '10.0.0.1')).toBe('held');
+    expect(pool.reserve('b', '10.0.0.1')).toBe('taken');
+    expect(pool.reserve('a', '11.0.0.1')).toBe('outside');
+    expect(pool.reserve('b', '10.0.0.1')).toBe('held');
+    expect(pool.metrics.used).toBe(1);
   });
 
   it('never hands out a blocked address', () => {
     const pool = poolOf('10.0.0.0/31');
     pool.block('10.0.0.0');
-    pool.free('a', '10.0.0.0', 0);
+    pool.markFreed('a', '10.0.0.0', 0);
     expect(ipOf(pool, 'a', 1e9)).toBe('10.0.0.1');
     expect(pool.allocate('b', 1e9)).toEqual({ ok: false });
   });
@@ -109,11 +109,11 @@ describe('AddressPool', () => {
     const pool = poolOf('10.0.0.0/24');
     for (let at = 1; at <= 10_000; at++) {
       expect(ipOf(pool, 'a', at)).toBe('10.0.0.0');
-      pool.drop('a');
-      pool.free('a', '10.0.0.0', at);
+      pool.release('a');
+      pool.markFreed('a', '10.0.0.0', at);
     }
-    expect(pool.figures).toMatchObject({ used: 0, resting: 1 });
-    expect(pool['queue'].length).toBeLessThan(200);
+    expect(pool.metrics).toMatchObject({ used: 0, resting: 1 });
+    expect(pool['coolingQueue'].length).toBeLessThan(200);
   });
 
   it.each([
@@ -122,7 +122,7 @@ describe('AddressPool', () => {
   ])('counts in %s without listing it', (range, first, second) => {
     const pool = poolOf(range);
     expect([ipOf(pool, 'a'), ipOf(pool, 'b')]).toEqual([first, second]);
-    expect(pool.figures.size).toBe(1n << 64n);
+    expect(pool.metrics.size).toBe(1n << 64n);
   });
 
   it('fills a /16 to the last address and finds the one hole in it', () => {
@@ -130,7 +130,7 @@ describe('AddressPool', () => {
     const seen = new Set(Array.from({ length: 65_536 }, (_, i) => ipOf(pool, `o${i}`)));
     expect(seen.size).toBe(65_536);
     expect(pool.allocate('more', 0)).toEqual({ ok: false });
-    pool.drop('o40000');
+    pool.release('o40000');
     expect(ipOf(pool, 'more')).toBe('10.9.156.64');
   });
 });

@@ -1,19 +1,19 @@
 import { AddressSpace } from './address-space';
 import type { AddressRange } from './range';
-import { RestingQueue } from './resting-queue';
-import { TakenSet } from './taken-set';
+import { CooldownQueue } from './cooldown-queue';
+import { AllocationBitmap } from './allocation-bitmap';
 
 /** What came of asking for an address; `retryAt`: when the next one ends its rest, absent when none is resting. */
 export type Allocation = { readonly ok: true; readonly ip: string } | { readonly ok: false; readonly retryAt?: number };
 
 /** How full a pool is; `resting` counts freed addresses that nobody holds, kept for who held them last. */
-export interface PoolFigures {
+export interface PoolMetrics {
   readonly size: bigint;
   readonly used: number;
   readonly resting: number;
 }
 
-interface Freed {
+interface FreedBy {
   readonly owner: string;
   readonly at: number;
 }
@@ -26,24 +26,24 @@ interface Freed {
  */
 export class AddressPool {
   private readonly space: AddressSpace;
-  private readonly taken: TakenSet;
+  private readonly allocated: AllocationBitmap;
   private readonly holders = new Map<bigint, string>();
   private readonly heldBy = new Map<string, bigint>();
-  private readonly freed = new Map<bigint, Freed>();
+  private readonly freed = new Map<bigint, FreedBy>();
   private readonly freedBy = new Map<string, Set<bigint>>();
-  private queue = new RestingQueue();
+  private coolingQueue = new CooldownQueue();
   private readonly blocked = new Set<bigint>();
-  private restingCount = 0;
+  private coolingCount = 0;
   private last: bigint | undefined;
-  private letGo = 0;
+  private releaseCount = 0;
 
   /** `rest` in ms: how long a freed address stays unused before another owner may get it. */
   constructor(
     ranges: readonly AddressRange[],
-    private readonly rest: number,
+    private readonly cooldown: number,
   ) {
     this.space = new AddressSpace(ranges);
-    this.taken = new TakenSet(this.space.size);
+    this.allocated = new AllocationBitmap(this.space.size);
   }
 
   /** The address last handed out in sequence; undefined before the first. */
@@ -51,17 +51,17 @@ export class AddressPool {
     return this.last === undefined ? undefined : this.space.addressOf(this.last);
   }
 
-  get figures(): PoolFigures {
-    return { size: this.space.size, used: this.holders.size + this.blocked.size, resting: this.restingCount };
+  get metrics(): PoolMetrics {
+    return { size: this.space.size, used: this.holders.size + this.blocked.size, resting: this.coolingCount };
   }
 
   /** Grows whenever an address is let go: who could get none may ask again. */
-  get released(): number {
-    return this.letGo;
+  get releases(): number {
+    return this.releaseCount;
   }
 
   /** Whether `ip` is an address of this pool. */
-  has(ip: string): boolean {
+  contains(ip: string): boolean {
     return this.space.numberOf(ip) !== undefined;
   }
 
@@ -87,10 +87,10 @@ export class AddressPool {
    * Notes that `owner` holds `ip`, whatever it held here before. `taken` when another holds it (nothing changes but
    * that the owner's former address is let go), `outside` likewise when the pool does not have it.
    */
-  adopt(owner: string, ip: string): 'held' | 'taken' | 'outside' {
+  reserve(owner: string, ip: string): 'held' | 'taken' | 'outside' {
     const n = this.space.numberOf(ip);
     if (n !== undefined && this.heldBy.get(owner) === n) return 'held';
-    this.drop(owner);
+    this.release(owner);
     if (n === undefined) return 'outside';
     if (this.holders.has(n)) return 'taken';
     this.hold(owner, n);
@@ -98,19 +98,19 @@ export class AddressPool {
   }
 
   /** Notes that `owner` holds nothing any more. Whether the address rests is said by `free`. */
-  drop(owner: string): void {
+  release(owner: string): void {
     const n = this.heldBy.get(owner);
     if (n === undefined) return;
-    this.letGo += 1;
+    this.releaseCount += 1;
     this.heldBy.delete(owner);
     this.holders.delete(n);
     const freed = this.freed.get(n);
-    if (freed) this.letRest(n, freed.at);
-    this.updateTaken(n);
+    if (freed) this.startCooldown(n, freed.at);
+    this.updateAllocated(n);
   }
 
   /** Notes that `owner` gave `ip` up at `at` (ms of the store's clock). The latest word on an address counts. */
-  free(owner: string, ip: string, at: number): void {
+  markFreed(owner: string, ip: string, at: number): void {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
     const known = this.freed.get(n);
@@ -119,10 +119,10 @@ export class AddressPool {
     this.freed.set(n, { owner, at });
     this.freedBy.set(owner, (this.freedBy.get(owner) ?? new Set<bigint>()).add(n));
     if (this.holders.has(n)) return;
-    this.letGo += 1;
-    if (known) this.restingCount -= 1;
-    this.letRest(n, at);
-    this.updateTaken(n);
+    this.releaseCount += 1;
+    if (known) this.coolingCount -= 1;
+    this.startCooldown(n, at);
+    this.updateAllocated(n);
   }
 
   /** Never hands `ip` out: somebody outside this pool's knowledge has it. */
@@ -130,7 +130,7 @@ export class AddressPool {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
     this.blocked.add(n);
-    this.updateTaken(n);
+    this.updateAllocated(n);
   }
 
   /** An address for `owner`, which holds it from now on. `now` by the store's clock, in ms. */
@@ -139,7 +139,7 @@ export class AddressPool {
     if (n !== undefined) return this.give(owner, n);
     const longest = this.longestFreed();
     if (!longest) return { ok: false };
-    const retryAt = longest.at + this.rest;
+    const retryAt = longest.at + this.cooldown;
     return retryAt <= now ? this.give(owner, longest.n) : { ok: false, retryAt };
   }
 
@@ -152,25 +152,25 @@ export class AddressPool {
     if (this.heldBy.get(owner) === n) return;
     this.heldBy.set(owner, n);
     this.holders.set(n, owner);
-    if (this.freed.has(n)) this.restingCount -= 1;
-    this.updateTaken(n);
+    if (this.freed.has(n)) this.coolingCount -= 1;
+    this.updateAllocated(n);
   }
 
-  private letRest(n: bigint, at: number): void {
-    this.restingCount += 1;
-    this.queue.push({ n, at });
-    if (this.queue.length > 2 * this.freed.size + 64) this.sweepQueue();
+  private startCooldown(n: bigint, at: number): void {
+    this.coolingCount += 1;
+    this.coolingQueue.push({ n, at });
+    if (this.coolingQueue.length > 2 * this.freed.size + 64) this.sweepQueue();
   }
 
   /** Entries are only skipped when they come first; without this an address freed over and over would pile them up. */
   private sweepQueue(): void {
-    this.queue = new RestingQueue();
-    for (const [n, { at }] of this.freed) if (this.isIdle(n)) this.queue.push({ n, at });
+    this.coolingQueue = new CooldownQueue();
+    for (const [n, { at }] of this.freed) if (this.isIdle(n)) this.coolingQueue.push({ n, at });
   }
 
-  private updateTaken(n: bigint): void {
-    if (this.holders.has(n) || this.freed.has(n) || this.blocked.has(n)) this.taken.add(n);
-    else this.taken.remove(n);
+  private updateAllocated(n: bigint): void {
+    if (this.holders.has(n) || this.freed.has(n) || this.blocked.has(n)) this.allocated.add(n);
+    else this.allocated.remove(n);
   }
 
   private formerOf(owner: string): bigint | undefined {
@@ -189,8 +189,8 @@ export class AddressPool {
 
   private next(): bigint | undefined {
     const start = this.last === undefined ? 0n : this.last + 1n;
-    const onwards = this.taken.nextFree(start);
-    const n = onwards < this.space.size ? onwards : this.taken.nextFree(0n);
+    const onwards = this.allocated.nextFree(start);
+    const n = onwards < this.space.size ? onwards : this.allocated.nextFree(0n);
     if (n >= this.space.size) return undefined;
     this.last = n;
     return n;
@@ -198,9 +198,9 @@ export class AddressPool {
 
   private longestFreed(): { readonly n: bigint; readonly at: number } | undefined {
     for (;;) {
-      const first = this.queue.first;
+      const first = this.coolingQueue.first;
       if (!first || (this.isIdle(first.n) && this.freedAt(first.n) === first.at)) return first;
-      this.queue.shift();
+      this.coolingQueue.shift();
     }
   }
 

@@ -1,14 +1,14 @@
-import { formatAddress, parseAddress, type Address } from './address';
+import { formatAddress, parseAddress, type IpAddress } from './address';
 import type { AddressRange } from './range';
 
-interface Piece extends AddressRange {
+interface NumberedRange extends AddressRange {
   readonly start: bigint;
 }
 
 /** Numbers the addresses of some disjoint ranges from 0 on, in their order, without listing them. */
 export class AddressSpace {
   readonly size: bigint;
-  private readonly pieces: readonly Piece[];
+  private readonly pieces: readonly NumberedRange[];
 
   constructor(ranges: readonly AddressRange[]) {
     let start = 0n;
@@ -35,6 +35,6 @@ export class AddressSpace {
   }
 }
 
-function isIn({ family, first, last }: AddressRange, address: Address): boolean {
+function isIn({ family, first, last }: AddressRange, address: IpAddress): boolean {
   return family === address.family && first <= address.value && address.value <= last;
 }

@@ -1,5 +1,5 @@
 /** An IP address as a number; the two families never compare. */
-export interface Address {
+export interface IpAddress {
   readonly family: 4 | 6;
   readonly value: bigint;
 }
@@ -10,17 +10,17 @@ export function bitsOf(family: 4 | 6): number {
 }
 
 /** IPv6 of eight groups of which the last two are dotted IPv4. */
-const LONGEST_ADDRESS = 45;
+const MAX_TEXT_LENGTH = 45;
 
 /** Reads dotted IPv4 (no leading zeros) or IPv6 in any of its spellings (no zone index); undefined when it is neither. */
-export function parseAddress(text: string): Address | undefined {
-  if (text.length > LONGEST_ADDRESS) return undefined;
+export function parseAddress(text: string): IpAddress | undefined {
+  if (text.length > MAX_TEXT_LENGTH) return undefined;
   const value = text.includes(':') ? parseV6(text) : parseV4(text);
   return value === undefined ? undefined : { family: text.includes(':') ? 6 : 4, value };
 }
 
 /** The one spelling we write: dotted IPv4, IPv6 by RFC 5952. */
-export function formatAddress({ family, value }: Address): string {
+export function formatAddress({ family, value }: IpAddress): string {
   return family === 4 ? formatV4(value) : formatV6(value);
 }
 

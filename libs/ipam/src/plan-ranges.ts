@@ -28,7 +28,7 @@ export type RangePlan =
   | { readonly ok: true; readonly owned: readonly OwnedRanges[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-interface Parsed {
+interface OwnerRange {
   readonly owner: string;
   readonly text: string;
   readonly range: AddressRange;
@@ -42,7 +42,7 @@ interface Parsed {
 export function planRanges(settings: readonly RangeSetting[], options: { readonly force?: boolean } = {}): RangePlan {
   const warnings: string[] = [];
   const errors: string[] = [];
-  const parsed = settings.flatMap(({ owner, range: text }): readonly Parsed[] => {
+  const parsed = settings.flatMap(({ owner, range: text }): readonly OwnerRange[] => {
     const result = parseRange(text);
     if (!result.ok) {
       errors.push(`${owner}: ${result.error}`);
@@ -67,7 +67,7 @@ export function planRanges(settings: readonly RangeSetting[], options: { readonl
   return errors.length > 0 ? { ok: false, errors } : { ok: true, owned, warnings };
 }
 
-function clashes(parsed: readonly Parsed[]): readonly string[] {
+function clashes(parsed: readonly OwnerRange[]): readonly string[] {
   return parsed.flatMap((a, i) =>
     parsed.slice(i + 1).flatMap((b) => {
       if (!overlaps(a.range, b.range) || contains(a.range, b.range) !== contains(b.range, a.range)) return [];
@@ -77,7 +77,7 @@ function clashes(parsed: readonly Parsed[]): readonly string[] {
   );
 }
 
-function carve(one: Parsed, all: readonly Parsed[], warnings: string[]): OwnedRanges {
+function carve(one: OwnerRange, all: readonly OwnerRange[], warnings: string[]): OwnedRanges {
   let ranges: readonly AddressRange[] = without([one.range], LIMITED_BROADCAST);
   for (const other of all) {
     if (other === one || !contains(one.range, other.range) || contains(other.range, one.range)) continue;

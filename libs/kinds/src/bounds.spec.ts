@@ -97,7 +97,7 @@ describe('a list, text or map beyond its bound', () => {
   ])('%s is one violation', (_, { kind, spec }, field, rule) => {
     const found = kind?.check(spec, at);
     expect([found?.total, found?.first[0]?.field, found?.first[0]?.rule]).toEqual([1, field, rule]);
-    const fault = kind?.shapeFault(spec, at);
+    const fault = kind?.shapeViolation(spec, at);
     expect([fault?.field, fault?.rule]).toEqual([field, rule]);
   });
 

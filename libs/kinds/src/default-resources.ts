@@ -12,11 +12,11 @@ const fromHere = { 'kuma.io/origin': 'zone' } as const;
 const kubernetes = { 'kuma.io/env': 'kubernetes' } as const;
 const headless = 'k8s.kuma.io/is-headless-service';
 
-type Service = 'meshService' | 'meshMultiZoneService' | 'meshExternalService';
+type SelectedService = 'meshService' | 'meshMultiZoneService' | 'meshExternalService';
 
 const generator = (
   name: string,
-  service: Service,
+  service: SelectedService,
   matchLabels: Readonly<Record<string, string>>,
   template: string,
 ): DefaultResource => ({

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { checkTemplate, LONGEST_TEMPLATE, parseTemplate } from '@causeway/naming';
+import { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate } from '@causeway/naming';
 import { defineKind, isComputedLabel, Sync } from '@causeway/resources';
 import { oneWordForLabels, selectorLabels } from './rules';
 import { Extension, ServiceSelector, strict } from './schema-parts';
@@ -18,7 +18,7 @@ const Selector = Type.Object(
 const Spec = Type.Object(
   {
     selector: Selector,
-    template: Type.String({ minLength: 1, maxLength: LONGEST_TEMPLATE }),
+    template: Type.String({ minLength: 1, maxLength: MAX_TEMPLATE_LENGTH }),
     extension: Type.Optional(Extension),
   },
   { ...strict, examples: [{ selector: { meshService: {} }, template: '{{ name }}.svc.mesh' }] },

@@ -53,7 +53,7 @@ export async function createRedisLock({ url, key, logger }: RedisLockOptions): P
   const take = (holder: string, leaseMs: number): Promise<boolean> => run(ACQUIRE, holder, String(Math.ceil(leaseMs)));
   return {
     acquire: take,
-    answers: async () => void (await client.ping()),
+    ping: async () => void (await client.ping()),
     renew: take, // a lock that vanished is taken again: a wiped Redis deposes nobody
     release: async (holder) => void (await run(RELEASE, holder)),
     connected: () => client.isReady,

@@ -7,22 +7,22 @@ import {
   type Identity,
   type Labels,
 } from '@causeway/resources';
-import { claimRule } from './claim-rule';
+import { parseGenerator } from './parsed-generator';
 import { ClaimTable } from './claim-table';
 
-interface Service {
+interface TableService {
   readonly id: Identity;
   readonly labels: Labels;
   readonly creationOrder: number;
 }
-interface Generator {
+interface TestGenerator {
   readonly id: Identity;
   readonly creationOrder: number;
   readonly spec: { readonly selector: Record<string, { readonly labels: Labels }>; readonly template: string };
 }
-interface World {
-  readonly services: readonly Service[];
-  readonly generators: readonly Generator[];
+interface TestTable {
+  readonly services: readonly TableService[];
+  readonly generators: readonly TestGenerator[];
   readonly meshes: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const FIELDS: Record<string, string> = {
 const mesh = fc.constantFrom('default', 'other');
 const label = fc.record({ app: fc.constantFrom('x', 'y', 'Z') }, { requiredKeys: [] });
 const order = fc.constantFrom(0, 0, 1, 2, 3);
-const service: fc.Arbitrary<Service> = fc
+const service: fc.Arbitrary<TableService> = fc
   .record({
     kind: fc.constantFrom(...Object.keys(FIELDS)),
     mesh,
@@ -51,7 +51,7 @@ const service: fc.Arbitrary<Service> = fc
       creationOrder: order,
     };
   });
-const generator: fc.Arbitrary<Generator> = fc
+const generator: fc.Arbitrary<TestGenerator> = fc
   .record({
     here: fc.boolean(),
     name: fc.constantFrom('g', 'h', 'i'),
@@ -69,45 +69,45 @@ const generator: fc.Arbitrary<Generator> = fc
 const unique = <T extends { id: Identity }>(list: readonly T[]): T[] => [
   ...new Map(list.map((each) => [identityKey(each.id), each])).values(),
 ];
-const world: fc.Arbitrary<World> = fc.record({
+const world: fc.Arbitrary<TestTable> = fc.record({
   services: fc.array(service, { maxLength: 14 }).map(unique),
   generators: fc.array(generator, { maxLength: 6 }).map(unique),
   meshes: fc.subarray(['default', 'other']),
 });
 
-type Step = (table: ClaimTable) => void;
+type TableStep = (table: ClaimTable) => void;
 
-const put = (table: ClaimTable, source: Generator): void =>
-  table.upsertGenerator(claimRule(source, source.id.zone === 'east'));
+const put = (table: ClaimTable, source: TestGenerator): void =>
+  table.upsertGenerator(parseGenerator(source, source.id.zone === 'east'));
 
-function steps({ services, generators, meshes }: World): Step[] {
+function steps({ services, generators, meshes }: TestTable): TableStep[] {
   return [
     ...services.map(
-      (each): Step =>
+      (each): TableStep =>
         (table) =>
           table.upsertService(each),
     ),
     ...generators.map(
-      (each): Step =>
+      (each): TableStep =>
         (table) =>
           put(table, each),
     ),
     ...meshes.map(
-      (each): Step =>
+      (each): TableStep =>
         (table) =>
           table.addMesh(each),
     ),
   ];
 }
 
-function tableOf(given: World): ClaimTable {
+function tableOf(given: TestTable): ClaimTable {
   const table = new ClaimTable('east');
   for (const step of steps(given)) step(table);
   return table;
 }
 
 /** Who gets what, written down from design.md §4 with no index and no state: all pairs, sorted, first come. */
-function oracle({ services, generators, meshes }: World): Map<string, string[]> {
+function oracle({ services, generators, meshes }: TestTable): Map<string, string[]> {
   const age = (value: number): number => (value === 0 ? Infinity : value);
   const byAge = (a: number, b: number): number => (age(a) === age(b) ? 0 : age(a) - age(b));
   const rules = [...generators].sort(
@@ -119,7 +119,7 @@ function oracle({ services, generators, meshes }: World): Map<string, string[]> 
   const oldestFirst = [...services].sort(
     (a, b) => byAge(a.creationOrder, b.creationOrder) || compareIdentities(a.id, b.id),
   );
-  const owner = new Map<string, Service>();
+  const owner = new Map<string, TableService>();
   const result = new Map(services.map((each) => [identityKey(each.id), [] as string[]]));
   for (const rule of rules) {
     for (const each of oldestFirst.filter((one) => meshes.includes(one.id.mesh))) {
@@ -143,13 +143,13 @@ function oracle({ services, generators, meshes }: World): Map<string, string[]> 
   return result;
 }
 
-function shown(table: ClaimTable, services: readonly Service[]): Map<string, string[]> {
+function shown(table: ClaimTable, services: readonly TableService[]): Map<string, string[]> {
   const line = (key: string): string[] =>
     table.addressesOf(key).map(({ hostname, status, origin }) => `${origin.name} ${hostname ?? ''} ${status}`);
   return new Map(services.map(({ id }) => [identityKey(id), line(identityKey(id))]));
 }
 
-function reasons(table: ClaimTable, services: readonly Service[]): string {
+function reasons(table: ClaimTable, services: readonly TableService[]): string {
   return JSON.stringify(services.map(({ id }) => table.addressesOf(identityKey(id))));
 }
 
@@ -178,12 +178,12 @@ test('after any edits the table is as one made from nothing, and who was not tou
   fc.assert(
     fc.property(fc.array(world, { minLength: 2, maxLength: 5 }), (worlds) => {
       const table = new ClaimTable('east');
-      let before: World = { services: [], generators: [], meshes: [] };
+      let before: TestTable = { services: [], generators: [], meshes: [] };
       for (const after of worlds) {
         const all = unique([...before.services, ...after.services]);
         const old = shown(table, all);
         edit(table, before, after);
-        const touched = table.takeTouched();
+        const touched = table.takeChanged();
         expect(shown(table, after.services)).toEqual(oracle(after));
         expect(reasons(table, after.services)).toBe(reasons(tableOf(after), after.services));
         for (const [key, lines] of shown(table, all)) if (!touched.has(key)) expect(lines).toEqual(old.get(key));
@@ -198,11 +198,11 @@ test('reasons change only for who was touched', () => {
   fc.assert(
     fc.property(world, world, (before, after) => {
       const table = tableOf(before);
-      table.takeTouched();
+      table.takeChanged();
       const all = unique([...before.services, ...after.services]);
       const old = new Map(all.map((each) => [identityKey(each.id), reasons(table, [each])]));
       edit(table, before, after);
-      const touched = table.takeTouched();
+      const touched = table.takeChanged();
       for (const each of all)
         if (!touched.has(identityKey(each.id))) expect(reasons(table, [each])).toBe(old.get(identityKey(each.id)));
     }),
@@ -234,7 +234,7 @@ function winners(table: ClaimTable): Map<string, string> {
   );
 }
 
-function edit(table: ClaimTable, before: World, after: World): void {
+function edit(table: ClaimTable, before: TestTable, after: TestTable): void {
   const stays = (list: readonly { id: Identity }[], id: Identity): boolean =>
     list.some((each) => identityKey(each.id) === identityKey(id));
   for (const step of steps(after)) step(table);

@@ -1,8 +1,8 @@
 import { identityKey, type Identity, type Labels } from '@causeway/resources';
-import { claimRule } from './claim-rule';
+import { parseGenerator } from './parsed-generator';
 import { ClaimTable } from './claim-table';
 
-interface Service {
+interface TestService {
   readonly id: Identity;
   readonly labels: Labels;
   readonly creationOrder: number;
@@ -11,7 +11,7 @@ interface Service {
 function service(
   name: string,
   rest: { labels?: Labels; born?: number; kind?: string; mesh?: string; zone?: string } = {},
-): Service {
+): TestService {
   const { labels = {}, born = 1, kind = 'MeshService', mesh = 'default', zone = 'east' } = rest;
   return {
     id: { kind, mesh, zone, namespace: kind === 'MeshService' ? 'default' : '', name },
@@ -23,11 +23,11 @@ function service(
 function generator(name: string, template: string, rest: { selector?: object; made?: number; here?: boolean } = {}) {
   const { selector = { meshService: {} }, made = 1, here = false } = rest;
   const id = { kind: 'HostnameGenerator', mesh: '', zone: here ? 'east' : '', namespace: '', name };
-  return claimRule({ id, creationOrder: made, spec: { selector: { ...selector }, template } }, here);
+  return parseGenerator({ id, creationOrder: made, spec: { selector: { ...selector }, template } }, here);
 }
 
 function tableOf(
-  services: readonly Service[],
+  services: readonly TestService[],
   generators: readonly ReturnType<typeof generator>[],
   meshes = ['default'],
 ): ClaimTable {
@@ -35,11 +35,11 @@ function tableOf(
   for (const mesh of meshes) table.addMesh(mesh);
   for (const rule of generators) table.upsertGenerator(rule);
   for (const each of services) table.upsertService(each);
-  table.takeTouched();
+  table.takeChanged();
   return table;
 }
 
-function addresses(table: ClaimTable, of: Service): string[] {
+function addresses(table: ClaimTable, of: TestService): string[] {
   return table
     .addressesOf(identityKey(of.id))
     .map(({ hostname, status, reason, origin }) => [origin.name, hostname, status, reason].join(' | '));
@@ -62,7 +62,7 @@ describe('addressesOf', () => {
     const [older, younger] = [service('older', { born: 1 }), service('younger', { born: 2 })];
     const table = tableOf([older, younger], [generator('g', 'one.mesh')]);
     table.upsertService(older, identityKey(older.id), 'unreachable: why');
-    expect([...table.takeTouched()]).toEqual([identityKey(older.id)]);
+    expect([...table.takeChanged()]).toEqual([identityKey(older.id)]);
     expect(addresses(table, older)).toEqual(['g | one.mesh | NotAvailable | unreachable: why']);
     expect(addresses(table, younger)[0]).toMatch(/NotAvailable \| clash with MeshService east\/default\/older/);
     expect(table.claimsOn('default', 'one.mesh').map(({ unreachable }) => unreachable)).toEqual([
@@ -70,9 +70,9 @@ describe('addressesOf', () => {
       undefined,
     ]);
     table.upsertService(older, identityKey(older.id), 'unreachable: why');
-    expect(table.takeTouched().size).toBe(0);
+    expect(table.takeChanged().size).toBe(0);
     table.upsertService(older);
-    expect([...table.takeTouched()]).toEqual([identityKey(older.id)]);
+    expect([...table.takeChanged()]).toEqual([identityKey(older.id)]);
     expect(addresses(table, older)).toEqual(['g | one.mesh | Available | ']);
   });
 
@@ -100,7 +100,7 @@ describe('addressesOf', () => {
     const a = service('a');
     const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' };
     const spec = { selector: { meshService: {} }, template: '{{ name }}.mesh', extension: { type: 'x' } };
-    expect(addresses(tableOf([a], [claimRule({ id, creationOrder: 1, spec }, false)]), a)).toEqual([]);
+    expect(addresses(tableOf([a], [parseGenerator({ id, creationOrder: 1, spec }, false)]), a)).toEqual([]);
   });
 
   test('one mesh is selected by its computed label (peers 39)', () => {
@@ -177,9 +177,9 @@ describe('addressesOf', () => {
     expect(addresses(table, a)).toEqual([]);
     table.addMesh('other');
     expect(addresses(table, a)).toEqual(['g | a.other | Available | ']);
-    table.takeTouched();
+    table.takeChanged();
     table.removeMesh('other');
-    expect(table.takeTouched()).toEqual(new Set([identityKey(a.id)]));
+    expect(table.takeChanged()).toEqual(new Set([identityKey(a.id)]));
     expect(addresses(table, a)).toEqual([]);
   });
 
@@ -211,21 +211,21 @@ describe('takeTouched', () => {
     const table = tableOf(three, [rule]);
     for (const each of three) table.upsertService({ ...each, labels: { ...each.labels } });
     table.upsertGenerator(generator('g', '{{ label "app" }}.mesh'));
-    expect(table.takeTouched().size).toBe(0);
+    expect(table.takeChanged().size).toBe(0);
   });
 
   test('the removal of a loser touches only itself, of the winner all that are left', () => {
     const table = tableOf(three, [rule]);
     table.removeService(keys[2] ?? '');
-    expect(table.takeTouched()).toEqual(new Set([keys[2]]));
+    expect(table.takeChanged()).toEqual(new Set([keys[2]]));
     table.removeService(keys[0] ?? '');
-    expect(table.takeTouched()).toEqual(new Set([keys[0], keys[1]]));
+    expect(table.takeChanged()).toEqual(new Set([keys[0], keys[1]]));
   });
 
   test('a label that nothing reads touches only its service, and no claim', () => {
     const table = tableOf(three, [rule]);
     table.upsertService(service('a', { labels: { app: 'x', color: 'red' }, born: 1 }));
-    expect(table.takeTouched()).toEqual(new Set([keys[0]]));
+    expect(table.takeChanged()).toEqual(new Set([keys[0]]));
   });
 
   test('a changed generator touches what it matches or matched', () => {
@@ -236,13 +236,13 @@ describe('takeTouched', () => {
       generator('g', '{{ name }}.mesh', { selector: { meshService: { labels: { team } } } });
     const table = tableOf(all, [named('none')]);
     table.upsertGenerator(named('red'));
-    expect(table.takeTouched().size).toBe(5);
+    expect(table.takeChanged().size).toBe(5);
     table.upsertGenerator(
       generator('g', '{{ name }}.moved', { selector: { meshService: { labels: { team: 'red' } } } }),
     );
-    expect(table.takeTouched().size).toBe(5);
+    expect(table.takeChanged().size).toBe(5);
     table.removeGenerator(identityKey(named('red').id));
-    expect(table.takeTouched().size).toBe(5);
+    expect(table.takeChanged().size).toBe(5);
   });
 });
 

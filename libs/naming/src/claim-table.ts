@@ -1,21 +1,21 @@
 import { identityKey, type Labels } from '@causeway/resources';
 import type { Claim, Claimant, ServiceSource } from './claim';
-import { addressOf, type ClaimView, type ServiceAddress } from './claim-address';
-import { ClaimContest, winnerOver } from './claim-contest';
-import { hasLabels, sameRule, type ClaimRule, type WantedLabel } from './claim-rule';
-import { ClaimSelection } from './claim-selection';
+import { addressOf, type ClaimView, type ServiceAddress } from './service-address';
+import { ClaimsByHostname, winnerOf } from './claims-by-hostname';
+import { hasLabels, sameGenerator, type ParsedGenerator, type RequiredLabel } from './parsed-generator';
+import { ServiceLabelIndex } from './service-label-index';
 import { compareGenerators } from './precedence';
 import { renderTemplate } from './template';
 
-interface KindRule {
-  readonly rule: ClaimRule;
-  readonly wanted: readonly WantedLabel[];
+interface KindGenerator {
+  readonly generator: ParsedGenerator;
+  readonly required: readonly RequiredLabel[];
 }
 
-interface KindClaims {
-  readonly selection: ClaimSelection;
+interface KindIndex {
+  readonly services: ServiceLabelIndex;
   /** The stronger first. */
-  rules: readonly KindRule[];
+  generators: readonly KindGenerator[];
 }
 
 /**
@@ -25,12 +25,12 @@ interface KindClaims {
  * that is not there claim nothing (design.md §5).
  */
 export class ClaimTable {
-  private readonly kinds = new Map<string, KindClaims>();
+  private readonly kinds = new Map<string, KindIndex>();
   private readonly services = new Map<string, Claimant>();
-  private readonly rules = new Map<string, ClaimRule>();
-  private readonly contests = new Map<string, ClaimContest>();
-  private touched = new Set<string>();
-  private readonly touchedHeaps = new Set<readonly Claim[]>();
+  private readonly generatorsByKey = new Map<string, ParsedGenerator>();
+  private readonly byMesh = new Map<string, ClaimsByHostname>();
+  private changed = new Set<string>();
+  private readonly changedHeaps = new Set<readonly Claim[]>();
 
   /** `ownZone` is the zone that decides: `.Zone` of what no zone made. */
   constructor(readonly ownZone: string) {}
@@ -40,8 +40,8 @@ export class ClaimTable {
   }
 
   /** The generators of the table, in no order. */
-  generators(): Iterable<ClaimRule> {
-    return this.rules.values();
+  generators(): Iterable<ParsedGenerator> {
+    return this.generatorsByKey.values();
   }
 
   /** `unreachable`: why the service keeps its names and shows them as NotAvailable; it moves no name to another. */
@@ -49,9 +49,9 @@ export class ClaimTable {
     const known = this.services.get(key);
     if (known && known.unreachable !== unreachable) {
       known.unreachable = unreachable;
-      this.touched.add(key);
+      this.changed.add(key);
     }
-    const { selection } = this.kind(source.id.kind);
+    const { services: selection } = this.kind(source.id.kind);
     if (known && known.creationOrder === source.creationOrder && sameLabels(known.labels, source.labels)) {
       known.labels = source.labels; // lets go of the older row's copy
       return;
@@ -65,93 +65,95 @@ export class ClaimTable {
     service.creationOrder = creationOrder;
     this.services.set(key, service);
     selection.add(service);
-    this.claimAnew(service);
+    this.refreshClaims(service);
   }
 
   removeService(key: string): void {
     const service = this.services.get(key);
     if (!service) return;
     this.dropClaims(service);
-    this.kind(service.id.kind).selection.remove(service);
+    this.kind(service.id.kind).services.remove(service);
     this.services.delete(key);
-    this.touched.add(key);
+    this.changed.add(key);
   }
 
-  upsertGenerator(rule: ClaimRule): void {
-    const known = this.rules.get(rule.key);
-    if (known && sameRule(known, rule)) return;
+  upsertGenerator(rule: ParsedGenerator): void {
+    const known = this.generatorsByKey.get(rule.key);
+    if (known && sameGenerator(known, rule)) return;
     // The new one first: an index that both need is not built twice.
-    this.eachKind(rule, (kind, wanted) => kind.selection.retain(wanted));
+    this.eachKind(rule, (kind, wanted) => kind.services.retain(wanted));
     if (known) this.removeGenerator(known.key);
-    this.rules.set(rule.key, rule);
+    this.generatorsByKey.set(rule.key, rule);
     this.eachKind(rule, (kind, wanted) => {
-      kind.rules = [...kind.rules, { rule, wanted }].sort((a, b) => compareGenerators(a.rule, b.rule));
-      for (const service of kind.selection.select(wanted)) this.addClaim(service, rule);
+      kind.generators = [...kind.generators, { generator: rule, required: wanted }].sort((a, b) =>
+        compareGenerators(a.generator, b.generator),
+      );
+      for (const service of kind.services.select(wanted)) this.addClaim(service, rule);
     });
   }
 
   removeGenerator(key: string): void {
-    const rule = this.rules.get(key);
+    const rule = this.generatorsByKey.get(key);
     if (!rule) return;
-    this.rules.delete(key);
+    this.generatorsByKey.delete(key);
     this.eachKind(rule, (kind, wanted) => {
-      kind.rules = kind.rules.filter((other) => other.rule !== rule);
-      for (const service of kind.selection.select(wanted)) this.removeClaim(service, rule);
-      kind.selection.release(wanted);
+      kind.generators = kind.generators.filter((other) => other.generator !== rule);
+      for (const service of kind.services.select(wanted)) this.removeClaim(service, rule);
+      kind.services.release(wanted);
     });
   }
 
   /** The mesh is there: its services get their names. */
   addMesh(mesh: string): void {
-    if (this.contests.has(mesh)) return;
-    this.contests.set(mesh, new ClaimContest());
-    for (const service of this.services.values()) if (service.id.mesh === mesh) this.claimAnew(service);
+    if (this.byMesh.has(mesh)) return;
+    this.byMesh.set(mesh, new ClaimsByHostname());
+    for (const service of this.services.values()) if (service.id.mesh === mesh) this.refreshClaims(service);
   }
 
   /** The mesh is gone: its services keep no names. */
   removeMesh(mesh: string): void {
-    if (!this.contests.delete(mesh)) return;
+    if (!this.byMesh.delete(mesh)) return;
     for (const service of this.services.values()) {
       if (service.id.mesh !== mesh) continue;
       service.claims = [];
-      this.touched.add(service.key);
+      this.changed.add(service.key);
     }
   }
 
   /** Keys of the services whose addresses may differ from what they were at the last call; a removed one is among them. */
-  takeTouched(): Set<string> {
-    const keys = this.touched;
-    for (const heap of this.touchedHeaps) for (const claim of heap) keys.add(claim.service.key);
-    this.touchedHeaps.clear();
-    this.touched = new Set();
+  takeChanged(): Set<string> {
+    const keys = this.changed;
+    for (const heap of this.changedHeaps) for (const claim of heap) keys.add(claim.service.key);
+    this.changedHeaps.clear();
+    this.changed = new Set();
     return keys;
   }
 
-  /** As `takeTouched` for who looks at every service anyway: costs nothing. */
-  forgetTouched(): void {
-    this.touchedHeaps.clear();
-    this.touched = new Set();
+  /** As `takeChanged` for who looks at every service anyway: costs nothing. */
+  discardChanged(): void {
+    this.changedHeaps.clear();
+    this.changed = new Set();
   }
 
   /** What `status.addresses` of a service must be, by the generators' precedence as in the seed; empty when unknown. */
   addressesOf(key: string): readonly ServiceAddress[] {
     const service = this.services.get(key);
     if (!service) return [];
-    return service.claims.map((claim) => addressOf(claim, winnerOver(claim), this.ownZone));
+    return service.claims.map((claim) => addressOf(claim, winnerOf(claim), this.ownZone));
   }
 
   /** Every hostname that somebody claims in a mesh, in no order. */
   hostnames(mesh: string): Iterable<string> {
-    return this.contests.get(mesh)?.names() ?? [];
+    return this.byMesh.get(mesh)?.names() ?? [];
   }
 
   hasMesh(mesh: string): boolean {
-    return this.contests.has(mesh);
+    return this.byMesh.has(mesh);
   }
 
   /** All claims on a hostname of a mesh, the winner first. */
   claimsOn(mesh: string, hostname: string): readonly ClaimView[] {
-    const claims = this.contests.get(mesh)?.ranked(hostname) ?? [];
+    const claims = this.byMesh.get(mesh)?.ranked(hostname) ?? [];
     return claims.map(({ service, generator }) => ({
       ...{ hostname, service, generator },
       ...(service.unreachable === undefined ? {} : { unreachable: service.unreachable }),
@@ -159,20 +161,20 @@ export class ClaimTable {
   }
 
   /** Services of present meshes that a rule selects, whether or not it is in the table; for dry runs. */
-  *selectedBy(rule: ClaimRule): Iterable<Readonly<Claimant>> {
-    for (const { kind, wanted } of rule.selectors) {
-      for (const service of this.kind(kind).selection.select(wanted)) if (this.hasMesh(service.id.mesh)) yield service;
+  *selectedBy(rule: ParsedGenerator): Iterable<Readonly<Claimant>> {
+    for (const { kind, required: wanted } of rule.selectors) {
+      for (const service of this.kind(kind).services.select(wanted)) if (this.hasMesh(service.id.mesh)) yield service;
     }
   }
 
   /** Brings a service's claims to what its generators give it now; claims that stay are not touched. */
-  private claimAnew(service: Claimant): void {
-    this.touched.add(service.key);
-    const contest = this.contests.get(service.id.mesh);
+  private refreshClaims(service: Claimant): void {
+    this.changed.add(service.key);
+    const contest = this.byMesh.get(service.id.mesh);
     if (!contest) return;
     const before = service.claims;
     const after: Claim[] = [];
-    for (const { rule, wanted } of this.kind(service.id.kind).rules) {
+    for (const { generator: rule, required: wanted } of this.kind(service.id.kind).generators) {
       if (!hasLabels(wanted, service)) continue;
       const claim = this.makeClaim(service, rule);
       const same = before.find((other) => other.generator === rule && other.hostname === claim.hostname);
@@ -183,32 +185,32 @@ export class ClaimTable {
     for (const claim of before) if (!after.includes(claim)) this.withdraw(claim, contest);
   }
 
-  private addClaim(service: Claimant, rule: ClaimRule): void {
-    const contest = this.contests.get(service.id.mesh);
+  private addClaim(service: Claimant, rule: ParsedGenerator): void {
+    const contest = this.byMesh.get(service.id.mesh);
     if (!contest) return;
     const claim = this.makeClaim(service, rule);
     const weaker = service.claims.findIndex((other) => compareGenerators(rule, other.generator) < 0);
     service.claims = service.claims.toSpliced(weaker < 0 ? service.claims.length : weaker, 0, claim);
-    this.touched.add(service.key);
+    this.changed.add(service.key);
     this.enter(claim, contest);
   }
 
-  private removeClaim(service: Claimant, rule: ClaimRule): void {
-    const contest = this.contests.get(service.id.mesh);
+  private removeClaim(service: Claimant, rule: ParsedGenerator): void {
+    const contest = this.byMesh.get(service.id.mesh);
     const claim = service.claims.find((other) => other.generator === rule);
     if (!contest || !claim) return;
     service.claims = service.claims.filter((other) => other !== claim);
-    this.touched.add(service.key);
+    this.changed.add(service.key);
     this.withdraw(claim, contest);
   }
 
   private dropClaims(service: Claimant): void {
-    const contest = this.contests.get(service.id.mesh);
+    const contest = this.byMesh.get(service.id.mesh);
     if (contest) for (const claim of service.claims) this.withdraw(claim, contest);
     service.claims = [];
   }
 
-  private makeClaim(service: Claimant, rule: ClaimRule): Claim {
+  private makeClaim(service: Claimant, rule: ParsedGenerator): Claim {
     const rendered = rule.template && renderTemplate(rule.template, service, this.ownZone);
     return {
       service,
@@ -219,26 +221,26 @@ export class ClaimTable {
     };
   }
 
-  private enter(claim: Claim, contest: ClaimContest): void {
+  private enter(claim: Claim, contest: ClaimsByHostname): void {
     if (claim.hostname === undefined) return;
     const moved = contest.add(claim);
-    if (moved.length > 0) this.touchedHeaps.add(moved);
+    if (moved.length > 0) this.changedHeaps.add(moved);
   }
 
-  private withdraw(claim: Claim, contest: ClaimContest): void {
+  private withdraw(claim: Claim, contest: ClaimsByHostname): void {
     if (claim.hostname === undefined) return;
     const moved = contest.remove(claim);
-    if (moved.length > 0) this.touchedHeaps.add(moved);
+    if (moved.length > 0) this.changedHeaps.add(moved);
   }
 
-  private eachKind(rule: ClaimRule, act: (kind: KindClaims, wanted: readonly WantedLabel[]) => void): void {
-    for (const { kind, wanted } of rule.selectors) act(this.kind(kind), wanted);
+  private eachKind(rule: ParsedGenerator, act: (kind: KindIndex, wanted: readonly RequiredLabel[]) => void): void {
+    for (const { kind, required: wanted } of rule.selectors) act(this.kind(kind), wanted);
   }
 
-  private kind(name: string): KindClaims {
+  private kind(name: string): KindIndex {
     const known = this.kinds.get(name);
     if (known) return known;
-    const made: KindClaims = { selection: new ClaimSelection(), rules: [] };
+    const made: KindIndex = { services: new ServiceLabelIndex(), generators: [] };
     this.kinds.set(name, made);
     return made;
   }

@@ -1,5 +1,5 @@
 import type { Identity, Labels } from '@causeway/resources';
-import type { ClaimRule } from './claim-rule';
+import type { ParsedGenerator } from './parsed-generator';
 
 /** A service as a store holds it: what of it can make or move a name. */
 export interface ServiceSource {
@@ -22,7 +22,7 @@ export interface Claimant extends ServiceSource {
 /** One generator wanting one hostname for one service; without a hostname it could not make one. */
 export interface Claim {
   readonly service: Claimant;
-  readonly generator: ClaimRule;
+  readonly generator: ParsedGenerator;
   readonly hostname: string | undefined;
   /** The heap of all claims on the hostname, winner on top; undefined while it is the only one. */
   rivals: Claim[] | undefined;

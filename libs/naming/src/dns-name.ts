@@ -1,8 +1,8 @@
 const HYPHEN = 45;
 const DOT = 46;
 /** Longest DNS name as text, without the dot at its end. */
-export const LONGEST_HOSTNAME = 253;
-const LONGEST_LABEL = 63;
+export const MAX_HOSTNAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
 
 /**
  * What keeps `name` from being a DNS name, or undefined when it is one: RFC 1123 labels of lower-case letters, digits
@@ -10,7 +10,7 @@ const LONGEST_LABEL = 63;
  */
 export function dnsNameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty';
-  if (name.length > LONGEST_HOSTNAME) return tooLong(name.length);
+  if (name.length > MAX_HOSTNAME_LENGTH) return tooLong(name.length);
   let start = 0;
   for (let i = 0; i <= name.length; i++) {
     const code = i < name.length ? name.charCodeAt(i) : DOT;
@@ -27,7 +27,7 @@ export function dnsNameProblem(name: string): string | undefined {
 
 /** What to say of a name of `length` characters. */
 export function tooLong(length: number): string {
-  return `it has ${length} characters, ${LONGEST_HOSTNAME} are allowed`;
+  return `it has ${length} characters, ${MAX_HOSTNAME_LENGTH} are allowed`;
 }
 
 function isLetterOrDigit(code: number): boolean {
@@ -37,8 +37,8 @@ function isLetterOrDigit(code: number): boolean {
 function labelProblem(name: string, start: number, end: number): string | undefined {
   if (start === end)
     return start === 0 ? "it starts with '.'" : end === name.length ? "it ends with '.'" : "it has two '.' in a row";
-  if (end - start > LONGEST_LABEL) {
-    return `"${name.slice(start, end)}" has ${end - start} characters, ${LONGEST_LABEL} are allowed between two dots`;
+  if (end - start > MAX_LABEL_LENGTH) {
+    return `"${name.slice(start, end)}" has ${end - start} characters, ${MAX_LABEL_LENGTH} are allowed between two dots`;
   }
   if (name.charCodeAt(start) === HYPHEN || name.charCodeAt(end - 1) === HYPHEN) {
     return `"${name.slice(start, end)}" starts or ends with '-'`;

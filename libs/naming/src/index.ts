@@ -9,7 +9,7 @@ export {
   checkTemplate,
   kumaTemplate,
   labelOf,
-  LONGEST_TEMPLATE,
+  MAX_TEMPLATE_LENGTH,
   parseTemplate,
   renderTemplate,
   type ParsedTemplate,
@@ -31,7 +31,7 @@ export {
   type ServiceRank,
 } from './precedence';
 export { type ServiceSource } from './claim';
-export { claimRule, SERVICE_KINDS, type ClaimRule, type GeneratorSource } from './claim-rule';
+export { parseGenerator, SERVICE_KINDS, type ParsedGenerator, type GeneratorSource } from './parsed-generator';
 export { ClaimTable } from './claim-table';
-export { type ClaimView, type ServiceAddress } from './claim-address';
-export { templateNeeds, type TemplateNeed } from './template-match';
+export { type ClaimView, type ServiceAddress } from './service-address';
+export { templateRequirements, type TemplateRequirement } from './template-match';

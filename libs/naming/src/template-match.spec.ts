@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { parseTemplate, renderTemplate, type Template } from './template';
-import { templateNeeds } from './template-match';
+import { templateRequirements } from './template-match';
 
 function template(text: string): Template {
   const parsed = parseTemplate(text);
@@ -19,7 +19,7 @@ test.each([
   ['static.mesh', 'other.mesh', undefined],
   ['a.b', 'axb', undefined],
 ])('templateNeeds(%s, %s) = %j', (text, hostname, needs) => {
-  expect(templateNeeds(template(text), hostname)?.map(({ what, value }) => `${what}=${value}`)).toEqual(needs);
+  expect(templateRequirements(template(text), hostname)?.map(({ what, value }) => `${what}=${value}`)).toEqual(needs);
 });
 
 test('what a template gives it can also be asked for', () => {
@@ -34,7 +34,7 @@ test('what a template gives it can also be asked for', () => {
     fc.property(texts, word, word, (text, name, app) => {
       const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name };
       const rendered = renderTemplate(template(text), { id, labels: { app } }, 'east');
-      if (rendered.ok) expect(templateNeeds(template(text), rendered.hostname)).toBeDefined();
+      if (rendered.ok) expect(templateRequirements(template(text), rendered.hostname)).toBeDefined();
     }),
   );
 });
@@ -43,9 +43,9 @@ test.each([
   ['many values side by side', Array.from({ length: 50 }, (_, i) => `{{ label "a${i}" }}`).join('') + '!'],
   ['many values that stand twice', Array.from({ length: 26 }, (_, i) => `{{ label "a${i % 13}" }}`).join('') + '-'],
 ])('looking for a fit of %s comes to an end', (_, text) => {
-  expect(templateNeeds(template(text), 'a'.repeat(250))).toBeUndefined();
+  expect(templateRequirements(template(text), 'a'.repeat(250))).toBeUndefined();
 });
 
 test('no hostname is longer than DNS allows', () => {
-  expect(templateNeeds(template('{{ name }}'), 'a'.repeat(254))).toBeUndefined();
+  expect(templateRequirements(template('{{ name }}'), 'a'.repeat(254))).toBeUndefined();
 });

@@ -1,39 +1,45 @@
 import { Label } from '@causeway/resources';
-import { LONGEST_HOSTNAME } from './dns-name';
+import { MAX_HOSTNAME_LENGTH } from './dns-name';
 import type { Template, TemplatePart } from './template';
 
 /** What a service must have so that a template gives a certain hostname. */
-export interface TemplateNeed {
+export interface TemplateRequirement {
   /** `name`, `namespace`, `zone`, `mesh`, or `label "x"`. */
   readonly what: string;
   readonly value: string;
 }
 
-const WORDS = { Name: 'name', DisplayName: 'name', Namespace: 'namespace', Zone: 'zone', Mesh: 'mesh' } as const;
-const LABEL_WORDS: ReadonlyMap<string, string> = new Map([
+const VARIABLE_NAMES = {
+  Name: 'name',
+  DisplayName: 'name',
+  Namespace: 'namespace',
+  Zone: 'zone',
+  Mesh: 'mesh',
+} as const;
+const LABEL_NAMES: ReadonlyMap<string, string> = new Map([
   [Label.namespace, 'namespace'],
   [Label.zone, 'zone'],
   [Label.mesh, 'mesh'],
 ]);
 
 /** Steps after which looking for an answer is given up: a template that names one value often has very many ways to fit. */
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 
 /**
  * What a service must have for `template` to give `hostname`, each once; undefined when no service can, or when finding
  * out takes more than `MOST_STEPS` steps. Where several answers are possible (values may hold dots) it is the one with
  * the shortest first values.
  */
-export function templateNeeds(template: Template, hostname: string): readonly TemplateNeed[] | undefined {
-  if (hostname.length > LONGEST_HOSTNAME) return undefined;
-  const values = new Fit(template.parts, hostname).find();
+export function templateRequirements(template: Template, hostname: string): readonly TemplateRequirement[] | undefined {
+  if (hostname.length > MAX_HOSTNAME_LENGTH) return undefined;
+  const values = new TemplateMatcher(template.parts, hostname).find();
   if (!values && hostname !== template.text) return undefined;
   const words = new Set(template.parts.flatMap((part) => (part.type === 'literal' ? [] : [wordOf(part)])));
   return [...words].map((what) => ({ what, value: values?.get(what) ?? '' }));
 }
 
 /** Looks for the values with which the parts of a template make a hostname. */
-class Fit {
+class TemplateMatcher {
   private steps = 0;
   private readonly values = new Map<string, string>();
   /** Places (part and position) from which nothing fits; only kept where that does not depend on earlier values. */
@@ -56,8 +62,8 @@ class Fit {
   private fits(i: number, at: number): boolean {
     const part = this.parts[i];
     if (!part) return at === this.hostname.length;
-    const place = i * (LONGEST_HOSTNAME + 1) + at;
-    if (this.dead.has(place) || ++this.steps > MOST_STEPS) return false;
+    const place = i * (MAX_HOSTNAME_LENGTH + 1) + at;
+    if (this.dead.has(place) || ++this.steps > MAX_STEPS) return false;
     const known = part.type === 'literal' ? part.text : this.values.get(wordOf(part));
     const fits =
       known === undefined
@@ -73,7 +79,7 @@ class Fit {
     if (!part || part.type === 'literal' || !isWordCharacter(this.hostname, at)) return false;
     const what = wordOf(part);
     for (let end = at; /[-a-z0-9.]/.test(this.hostname.charAt(end)); end++) {
-      if (++this.steps > MOST_STEPS) break;
+      if (++this.steps > MAX_STEPS) break;
       if (!isWordCharacter(this.hostname, end)) continue;
       this.values.set(what, this.hostname.slice(at, end + 1));
       if (this.fits(i + 1, end + 1)) return true;
@@ -88,6 +94,6 @@ function isWordCharacter(text: string, at: number): boolean {
 }
 
 function wordOf(part: Exclude<TemplatePart, { type: 'literal' }>): string {
-  if (part.type === 'variable') return WORDS[part.variable];
-  return LABEL_WORDS.get(part.key) ?? `label "${part.key}"`;
+  if (part.type === 'variable') return VARIABLE_NAMES[part.variable];
+  return LABEL_NAMES.get(part.key) ?? `label "${part.key}"`;
 }

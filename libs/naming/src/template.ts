@@ -1,5 +1,5 @@
 import { effectiveLabel, isLabelKey, Label, nearest, shortened, type Identity, type Labels } from '@causeway/resources';
-import { dnsNameProblem, LONGEST_HOSTNAME, tooLong } from './dns-name';
+import { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
 
 /** What a template can read besides labels; `name` of seed 001 is `Name`, and both name words mean the plain name. */
 export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
@@ -34,10 +34,10 @@ export type RenderedTemplate =
   | { readonly ok: false; readonly reason: string; readonly missingLabel?: string };
 
 /** Longest text of a template. */
-export const LONGEST_TEMPLATE = 1_024;
+export const MAX_TEMPLATE_LENGTH = 1_024;
 
 const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
-const WORDS: Readonly<Record<string, TemplateVariable>> = {
+const VARIABLES: Readonly<Record<string, TemplateVariable>> = {
   name: 'Name',
   '.Name': 'Name',
   '.DisplayName': 'DisplayName',
@@ -54,8 +54,8 @@ const ALLOWED =
  * the first thing that is wrong. Whether the names can be valid is `checkTemplate`'s question.
  */
 export function parseTemplate(text: string): ParsedTemplate {
-  if (text.length > LONGEST_TEMPLATE)
-    return { ok: false, reason: `it has ${text.length} characters, ${LONGEST_TEMPLATE} are allowed` };
+  if (text.length > MAX_TEMPLATE_LENGTH)
+    return { ok: false, reason: `it has ${text.length} characters, ${MAX_TEMPLATE_LENGTH} are allowed` };
   const parts: TemplatePart[] = [];
   let end = 0;
   let trimNext = false;
@@ -107,7 +107,7 @@ export function checkTemplate(text: string): readonly string[] {
   // A value may hold dots, so "a.a" is the one that does least harm; only the whole length is kinder to "a".
   const stub = (value: string): string =>
     parsed.template.parts.map((part) => (part.type === 'literal' ? part.text : value)).join('');
-  const problem = dnsNameProblem(stub('a.a').length <= LONGEST_HOSTNAME ? stub('a.a') : stub('a'));
+  const problem = dnsNameProblem(stub('a.a').length <= MAX_HOSTNAME_LENGTH ? stub('a.a') : stub('a'));
   return problem === undefined
     ? []
     : [`can never give a valid DNS name, for example "${shortened(stub('name'), 300)}": ${problem}`];
@@ -128,9 +128,9 @@ export function renderTemplate(template: Template, subject: TemplateSubject, own
     }
     length += value.length;
     // What is too long already is not made longer: labels of a peer may be long.
-    if (hostname.length <= LONGEST_HOSTNAME) hostname += value.slice(0, LONGEST_HOSTNAME + 1);
+    if (hostname.length <= MAX_HOSTNAME_LENGTH) hostname += value.slice(0, MAX_HOSTNAME_LENGTH + 1);
   }
-  const problem = length > LONGEST_HOSTNAME ? tooLong(length) : dnsNameProblem(hostname);
+  const problem = length > MAX_HOSTNAME_LENGTH ? tooLong(length) : dnsNameProblem(hostname);
   if (problem === undefined) return { ok: true, hostname };
   return { ok: false, reason: `${JSON.stringify(shortened(hostname, 300))} is not a valid DNS name: ${problem}` };
 }
@@ -172,9 +172,9 @@ function pushLiteral(parts: TemplatePart[], raw: string, trimStart: boolean, tri
 function parsePlaceholder(body: string): TemplatePart | string {
   const key = LABEL_CALL.exec(body)?.[1];
   if (key !== undefined) return isLabelKey(key) ? { type: 'label', key } : `"${key}" is not a label key`;
-  const variable = Object.hasOwn(WORDS, body) ? WORDS[body] : undefined;
+  const variable = Object.hasOwn(VARIABLES, body) ? VARIABLES[body] : undefined;
   if (variable !== undefined) return { type: 'variable', variable };
-  const near = nearest(body, [...Object.keys(WORDS), 'label "x"']);
+  const near = nearest(body, [...Object.keys(VARIABLES), 'label "x"']);
   return near === undefined ? `only ${ALLOWED} are known` : `did you mean {{ ${near} }}? Only ${ALLOWED} are known`;
 }
 

@@ -1,6 +1,6 @@
 import { ownZone, type ControlPlane } from './control-plane';
 import type { Identity } from './identity';
-import type { Kind } from './kind';
+import type { Kind } from './kind/kind';
 import { Label, labelValue, type Labels } from './labels';
 import type { FieldPath, Violation } from './violation';
 

@@ -31,7 +31,7 @@ export {
   isMadeHere,
 } from './computed-labels';
 export { ownZone, type ControlPlane } from './control-plane';
-export { crossesZones, Sync, type SyncRule } from './sync-rule';
+export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
 export {
   DEFAULT_BOUNDS,
@@ -41,9 +41,9 @@ export {
   type SpecOf,
   type Subject,
   type TypedKind,
-} from './kind';
-export { defineKind, type KindInput } from './define-kind';
-export { Registry } from './registry';
-export { compileSchema, type CompiledSchema } from './schema-check';
-export { unknownField } from './schema-reasons';
+} from './kind/kind';
+export { defineKind, type KindInput } from './kind/define-kind';
+export { Registry } from './kind/registry';
+export { compileSchema, type CompiledSchema } from './schema/compiled-schema';
+export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';

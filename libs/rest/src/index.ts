@@ -4,8 +4,8 @@
  *
  *   request → endpoint → reads (index) | writes (Admission → store) → answer
  */
-export { type ServedRoute } from './http/route-table';
-export { type WatchFigures } from './watch/watches';
+export { type RegisteredRoute } from './http/route-table';
+export { type WatchMetrics } from './watch/watches';
 export { createRestServer, type RestServer } from './rest-server';
 export {
   DEFAULT_LIMITS,
@@ -17,6 +17,6 @@ export {
   type RestAccess,
   type RestDependencies,
   type RestLimits,
-} from './dependencies';
-export { type AcceptedLife, type SyncDecisions, type ZoneAdoption } from './zones/sync-decisions';
-export { type ZoneAccess, type ZoneTokenAnswer, type ZoneTokenOrder } from './zones/zone-access';
+} from './rest-dependencies';
+export { type AcceptedIncarnation, type SyncDecisions, type ZoneAdoption } from './zones/sync-decisions';
+export { type ZoneAccess, type ZoneTokenResponse, type ZoneTokenParameters } from './zones/zone-access';

@@ -1,11 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
-import type { RestDependencies } from './dependencies';
-import type { ServedRoute } from './http/route-table';
-import { restAdapter } from './http/fastify-adapter';
-import { assembleRest, type RestParts } from './rest-parts';
-import type { WatchFigures } from './watch/watches';
+import type { RestDependencies } from './rest-dependencies';
+import type { RegisteredRoute } from './http/route-table';
+import { restAdapter } from './http/rest-adapter';
+import { createRestServices, type RestServices } from './rest-services';
+import type { WatchMetrics } from './watch/watches';
 import { RestModule } from './rest.module';
 
 /** A REST server that is built and not yet listening. */
@@ -15,16 +15,16 @@ export interface RestServer {
   /** Ends watches, answers what is under way and lets go of the port. */
   close(): Promise<void>;
   /** What its watches come to now. */
-  watches(): WatchFigures;
+  watches(): WatchMetrics;
   /** Every route that is served, as the router has them. */
-  routes(): readonly ServedRoute[];
+  routes(): readonly RegisteredRoute[];
   /** A request without a socket; for tests. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
 }
 
 /** Builds the REST server of a control plane (design.md §6). The index should be loaded, or answers are 503 until then. */
 export async function createRestServer(deps: RestDependencies): Promise<RestServer> {
-  const parts = assembleRest(deps);
+  const parts = createRestServices(deps);
   const app = await NestFactory.create<NestFastifyApplication>(RestModule.register(parts), restAdapter(parts), {
     logger: false,
     bodyParser: false,
@@ -34,7 +34,7 @@ export async function createRestServer(deps: RestDependencies): Promise<RestServ
   return {
     listen: (host, port) => listen(app, host, port),
     close: () => close(app, parts),
-    watches: () => parts.watches.figures(),
+    watches: () => parts.watches.metrics(),
     routes: () => parts.routes.list(),
     inject: (request) => app.inject(request),
   };
@@ -46,7 +46,7 @@ async function listen(app: NestFastifyApplication, host: string, port: number): 
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-async function close(app: NestFastifyApplication, parts: RestParts): Promise<void> {
+async function close(app: NestFastifyApplication, parts: RestServices): Promise<void> {
   parts.close();
   await app.close();
   await parts.bodies.close();

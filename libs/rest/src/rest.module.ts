@@ -1,32 +1,32 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { DocsEndpoint } from './endpoints/docs.endpoint';
-import { DoctorEndpoint } from './endpoints/doctor.endpoint';
-import { InspectionEndpoint } from './endpoints/inspection.endpoint';
-import { ServerEndpoint } from './endpoints/server.endpoint';
-import { ResourceEndpoint } from './endpoints/resource.endpoint';
-import { SyncDecisionsEndpoint } from './endpoints/sync-decisions.endpoint';
-import { ZoneAccessEndpoint } from './endpoints/zone-access.endpoint';
+import { DocsController } from './controllers/docs.controller';
+import { DoctorController } from './controllers/doctor.controller';
+import { InspectionController } from './controllers/inspection.controller';
+import { ServerController } from './controllers/server.controller';
+import { ResourceController } from './controllers/resource.controller';
+import { SyncDecisionsController } from './controllers/sync-decisions.controller';
+import { ZoneAccessController } from './controllers/zone-access.controller';
 import { ProblemFilter } from './http/problem.filter';
 import { DOCTOR, FACTS, INSPECTIONS, OPENAPI, READS, SYNC_ANSWERS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
-import type { RestParts } from './rest-parts';
+import type { RestServices } from './rest-services';
 
 /** In the order in which routes are looked for: those of kinds last. */
 const CONTROLLERS = [
-  DocsEndpoint,
-  ServerEndpoint,
-  InspectionEndpoint,
-  DoctorEndpoint,
-  ZoneAccessEndpoint,
-  SyncDecisionsEndpoint,
-  ResourceEndpoint,
+  DocsController,
+  ServerController,
+  InspectionController,
+  DoctorController,
+  ZoneAccessController,
+  SyncDecisionsController,
+  ResourceController,
 ] as const;
 
-/** The REST interface as a Nest module; what it works with is made by `assembleRest` and only handed over here. */
+/** The REST interface as a Nest module; what it works with is made by `createRestServices` and only handed over here. */
 @Module({})
 export class RestModule {
   /** A module over parts that are ready to serve. */
-  static register(parts: RestParts): DynamicModule {
+  static register(parts: RestServices): DynamicModule {
     return {
       module: RestModule,
       controllers: [...CONTROLLERS],
@@ -35,7 +35,7 @@ export class RestModule {
   }
 }
 
-function providersOf(parts: RestParts): Provider[] {
+function providersOf(parts: RestServices): Provider[] {
   return [
     { provide: READS, useFactory: () => parts.reads },
     { provide: WRITES, useFactory: () => parts.writes },

@@ -6,25 +6,25 @@
 export { FakeClock, systemClock, type Clock, type Timer } from './clock';
 export { errorText, silentLogger, type Logger, type LogFields } from './logger';
 export { Backoff, type BackoffOptions } from './backoff';
-export { type LeaderElection, type LeaderStatus, type Term } from './leader-election';
-export { createElection } from './election';
-export { type ElectionOptions } from './election-options';
+export { type LeaderElection, type LeaderStatus, type LeaderTerm } from './election/leader-election';
+export { createElection } from './election/election';
+export { type ElectionOptions } from './election/election-options';
 export {
-  EventLoopKeeper,
-  type EventLoopKeeperOptions,
+  EventLoopLeaseKeeper,
+  type EventLoopLeaseKeeperOptions,
   type KeptLease,
   type LeaseKeeper,
-  type Tenure,
-} from './lease-keeper';
-export { type LeaderLock } from './leader-lock';
-export { inSlices, nextTurn, SLICE, SlicedWork } from './sliced-work';
-export { SharedWork } from './shared-work';
-export { sortedPage, type Part, type SortedPage } from './sorted-page';
+  type LeaseRequest,
+} from './election/event-loop-lease-keeper';
+export { type LeaderLock } from './election/leader-lock';
+export { inSlices, yieldToEventLoop, SLICE, SlicedWork } from './sliced-work';
+export { SingleFlight } from './single-flight';
+export { sortedPage, type PageRange, type SortedPage } from './sorted-page';
 export { SortedRuns } from './sorted-runs';
-export { RecentMap } from './recent-map';
+export { BoundedMap } from './bounded-map';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { within } from './within';
-export { type LeaderEpoch, type LeaderLease } from './leader-lease';
+export { type LeaderEpoch, type LeaderLease } from './election/leader-lease';
 export { aborted, orAborted } from './abort';
 export {
   count,
@@ -36,15 +36,15 @@ export {
   port,
   secret,
   text,
-  type Parsed,
+  type ParseResult,
   type Setting,
 } from './settings/setting';
 export {
   fileKey,
   readSettings,
-  type OtherNames,
+  type KnownNames,
   type SettingSources,
-  type SettingsRead,
+  type SettingsResult,
 } from './settings/read-settings';
 export { type Settings, type SettingValues } from './settings/settings-types';
 export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';

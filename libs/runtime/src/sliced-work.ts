@@ -24,7 +24,7 @@ export class SlicedWork {
 }
 
 /** Resolves once others have had their turn of the event loop. */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -37,7 +37,7 @@ export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, sl
   const work = new SlicedWork(slice);
   work.begin(steps);
   while (!work.advance()) {
-    await nextTurn();
+    await yieldToEventLoop();
     signal.throwIfAborted();
   }
 }

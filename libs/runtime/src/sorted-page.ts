@@ -2,7 +2,7 @@ import { inSlices } from './sliced-work';
 import { SortedRuns } from './sorted-runs';
 
 /** Which part of a sorted list is wanted. */
-export interface Part {
+export interface PageRange {
   readonly offset: number;
   readonly size: number;
 }
@@ -21,7 +21,7 @@ export interface SortedPage<T> {
 export async function sortedPage<T>(
   items: Iterable<T | undefined>,
   compare: (a: T, b: T) => number,
-  { offset, size }: Part,
+  { offset, size }: PageRange,
   signal: AbortSignal,
 ): Promise<SortedPage<T>> {
   const runs = new SortedRuns(compare);

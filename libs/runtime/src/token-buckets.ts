@@ -1,5 +1,5 @@
 import type { Clock } from './clock';
-import { RecentMap } from './recent-map';
+import { BoundedMap } from './bounded-map';
 
 /** How often something may happen: so many a second for long, and `burst` at once. */
 export interface Rate {
@@ -53,7 +53,7 @@ export class TokenBucket {
 
 /** One token bucket a key. */
 export class TokenBuckets {
-  private readonly buckets = new RecentMap<TokenBucket>(MOST_KEYS);
+  private readonly buckets = new BoundedMap<TokenBucket>(MOST_KEYS);
 
   constructor(
     private readonly rate: Rate,

@@ -1,9 +1,9 @@
 import { Unavailable } from '@causeway/resources';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, Watching, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './create-postgres-backend';
-import { WRITE_STATEMENT, writeCall } from './write-request';
+import { freshId, put, WatchReader, write } from '../../store/src/conformance';
+import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import { WRITE_STATEMENT, writeCall } from './write/write-request';
 
 /** A writer that can be stopped between its steps, as no process of ours can: a transaction of several statements. */
 async function slowWriter(url: string): Promise<Client> {
@@ -41,7 +41,7 @@ describe('the order of commits (design.md §2.2)', () => {
     const drawn = await callWrite(writer, put(slow));
     expect(drawn).toBe(since.revision + 1);
 
-    const watching = new Watching(store, since);
+    const watching = new WatchReader(store, since);
     const waiting = write(store, put(quick)); // wants the next number, and has to wait for it
     const blocked = new Client({ connectionString: database.url });
     await blocked.connect();

@@ -9,5 +9,5 @@ export {
   type PostgresBackend,
   type PostgresOptions,
   type PostgresStatus,
-} from './create-postgres-backend';
+} from './postgres-backend';
 export { PostgresStore } from './postgres-store';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, Watching, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './create-postgres-backend';
+import { freshId, put, WatchReader, write } from '../../store/src/conformance';
+import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
 
 const NEVER = 3_600_000;
 
@@ -39,7 +39,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
   it('is woken by a notification of another process, without a poll', async () => {
     const [near, far] = [await backend(NEVER), await backend(NEVER)];
     await until(() => near.status().listening);
-    const watching = new Watching(near.store, await near.store.head());
+    const watching = new WatchReader(near.store, await near.store.head());
     const [first, second] = [freshId(), freshId()];
     await write(far.store, put(first));
     await watching.next();
@@ -55,7 +55,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
     const last = freshId();
     await write(near.store, put(last));
     const since = await near.store.head();
-    const watching = new Watching(near.store, since);
+    const watching = new WatchReader(near.store, since);
     await admin.query('BEGIN');
     await admin.query('SELECT * FROM resources WHERE name = $1 FOR UPDATE', [last.name]);
     const ids = Array.from({ length: 1_000 }, () => freshId());
@@ -86,7 +86,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
 
   it('loses nothing while its listening connection is ended in the middle, again and again', async () => {
     const [near, far] = [await backend(NEVER), await backend(NEVER)];
-    const watching = new Watching(near.store, await near.store.head());
+    const watching = new WatchReader(near.store, await near.store.head());
     const ids = Array.from({ length: 20 }, () => freshId());
     for (const [n, id] of ids.entries()) {
       if (n % 5 === 2) await terminate('causeway listener');
@@ -100,7 +100,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
 
   it('loses nothing when its reading connections are ended', async () => {
     const near = await backend(NEVER);
-    const watching = new Watching(near.store, await near.store.head());
+    const watching = new WatchReader(near.store, await near.store.head());
     const ids = Array.from({ length: 10 }, () => freshId());
     for (const id of ids) {
       await terminate('causeway');
@@ -118,7 +118,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
     const near = await backend(20);
     const far = await backend(NEVER);
     const id = freshId();
-    const watching = new Watching(near.store, await near.store.head());
+    const watching = new WatchReader(near.store, await near.store.head());
     // A notification is sent with the commit of its transaction; this one commits without.
     await write(far.store, put(id));
     await watching.next();
@@ -143,7 +143,7 @@ describe('a watch and its connections (design.md §2.3)', () => {
     const since = await near.store.head();
     const ids = Array.from({ length: 12_000 }, () => freshId('Page'));
     await near.store.write({ changes: ids.map((id) => put(id)), onRefusal: 'skip' });
-    const watching = new Watching(near.store, since);
+    const watching = new WatchReader(near.store, since);
     await watching.reach((await near.store.head()).revision);
     expect(watching.batches.length).toBeGreaterThan(2);
     expect(new Set(watching.names())).toEqual(new Set(ids.map((id) => id.name)));

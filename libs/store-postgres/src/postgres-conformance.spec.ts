@@ -1,6 +1,6 @@
 import { createTestDatabase } from '../../../test/support/postgres';
 import { storeConformance } from '../../store/src/conformance';
-import { createPostgresBackend } from './create-postgres-backend';
+import { createPostgresBackend } from './postgres-backend';
 
 storeConformance('PostgresStore', async () => {
   const database = await createTestDatabase();

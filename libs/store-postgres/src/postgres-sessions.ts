@@ -1,5 +1,5 @@
-import type { SessionOpening, SessionRequest, SessionStore, ZoneSession } from '@causeway/store';
-import type { PostgresPool } from './postgres-pool';
+import type { SessionOpening, SessionRequest, SessionStore, SessionRecord } from '@causeway/store';
+import type { PostgresPool } from './database/postgres-pool';
 
 interface OpenedRow {
   readonly outcome: SessionOpening['type'];
@@ -67,12 +67,12 @@ export class PostgresSessions implements SessionStore {
     return row?.gone === true;
   }
 
-  async session(zone: string): Promise<ZoneSession | undefined> {
-    const [row] = await this.pool.read<ZoneSession>({ text: `${SESSIONS} WHERE zone = $1`, values: [zone] });
+  async session(zone: string): Promise<SessionRecord | undefined> {
+    const [row] = await this.pool.read<SessionRecord>({ text: `${SESSIONS} WHERE zone = $1`, values: [zone] });
     return row;
   }
 
-  sessions(): Promise<readonly ZoneSession[]> {
-    return this.pool.read<ZoneSession>({ text: `${SESSIONS} ORDER BY zone` });
+  sessions(): Promise<readonly SessionRecord[]> {
+    return this.pool.read<SessionRecord>({ text: `${SESSIONS} ORDER BY zone` });
   }
 }

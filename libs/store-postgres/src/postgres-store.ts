@@ -1,40 +1,40 @@
 import { Unavailable, type Identity, type JsonObject, type Resource, type StorePoint } from '@causeway/resources';
-import { Backoff, errorText, nextTurn, type Clock, type Logger } from '@causeway/runtime';
+import { Backoff, errorText, yieldToEventLoop, type Clock, type Logger } from '@causeway/runtime';
 import type {
   ChangeBatch,
   ChangeResult,
-  HeldRows,
+  ResourceLookup,
   Note,
   ResourceStore,
   Snapshot,
-  StoreUpkeep,
+  StoreMaintenance,
   WriteRequest,
   WriteResult,
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
-import { GroupedWrites } from './grouped-writes';
-import { LogReader } from './log-reader';
-import { queryOn, type PostgresPool } from './postgres-pool';
-import { RecentWrites, type Told } from './recent-writes';
-import type { WakeUps } from './wake-ups';
-import { wireResults, type WireResult } from './write-decode';
-import { fencedError, WRITE_STATEMENT, piecesOf, resultsOf, writeCall, type WriteCall } from './write-request';
+import { GroupCommit } from './write/group-commit';
+import { LogReader } from './log/log-reader';
+import { queryOn, type PostgresPool } from './database/postgres-pool';
+import { RecentWrites, type WriteEcho } from './write/recent-writes';
+import type { WakeUpSignal } from './log/wake-up-signal';
+import { wireResults, type WireResult } from './write/write-decode';
+import { fencedError, WRITE_STATEMENT, splitWrite, resultsOf, writeCall, type WriteCall } from './write/write-request';
 
 /** What a PostgresStore is made of; `createPostgresStore` puts it together. */
-export interface PostgresStoreParts {
+export interface PostgresStoreOptions {
   readonly pool: PostgresPool;
   /** Rings when the log may have grown. */
-  readonly wakeUps: WakeUps;
+  readonly wakeUps: WakeUpSignal;
   readonly clock: Clock;
   readonly logger: Logger;
   /** ms between looks at the log when nothing wakes a watch. */
   readonly pollEvery: number;
 }
 
-type Found = Awaited<ReturnType<LogReader['changesSince']>>;
+type LogPage = Awaited<ReturnType<LogReader['changesSince']>>;
 
 /** Changes a statement where they need not be written together: delays nobody else for long (design.md §2.4). */
-const PIECE = 500;
+const BATCH_SIZE = 500;
 /** Tombstones a statement. */
 const PURGE = 5_000;
 
@@ -42,7 +42,7 @@ interface WriteRow {
   readonly head_revision: number;
   readonly fenced: string | null;
   readonly results: readonly WireResult[] | null;
-  readonly written: Told | null;
+  readonly written: WriteEcho | null;
 }
 
 /**
@@ -50,15 +50,15 @@ interface WriteRow {
  * atomic and fenced, the notes with the last: when it throws, the pieces before stay. Single changes that come while
  * another is being written go together with the next.
  */
-export class PostgresStore implements ResourceStore, StoreUpkeep {
+export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly closing = new AbortController();
   private readonly reader: LogReader;
-  private readonly reads = new Map<string, Promise<Found>>();
+  private readonly reads = new Map<string, Promise<LogPage>>();
   /** What this process has written just now, for watches that stand right before it. */
   private readonly recent = new RecentWrites();
-  private readonly grouped = new GroupedWrites((request) => this.writeNow(request));
+  private readonly grouped = new GroupCommit((request) => this.writeNow(request));
 
-  constructor(private readonly parts: PostgresStoreParts) {
+  constructor(private readonly parts: PostgresStoreOptions) {
     this.reader = new LogReader(parts.pool);
   }
 
@@ -88,7 +88,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
     return this.grouped.write(request);
   }
 
-  async *watch(since: StorePoint, signal: AbortSignal, held?: HeldRows): AsyncIterable<ChangeBatch> {
+  async *watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch> {
     const { wakeUps, pollEvery, clock, logger } = this.parts;
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
@@ -104,7 +104,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
         continue;
       }
       const seen = wakeUps.count;
-      let found: Found;
+      let found: LogPage;
       try {
         found = seen > answered ? await this.readTogether(at, seen) : undefined;
         backoff.reset();
@@ -120,7 +120,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
         yield found.batch;
       }
       if (found?.full) continue;
-      await wakeUps.after(seen, pollEvery, until);
+      await wakeUps.wait(seen, pollEvery, until);
       if (wakeUps.count === seen) answered = -1; // nobody rang: time to look all the same
     }
   }
@@ -149,7 +149,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   async newIncarnation(): Promise<StorePoint> {
     const text = 'SELECT incarnation, revision FROM causeway_new_life(NULL)';
     const [point] = await this.parts.pool.query<{ incarnation: string; revision: number }>({ text });
-    this.parts.wakeUps.ring();
+    this.parts.wakeUps.notify();
     return point ?? this.head();
   }
 
@@ -160,7 +160,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   }
 
   /** Watches at one point that were woken together share one read; one that began before a ring is no answer to it. */
-  private async readTogether(at: StorePoint, seen: number): Promise<Found> {
+  private async readTogether(at: StorePoint, seen: number): Promise<LogPage> {
     const key = `${at.incarnation}/${at.revision}/${seen}`;
     const running = this.reads.get(key);
     if (running) return running;
@@ -176,10 +176,10 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   private async writeNow(request: WriteRequest): Promise<WriteResult> {
     const results: ChangeResult[] = [];
     let revision = 0;
-    const [first, ...more] = piecesOf(request, PIECE);
-    let next: Piece | undefined = first && prepared(first);
+    const [first, ...more] = splitWrite(request, BATCH_SIZE);
+    let next: WriteBatch | undefined = first && prepared(first);
     while (next) {
-      const writing = this.writePiece(next);
+      const writing = this.writeBatch(next);
       next = await preparedMeanwhile(more.shift(), writing);
       const written = await writing;
       results.push(...written.results);
@@ -189,7 +189,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
   }
 
   /** Rings for each piece, so that it is read while the next is written. */
-  private async writePiece({ request, call }: Piece): Promise<WriteResult> {
+  private async writeBatch({ request, call }: WriteBatch): Promise<WriteResult> {
     try {
       const row = await this.callWrite(call).catch((error: unknown) => {
         throw refusedLater(error, request, call);
@@ -199,7 +199,7 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
       if (row.written) this.recent.add(row.written, request, written);
       return written;
     } finally {
-      this.parts.wakeUps.ring(); // also after a failure: the write may have happened
+      this.parts.wakeUps.notify(); // also after a failure: the write may have happened
     }
   }
 
@@ -215,12 +215,12 @@ export class PostgresStore implements ResourceStore, StoreUpkeep {
 }
 
 /** One statement of a write. */
-interface Piece {
+interface WriteBatch {
   readonly request: WriteRequest;
   readonly call: WriteCall;
 }
 
-function prepared(request: WriteRequest): Piece {
+function prepared(request: WriteRequest): WriteBatch {
   return { request, call: writeCall(request) };
 }
 
@@ -228,10 +228,10 @@ function prepared(request: WriteRequest): Piece {
 async function preparedMeanwhile(
   request: WriteRequest | undefined,
   writing: Promise<unknown>,
-): Promise<Piece | undefined> {
+): Promise<WriteBatch | undefined> {
   if (!request) return undefined;
   writing.catch(() => undefined); // whoever waits for it hears of it
-  await nextTurn();
+  await yieldToEventLoop();
   return prepared(request);
 }
 

@@ -3,7 +3,7 @@ import type { Identity } from '@causeway/resources';
 import { MemoryStore, type Change, type ResourceStore, type WriteRequest } from '@causeway/store';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { copyFacts, freshId, freshVip, put } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './create-postgres-backend';
+import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
 
 /** Which of a few resources and addresses a change is about, so that the changes of one write meet each other. */
 interface Drawn {

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { storeDataSource } from './data-source';
-import { ResourceRow } from './resource-row';
+import { storeDataSource } from './database/data-source';
+import { ResourceRow } from './database/entities';
 
 const GOLDEN = join(__dirname, '../../../migrations/schema.sql');
 

@@ -4,7 +4,7 @@ import { silentLogger, systemClock, type Logger } from '@causeway/runtime';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, put, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './create-postgres-backend';
+import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
 
 describe('the start of a store', () => {
   let database: TestDatabase;
@@ -66,7 +66,7 @@ describe('the start of a store', () => {
   });
 
   it('waits for a database that is not there yet, and says where and why', async () => {
-    const door = new Door(database.url);
+    const door = new FlakyProxy(database.url);
     const port = await door.knownPort();
     const lines: string[] = [];
     const logger: Logger = {
@@ -95,7 +95,7 @@ describe('the start of a store', () => {
       [2, 'destroy'],
       [2, 'say nothing'],
     ] as const) {
-      const door = new Door(database.url, cutOff, how);
+      const door = new FlakyProxy(database.url, cutOff, how);
       const url = new URL(database.url);
       url.port = String(await door.knownPort());
       await door.open();
@@ -142,7 +142,7 @@ describe('the start of a store', () => {
 });
 
 /** A port that leads to the database once it is opened, but for the connection numbered `cutOff`, counted from 1. */
-class Door {
+class FlakyProxy {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private port = 0;

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, put, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './create-postgres-backend';
+import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
 
 describe('an address in the table itself (design.md §2.6)', () => {
   let database: TestDatabase;

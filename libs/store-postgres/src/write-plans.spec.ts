@@ -3,8 +3,8 @@ import type { Change } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, freshVip, put } from '../../store/src/conformance';
-import { createPostgresBackend } from './create-postgres-backend';
-import { WRITE_STATEMENT, writeCall } from './write-request';
+import { createPostgresBackend } from './postgres-backend';
+import { WRITE_STATEMENT, writeCall } from './write/write-request';
 
 const ROWS = 2_000;
 const CHANGED = 100;

@@ -7,7 +7,11 @@ import type { ResourceStore } from './resource-store';
  * call it once an epoch has begun, and plan nothing until then (design.md §3). Rejects as the store does, or with the
  * signal's reason.
  */
-export async function caughtUp(store: ResourceStore, index: ResourceIndex, signal: AbortSignal): Promise<void> {
+export async function waitUntilCaughtUp(
+  store: ResourceStore,
+  index: ResourceIndex,
+  signal: AbortSignal,
+): Promise<void> {
   while (!(await reachedInThisLife(index, await store.head(), signal)));
 }
 

@@ -1,9 +1,9 @@
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { ResourceIndex } from './resource-index';
-import { Relist, type ResourceStore } from './resource-store';
+import { RelistRequired, type ResourceStore } from './resource-store';
 
 /** What is read of the store that is followed. */
-export type Followed = Pick<ResourceStore, 'head' | 'snapshot' | 'watch'>;
+export type FollowedStore = Pick<ResourceStore, 'head' | 'snapshot' | 'watch'>;
 
 /** What following needs besides store and index. */
 export interface FollowOptions {
@@ -18,7 +18,7 @@ export interface FollowOptions {
  * Keeps `index` equal to `store` until the signal aborts: snapshot, watch, and a new snapshot whenever the watch
  * cannot go on. A store that is away is tried again with backoff; the index keeps its last state meanwhile.
  */
-export async function followStore(store: Followed, index: ResourceIndex, options: FollowOptions): Promise<void> {
+export async function followStore(store: FollowedStore, index: ResourceIndex, options: FollowOptions): Promise<void> {
   const { random } = options;
   const backoff = new Backoff({ base: 50, cap: 5_000, ...(random ? { random } : {}) });
   while (!options.signal.aborted) {
@@ -30,14 +30,14 @@ export async function followStore(store: Followed, index: ResourceIndex, options
         backoff.reset();
       }
     } catch (error) {
-      if (error instanceof Relist && (await reload(store, index, options))) continue;
+      if (error instanceof RelistRequired && (await reload(store, index, options))) continue;
       options.logger.warn('following the store failed, trying again', { error: errorText(error) });
       await options.clock.sleep(backoff.next(), options.signal);
     }
   }
 }
 
-async function reload(store: Followed, index: ResourceIndex, options: FollowOptions): Promise<boolean> {
+async function reload(store: FollowedStore, index: ResourceIndex, options: FollowOptions): Promise<boolean> {
   try {
     index.load(await store.snapshot());
     return true;

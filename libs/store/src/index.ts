@@ -6,7 +6,7 @@
  */
 export {
   Fenced,
-  Relist,
+  RelistRequired,
   type Change,
   type ChangeBatch,
   type ChangeResult,
@@ -21,22 +21,22 @@ export {
   type ResourceStore,
   type SessionFence,
   type Snapshot,
-  type HeldRows,
+  type ResourceLookup,
   type StoreChange,
   type WriteRequest,
   type WriteResult,
 } from './resource-store';
 export { ResourceIndex, type IndexChange, type IndexEvent, type IndexListener } from './resource-index';
-export { caughtUp } from './caught-up';
+export { waitUntilCaughtUp } from './caught-up';
 export { followStore, type FollowOptions } from './follow-store';
 export { RefusedWrite, type RefusedChange } from './refused-write';
-export { type StoreUpkeep } from './store-upkeep';
+export { type StoreMaintenance } from './store-maintenance';
 export {
   type SessionDirection,
   type SessionOpening,
   type SessionRequest,
   type SessionStore,
-  type ZoneSession,
+  type SessionRecord,
 } from './session-store';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
 export { MemoryStore } from './memory/memory-store';

@@ -28,7 +28,7 @@ export class ResourceIndex {
   private readonly byKey = new Map<string, Resource>();
   private readonly byKind = new Map<string, Map<string, Resource>>();
   private readonly byLabel = new Map<string, LabelIndex>();
-  private readonly stones = new Map<string, Tombstone>();
+  private readonly deletedByKey = new Map<string, Tombstone>();
   private forgotten = 0;
   private readonly listeners = new Set<IndexListener>();
   private readonly waiting = new Set<{ readonly target: number | StorePoint; readonly resolve: () => void }>();
@@ -77,11 +77,11 @@ export class ResourceIndex {
 
   /** What is left of deleted resources, with the addresses they freed. */
   tombstones(): Iterable<Tombstone> {
-    return this.stones.values();
+    return this.deletedByKey.values();
   }
 
   tombstone(id: Identity): Tombstone | undefined {
-    return this.stones.get(identityKey(id));
+    return this.deletedByKey.get(identityKey(id));
   }
 
   /** Replaces everything by a snapshot. */
@@ -89,10 +89,10 @@ export class ResourceIndex {
     this.byKey.clear();
     this.byKind.clear();
     this.byLabel.clear();
-    this.stones.clear();
+    this.deletedByKey.clear();
     this.forgotten = 0;
     for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
-    for (const stone of snapshot.tombstones) this.stones.set(identityKey(stone.id), stone);
+    for (const stone of snapshot.tombstones) this.deletedByKey.set(identityKey(stone.id), stone);
     this.moveTo(snapshot.point, true, []);
   }
 
@@ -105,11 +105,11 @@ export class ResourceIndex {
       const before = this.byKey.get(key);
       if (change.type === 'put') {
         this.set(key, change.resource);
-        this.stones.delete(key);
+        this.deletedByKey.delete(key);
         return { key, id, before, after: change.resource };
       }
       this.unset(key, id.kind);
-      this.stones.set(key, change.tombstone);
+      this.deletedByKey.set(key, change.tombstone);
       return { key, id, before, after: undefined };
     });
     this.forgetTombstones(batch.floor ?? 0);
@@ -165,7 +165,7 @@ export class ResourceIndex {
   private forgetTombstones(floor: number): void {
     if (floor <= this.forgotten) return;
     this.forgotten = floor;
-    for (const [key, { revision }] of this.stones) if (revision <= floor) this.stones.delete(key);
+    for (const [key, { revision }] of this.deletedByKey) if (revision <= floor) this.deletedByKey.delete(key);
   }
 
   private moveTo(point: StorePoint, reloaded: boolean, changes: readonly IndexChange[]): void {

@@ -115,7 +115,7 @@ export type StoreChange =
   { readonly type: 'put'; readonly resource: Resource } | { readonly type: 'delete'; readonly tombstone: Tombstone };
 
 /** The living resource that a reader holds by this identity. */
-export type HeldRows = (id: Identity) => Resource | undefined;
+export type ResourceLookup = (id: Identity) => Resource | undefined;
 
 /** Changes up to `revision`: who has taken it in has seen everything ≤ it. One entry a resource, the latest. */
 export interface ChangeBatch {
@@ -133,7 +133,7 @@ export interface Snapshot {
 }
 
 /** A watch cannot go on from where it was: the reader takes a new snapshot. */
-export class Relist extends Error {
+export class RelistRequired extends Error {
   constructor(readonly reason: 'too-old' | 'incarnation') {
     super(reason === 'too-old' ? 'the revision is older than the tombstones kept' : 'the store began a new life');
     this.name = 'Relist';
@@ -175,7 +175,7 @@ export interface ResourceStore {
    * Throws Relist when `since` is too old or of another incarnation, also in the middle. `held` says what the reader
    * holds, all batches so far taken in: a store need not read again what it can tell from that.
    */
-  watch(since: StorePoint, signal: AbortSignal, held?: HeldRows): AsyncIterable<ChangeBatch>;
+  watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch>;
   /** One note, or all of an area. */
   note(area: string, key: string): Promise<JsonObject | undefined>;
   notes(area: string): Promise<readonly Note[]>;

@@ -31,7 +31,7 @@ export type SessionOpening =
   | { readonly type: 'other-store'; readonly boundTo: string };
 
 /** The session that stands for a zone. */
-export interface ZoneSession {
+export interface SessionRecord {
   readonly zone: string;
   /** Empty while the zone is bound to no store. */
   readonly storeId: string;
@@ -72,7 +72,7 @@ export interface SessionStore {
    * opens a session under this name later begins above all numbers that were ever forgotten.
    */
   forget(zone: string, session: number): Promise<boolean>;
-  session(zone: string): Promise<ZoneSession | undefined>;
+  session(zone: string): Promise<SessionRecord | undefined>;
   /** Of all zones that ever had one. */
-  sessions(): Promise<readonly ZoneSession[]>;
+  sessions(): Promise<readonly SessionRecord[]>;
 }

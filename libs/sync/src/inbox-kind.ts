@@ -2,22 +2,22 @@ import { describeIdentity, identityKey, parseIdentityKey, type Identity } from '
 import type { Rejection } from './rejection';
 
 /** What is held from the peer of a stream when the stream begins. */
-export interface Held {
+export interface HeldResource {
   readonly wireKey: string;
   readonly id: Identity;
 }
 
 /** A resource of a message; `content` is what will be written for it. */
-export interface Arrival<C> {
+export interface InboundItem<C> {
   readonly wireKey: string;
   readonly id: Identity;
   readonly content: C;
 }
 
 /** One message of a peer, as far as it could be decoded. */
-export interface Parcel<C> {
+export interface InboundMessage<C> {
   readonly kind: string;
-  readonly arrivals: readonly Arrival<C>[];
+  readonly items: readonly InboundItem<C>[];
   readonly rejected: readonly Rejection[];
   /** Wire keys. */
   readonly removed: readonly string[];
@@ -30,8 +30,8 @@ export interface Parcel<C> {
 }
 
 /** What a message changes here. */
-export interface Intake<C> {
-  readonly puts: readonly Arrival<C>[];
+export interface InboundChanges<C> {
+  readonly puts: readonly InboundItem<C>[];
   /** Explicitly removed by the peer. */
   readonly removed: readonly Identity[];
   /** Held before, and not in the complete first state. */
@@ -48,10 +48,10 @@ export class InboxKind<C> {
   private readonly wireKeys = new Map<string, string>();
   /** What is held and was not seen in the first state yet; undefined once that is complete. */
   private unseen: Set<string> | undefined = new Set();
-  private begun = false;
+  private started = false;
 
   /** `held` is read with the first message. */
-  constructor(private readonly held: () => Iterable<Held>) {}
+  constructor(private readonly held: () => Iterable<HeldResource>) {}
 
   get complete(): boolean {
     return this.unseen === undefined;
@@ -63,22 +63,22 @@ export class InboxKind<C> {
   }
 
   /** Each step is at most one resource's work; the steps of one message end before those of the next begin. */
-  *receive(parcel: Parcel<C>): Generator<void, Intake<C>> {
-    if (!this.begun) yield* this.begin();
+  *receive(parcel: InboundMessage<C>): Generator<void, InboundChanges<C>> {
+    if (!this.started) yield* this.start();
     const rejected = [...parcel.rejected];
     // What could not be read is neither changed nor missing (kds.md §5.1).
-    for (const { wireKey } of rejected) this.see(this.keys.get(wireKey));
-    const arrived = new Set(parcel.arrivals.map((arrival) => arrival.wireKey));
+    for (const { wireKey } of rejected) this.markSeen(this.keys.get(wireKey));
+    const arrived = new Set(parcel.items.map((arrival) => arrival.wireKey));
     yield;
     // Named in both lists it is an update (kds.md §5.1).
     const removed: Identity[] = [];
-    for (const wireKey of [...parcel.removed, ...this.namesOf(parcel.gone)]) {
+    for (const wireKey of [...parcel.removed, ...this.wireKeysOf(parcel.gone)]) {
       if (!arrived.has(wireKey)) removed.push(...this.forget(wireKey));
       yield;
     }
-    const puts: Arrival<C>[] = [];
-    for (const arrival of parcel.arrivals) {
-      if (this.admit(arrival, rejected)) puts.push(arrival);
+    const puts: InboundItem<C>[] = [];
+    for (const arrival of parcel.items) {
+      if (this.accept(arrival, rejected)) puts.push(arrival);
       yield;
     }
     const kept = new Set(puts.map((arrival) => identityKey(arrival.id)));
@@ -88,33 +88,33 @@ export class InboxKind<C> {
     return { puts, removed: removed.filter((id) => !kept.has(identityKey(id))), absent, rejected, completed };
   }
 
-  private *begin(): Generator<void> {
+  private *start(): Generator<void> {
     for (const { wireKey, id } of this.held()) {
       this.learn(wireKey, identityKey(id));
       yield;
     }
     this.unseen = new Set(this.wireKeys.keys());
-    this.begun = true;
+    this.started = true;
   }
 
-  private namesOf(gone: readonly Identity[]): readonly string[] {
+  private wireKeysOf(gone: readonly Identity[]): readonly string[] {
     return gone.flatMap((id) => this.wireKeys.get(identityKey(id)) ?? []);
   }
 
-  private admit({ wireKey, id }: Arrival<C>, rejected: Rejection[]): boolean {
+  private accept({ wireKey, id }: InboundItem<C>, rejected: Rejection[]): boolean {
     const key = identityKey(id);
-    const rival = this.rivalOf(wireKey, key);
+    const rival = this.conflictOf(wireKey, key);
     if (rival !== undefined) {
       rejected.push({ wireKey, reason: rival });
       return false;
     }
     this.learn(wireKey, key);
-    this.see(key);
+    this.markSeen(key);
     return true;
   }
 
   /** Two identities under one wire name, or one identity under two, are reported and never overwrite (design.md §1). */
-  private rivalOf(wireKey: string, key: string): string | undefined {
+  private conflictOf(wireKey: string, key: string): string | undefined {
     const sameName = this.keys.get(wireKey);
     if (sameName !== undefined && sameName !== key && this.isCurrent(sameName)) {
       return `${describeIdentity(parseIdentityKey(sameName))} has the same name on the wire`;
@@ -149,11 +149,11 @@ export class InboxKind<C> {
     const key = this.keys.get(wireKey);
     if (key === undefined) return [];
     this.unlearn(wireKey);
-    this.see(key);
+    this.markSeen(key);
     return [parseIdentityKey(key)];
   }
 
-  private see(key: string | undefined): void {
+  private markSeen(key: string | undefined): void {
     if (key !== undefined) this.unseen?.delete(key);
   }
 

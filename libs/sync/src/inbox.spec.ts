@@ -1,17 +1,20 @@
 import type { Identity } from '@causeway/resources';
 import { Inbox } from './inbox';
-import type { Arrival, Intake, Parcel } from './inbox-kind';
+import type { InboundItem, InboundChanges, InboundMessage } from './inbox-kind';
 
 const KIND = 'MeshService';
 const id = (name: string): Identity => ({ kind: KIND, mesh: 'default', zone: 'east', namespace: 'default', name });
-const arrival = (name: string, wireKey = `${name}.default`): Arrival<string> => ({
+const arrival = (name: string, wireKey = `${name}.default`): InboundItem<string> => ({
   wireKey,
   id: id(name),
   content: name,
 });
-const parcel = (arrivals: readonly Arrival<string>[], rest: Partial<Parcel<string>> = {}): Parcel<string> => ({
+const parcel = (
+  arrivals: readonly InboundItem<string>[],
+  rest: Partial<InboundMessage<string>> = {},
+): InboundMessage<string> => ({
   kind: KIND,
-  arrivals,
+  items: arrivals,
   rejected: [],
   removed: [],
   gone: [],
@@ -19,7 +22,7 @@ const parcel = (arrivals: readonly Arrival<string>[], rest: Partial<Parcel<strin
   resumed: false,
   ...rest,
 });
-const said = ({ puts, removed, absent, rejected, completed }: Intake<string>) => ({
+const said = ({ puts, removed, absent, rejected, completed }: InboundChanges<string>) => ({
   puts: puts.map(({ content }) => content),
   removed: removed.map(({ name }) => name),
   absent: absent.map(({ name }) => name),

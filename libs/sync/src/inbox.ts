@@ -1,4 +1,4 @@
-import { InboxKind, type Held, type Intake, type Parcel } from './inbox-kind';
+import { InboxKind, type HeldResource, type InboundChanges, type InboundMessage } from './inbox-kind';
 
 /**
  * The receiving end of one stream: what a message means for what is held. Absence removes only by a first state that
@@ -11,10 +11,10 @@ export class Inbox<C> {
   private readonly kinds = new Map<string, InboxKind<C>>();
 
   /** `held` lists what of a kind is owned by the stream; read once a kind, at its first message. */
-  constructor(private readonly held: (kind: string) => Iterable<Held>) {}
+  constructor(private readonly held: (kind: string) => Iterable<HeldResource>) {}
 
   /** What a message asks to be changed here. */
-  receive(parcel: Parcel<C>): Intake<C> {
+  receive(parcel: InboundMessage<C>): InboundChanges<C> {
     const steps = this.steps(parcel);
     for (;;) {
       const step = steps.next();
@@ -23,7 +23,7 @@ export class Inbox<C> {
   }
 
   /** `receive` in steps of at most one resource's work each, for those who must let others have their turn in between. */
-  *steps(parcel: Parcel<C>): Generator<void, Intake<C>> {
+  *steps(parcel: InboundMessage<C>): Generator<void, InboundChanges<C>> {
     let kind = this.kinds.get(parcel.kind);
     if (!kind) {
       kind = new InboxKind<C>(() => this.held(parcel.kind));

@@ -3,19 +3,27 @@
  *
  *   index event → Outbox (what the peer must hear) → message → Inbox (what it means here) → changes for the store
  *
- * The pumps around them are in libs/kds. Who may be told what: `isOfferedDown`, `isOfferedUp`; who may write
+ * The pumps around them are in libs/kds. Who may be told what: `isSentDown`, `isSentUp`; who may write
  * what: `trespass`.
  */
-export { goesDown, goesUp, isOfferedDown, isOfferedUp, mayHaveGoneDown, mayHaveGoneUp, type Peer } from './offer-rules';
+export {
+  isKindSentDown,
+  isKindSentUp,
+  isSentDown,
+  isSentUp,
+  mayHaveBeenSentDown,
+  mayHaveBeenSentUp,
+  type SyncPeer,
+} from './send-rules';
 export { MeshView, type ExportDefault } from './mesh-view';
-export { type MessageLimits, type Offer, type Sendable, type Told } from './offer';
+export { type MessageLimits, type OutboundSource, type OutboundResource, type LastSent } from './outbound';
 export { Outbox } from './outbox';
-export { type KindFigures, type Message } from './outbox-kind';
+export { type KindProgress, type OutboundMessage } from './outbox-kind';
 export { Inbox } from './inbox';
-export { type Arrival, type Held, type Intake, type Parcel } from './inbox-kind';
-export { arrivalFault, type ArrivingResource } from './arrival-rules';
+export { type InboundItem, type HeldResource, type InboundChanges, type InboundMessage } from './inbox-kind';
+export { inboundViolation, type InboundResource } from './receive-rules';
 export { Rejections, type Rejection } from './rejection';
-export { isOwnedByStream, trespass, type Receiver } from './ownership';
+export { isOwnedByStream, ownershipViolation, type Receiver } from './ownership';
 export {
   lostRuleOf,
   lostSince,
@@ -23,18 +31,18 @@ export {
   type LostPolicy,
   type LostRule,
   type LostState,
-  type Sighting,
+  type ZoneContact,
 } from './lost-zone';
 export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
-export { isWholeLife, type AwaitedZone } from './whole-life';
+export { isIncarnationComplete, type AwaitedZone } from './incarnation-complete';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
-  confirmLife,
+  confirmIncarnation,
   isConfirmed,
-  judgeLife,
-  NO_LIFE,
-  setBackLife,
-  type KnownLife,
-  type LifeVerdict,
-  type PendingLife,
-} from './peer-life';
+  judgeIncarnation,
+  NO_INCARNATION,
+  rolledBackIncarnation,
+  type KnownIncarnation,
+  type IncarnationVerdict,
+  type PendingIncarnation,
+} from './incarnation';

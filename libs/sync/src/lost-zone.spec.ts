@@ -1,10 +1,10 @@
-import { lostRuleOf, lostSince, type LostRule, type Sighting } from './lost-zone';
+import { lostRuleOf, lostSince, type LostRule, type ZoneContact } from './lost-zone';
 
 const RULE: LostRule = { policy: 'withdraw', after: 100 };
-const gone: Sighting = { connected: false, lastSeen: 1_000, servingSince: 0 };
+const gone: ZoneContact = { connected: false, lastSeen: 1_000, servingSince: 0 };
 
 describe('lostSince', () => {
-  it.each<[string, Sighting, number, number | undefined]>([
+  it.each<[string, ZoneContact, number, number | undefined]>([
     ['a connected zone', { ...gone, connected: true }, 9_999, undefined],
     ['a zone that never was there', { ...gone, lastSeen: undefined }, 9_999, undefined],
     ['just before the time', gone, 1_099, undefined],
@@ -13,12 +13,12 @@ describe('lostSince', () => {
     ['after the global has served long enough', { ...gone, servingSince: 5_000 }, 5_100, 5_000],
     [
       'lost already, under a leader that has just begun',
-      { ...gone, servingSince: 1_150, toldSince: 1_000 },
+      { ...gone, servingSince: 1_150, reportedSince: 1_000 },
       1_151,
       1_000,
     ],
-    ['lost already and back', { ...gone, connected: true, toldSince: 1_000 }, 1_151, undefined],
-    ['lost already, but no longer by its rule', { ...gone, toldSince: 1_000 }, 1_050, undefined],
+    ['lost already and back', { ...gone, connected: true, reportedSince: 1_000 }, 1_151, undefined],
+    ['lost already, but no longer by its rule', { ...gone, reportedSince: 1_000 }, 1_050, undefined],
   ])('%s', (...[, sighting, now, want]) => expect(lostSince(RULE, sighting, now)).toBe(want));
 });
 

@@ -10,7 +10,7 @@ export interface LostRule {
 }
 
 /** What is known of a zone's sessions. Times are ms, all by one clock. */
-export interface Sighting {
+export interface ZoneContact {
   /** Whether a replica of the global has a session with it now. */
   readonly connected: boolean;
   /** When it was last connected; undefined when it never was. */
@@ -18,15 +18,15 @@ export interface Sighting {
   /** Since when this leader of the global has been serving. */
   readonly servingSince: number;
   /** Since when the zone is already told to be lost. */
-  readonly toldSince?: number | undefined;
+  readonly reportedSince?: number | undefined;
 }
 
 /**
  * Since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone that never
  * had a session has nothing to lose. What is lost stays lost until it is back: a new leader does not begin to wait anew.
  */
-export function lostSince(rule: LostRule, sighting: Sighting, now: number): number | undefined {
-  const { connected, lastSeen, servingSince, toldSince } = sighting;
+export function lostSince(rule: LostRule, sighting: ZoneContact, now: number): number | undefined {
+  const { connected, lastSeen, servingSince, reportedSince: toldSince } = sighting;
   if (connected || lastSeen === undefined) return undefined;
   const since = toldSince ?? Math.max(lastSeen, servingSince);
   return now - since >= rule.after ? since : undefined;

@@ -15,12 +15,12 @@ export type ExportDefault = 'All' | 'None';
 
 /** A zone as others see it. */
 interface ZoneView {
-  readonly open: boolean;
+  readonly visible: boolean;
   readonly labels: Labels;
 }
 
 /** Labels that say where a Zone was made, not what it is. */
-const NOT_CHOSEN: readonly string[] = [Label.origin, Label.displayName];
+const UNSELECTABLE_LABELS: readonly string[] = [Label.origin, Label.displayName];
 
 /** What of the global's state decides who gets which resource, at one moment; never changed in place. */
 export class MeshView {
@@ -34,19 +34,19 @@ export class MeshView {
   static of(meshes: Iterable<Resource>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
     const views = [...zones].map((zone): [string, ZoneView] => [
       zone.id.name,
-      { open: isOpen(zone), labels: zone.labels },
+      { visible: isVisible(zone), labels: zone.labels },
     ]);
     return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
   }
 
   /** Whether other zones may know what comes from this one: it exists, is enabled, and not withdrawn as lost. */
-  isOpen(zone: string): boolean {
-    return this.zones.get(zone)?.open ?? false;
+  isZoneVisible(zone: string): boolean {
+    return this.zones.get(zone)?.visible ?? false;
   }
 
   /** Whether the zone `to` may know this resource of another zone: by the state of that zone and `spec.export`. */
   exports(resource: Resource, to: string): boolean {
-    if (to === resource.id.zone || !this.isOpen(resource.id.zone)) return false;
+    if (to === resource.id.zone || !this.isZoneVisible(resource.id.zone)) return false;
     const rule = resource.spec['export'];
     if (!isJsonObject(rule)) return this.exportDefault === 'All';
     if (rule['mode'] !== 'Subset') return rule['mode'] === 'All';
@@ -60,20 +60,21 @@ export class MeshView {
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
     if (!crossesZones(kind.sync)) return JSON.stringify([meshes]);
-    const zones = [...this.zones].map(([name, { open, labels }]) => [name, open, chosen(labels)]);
+    const zones = [...this.zones].map(([name, { visible: open, labels }]) => [name, open, selectableLabels(labels)]);
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 
   /** Zones whose openness differs between two views. */
   zonesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
-    return [...names].filter((name) => this.isOpen(name) !== older.isOpen(name));
+    return [...names].filter((name) => this.isZoneVisible(name) !== older.isZoneVisible(name));
   }
 
   /** Whether a zone may now be meant by other export rules than before. */
   isRelabelledSince(older: MeshView): boolean {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
-    const of = (view: MeshView, name: string): string => JSON.stringify(chosen(view.zones.get(name)?.labels ?? {}));
+    const of = (view: MeshView, name: string): string =>
+      JSON.stringify(selectableLabels(view.zones.get(name)?.labels ?? {}));
     return [...names].some((name) => of(this, name) !== of(older, name));
   }
 
@@ -84,15 +85,15 @@ export class MeshView {
   }
 }
 
-function isOpen(zone: Resource): boolean {
+function isVisible(zone: Resource): boolean {
   const { enabled, quarantine } = zone.spec;
   const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;
   return enabled !== false && !isQuarantined && lostStateOf(zone)?.policy !== 'withdraw';
 }
 
-function chosen(labels: Labels): readonly (readonly [string, string])[] {
+function selectableLabels(labels: Labels): readonly (readonly [string, string])[] {
   return Object.entries(labels)
-    .filter(([key]) => !NOT_CHOSEN.includes(key))
+    .filter(([key]) => !UNSELECTABLE_LABELS.includes(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import type { Sendable } from './offer';
+import type { OutboundResource } from './outbound';
 import { Outbox } from './outbox';
-import { MOST_ITEMS, type Message } from './outbox-kind';
+import { MAX_MESSAGE_ITEMS, type OutboundMessage } from './outbox-kind';
 
 const KIND = 'MeshService';
 
 /** What a peer may hold, by identity key. */
 class Shelf {
-  readonly items = new Map<string, Sendable>();
+  readonly items = new Map<string, OutboundResource>();
   at = 0;
   time = 0;
 
@@ -22,7 +22,7 @@ class Shelf {
   private readonly changedAt = new Map<string, number>();
 
   /** Sets a resource's version, or removes it; what the peer would have been told before. */
-  set(key: string, version: string | undefined, size = 1): Sendable | undefined {
+  set(key: string, version: string | undefined, size = 1): OutboundResource | undefined {
     const was = this.items.get(key);
     this.changedAt.set(key, ++this.at);
     if (version === undefined) this.items.delete(key);
@@ -31,7 +31,7 @@ class Shelf {
   }
 }
 
-const said = (message: Message<Sendable> | undefined) =>
+const said = (message: OutboundMessage<OutboundResource> | undefined) =>
   message && {
     part: message.part,
     put: message.put.map(({ wireKey, version }) => `${wireKey}${version}`),
@@ -53,7 +53,7 @@ describe('Outbox', () => {
     const { outbox, change } = make();
     change('a', '1');
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.figures().size).toBe(0);
+    expect(outbox.progress().size).toBe(0);
   });
 
   it('answers a subscription with the whole state, also when that is empty', () => {
@@ -71,7 +71,7 @@ describe('Outbox', () => {
     const { outbox, change } = make({ bytes: 10, chunked: true });
     outbox.subscribe(KIND);
     const first = outbox.take();
-    outbox.answer(KIND, first?.nonce ?? '', []);
+    outbox.acknowledge(KIND, first?.nonce ?? '', []);
     for (let i = 0; i < 1_000; i++) change(`${KIND}/default/flooding/default/${i}`, '1');
     change(`${KIND}/default/east/default/redis`, '1');
     expect(outbox.take()?.put.map(({ wireKey }) => wireKey)).toContain(`${KIND}/default/east/default/redis.`);
@@ -83,9 +83,9 @@ describe('Outbox', () => {
     outbox.take();
     for (const version of ['1', '2', '3']) change('a', version);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.answer(KIND, '7', [])).toBe(false);
+    expect(outbox.acknowledge(KIND, '7', [])).toBe(false);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.answer(KIND, '1', [])).toBe(true);
+    expect(outbox.acknowledge(KIND, '1', [])).toBe(true);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['a.3'], removed: [] });
   });
 
@@ -97,10 +97,10 @@ describe('Outbox', () => {
     shelf.set('a', '1');
     outbox.subscribe(KIND);
     outbox.take();
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     for (const version of versions) change('a', version);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.figures().get(KIND)).toMatchObject({ waiting: 0 });
+    expect(outbox.progress().get(KIND)).toMatchObject({ waiting: 0 });
   });
 
   it('removes what the peer was told and may no longer hold', () => {
@@ -108,7 +108,7 @@ describe('Outbox', () => {
     shelf.set('a', '1');
     outbox.subscribe(KIND);
     outbox.take();
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     change('a', undefined);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: ['a.'] });
   });
@@ -117,12 +117,12 @@ describe('Outbox', () => {
     const { outbox, change } = make();
     outbox.subscribe(KIND);
     outbox.take();
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     change('a', '1');
     outbox.take();
-    outbox.answer(KIND, '2', [{ wireKey: 'a.', reason: 'bad' }]);
+    outbox.acknowledge(KIND, '2', [{ wireKey: 'a.', reason: 'bad' }]);
     expect(outbox.take()).toBeUndefined();
-    expect(outbox.figures().get(KIND)).toMatchObject({
+    expect(outbox.progress().get(KIND)).toMatchObject({
       rejected: 1,
       rejections: [{ wireKey: 'a.', reason: 'bad' }],
       waiting: 0,
@@ -130,8 +130,8 @@ describe('Outbox', () => {
     });
     change('a', '2');
     expect(said(outbox.take())).toMatchObject({ put: ['a.2'] });
-    outbox.answer(KIND, '3', []);
-    expect(outbox.figures().get(KIND)).toMatchObject({ rejected: 1, rejections: [] });
+    outbox.acknowledge(KIND, '3', []);
+    expect(outbox.progress().get(KIND)).toMatchObject({ rejected: 1, rejections: [] });
   });
 
   it('cuts a first state into pieces that wait for their answers', () => {
@@ -142,12 +142,12 @@ describe('Outbox', () => {
     change('a', '2', 6);
     change('c', '2', 6);
     expect(outbox.take()).toBeUndefined();
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     expect(said(outbox.take())).toMatchObject({ part: 'piece', put: ['b.1'] });
-    outbox.answer(KIND, '2', []);
+    outbox.acknowledge(KIND, '2', []);
     expect(said(outbox.take())).toMatchObject({ part: 'whole', put: ['c.2'] });
-    expect(outbox.figures().get(KIND)).toMatchObject({ waiting: 2 });
-    outbox.answer(KIND, '3', []);
+    expect(outbox.progress().get(KIND)).toMatchObject({ waiting: 2 });
+    outbox.acknowledge(KIND, '3', []);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['a.2'] });
   });
 
@@ -156,10 +156,10 @@ describe('Outbox', () => {
     for (const key of ['a', 'b', 'c']) shelf.set(key, '1', 6);
     outbox.subscribe(KIND);
     expect(said(outbox.take())).toMatchObject({ part: 'whole', put: ['a.1', 'b.1', 'c.1'] });
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     for (const key of ['a', 'b']) change(key, '2', 6);
     expect(said(outbox.take())).toMatchObject({ put: ['a.2'] });
-    outbox.answer(KIND, '2', []);
+    outbox.acknowledge(KIND, '2', []);
     expect(said(outbox.take())).toMatchObject({ put: ['b.2'] });
   });
 
@@ -167,8 +167,8 @@ describe('Outbox', () => {
     const { outbox, change } = make();
     for (const kind of [KIND, 'Mesh']) outbox.subscribe(kind);
     expect([outbox.take(), outbox.take()].map((message) => message?.kind)).toEqual([KIND, 'Mesh']);
-    outbox.answer('Mesh', '2', []);
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge('Mesh', '2', []);
+    outbox.acknowledge(KIND, '1', []);
     change('a', '1');
     expect(outbox.take()?.kind).toBe(KIND);
   });
@@ -180,9 +180,9 @@ describe('Outbox', () => {
     outbox.take();
     change('a', undefined);
     outbox.subscribe(KIND);
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     expect(said(outbox.take())).toMatchObject({ part: 'change', removed: ['a.'] });
-    outbox.answer(KIND, '2', []);
+    outbox.acknowledge(KIND, '2', []);
     outbox.subscribe(KIND);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: [] });
   });
@@ -198,11 +198,11 @@ describe('Outbox', () => {
     const first = outbox.take();
     expect(first).toMatchObject({ part: 'piece', resumed: true, gone: ['c'], removed: [] });
     change('b', '3', 6);
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     const second = outbox.take();
     expect(second).toMatchObject({ part: 'whole', resumed: true, gone: [] });
     expect([first, second].map((message) => said(message)?.put)).toEqual([['b.2'], ['d.2']]);
-    outbox.answer(KIND, '2', []);
+    outbox.acknowledge(KIND, '2', []);
     expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['b.3'] });
   });
 
@@ -212,40 +212,40 @@ describe('Outbox', () => {
     outbox.subscribe(KIND);
     expect(outbox.take()).toMatchObject({ part: 'piece', revision: 0 });
     for (const key of ['a', 'c']) change(key, '2', 6);
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     expect(outbox.take()).toMatchObject({ part: 'whole', revision: 0 });
-    outbox.answer(KIND, '2', []);
+    outbox.acknowledge(KIND, '2', []);
     expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'a.' }], revision: 0 });
-    outbox.answer(KIND, '3', []);
+    outbox.acknowledge(KIND, '3', []);
     expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'c.' }], revision: shelf.at });
   });
 
   it('says how far it is when that is asked for', () => {
     const { outbox } = make();
-    outbox.touch(KIND);
+    outbox.requestBookmark(KIND);
     outbox.subscribe(KIND);
-    outbox.touch(KIND);
+    outbox.requestBookmark(KIND);
     expect(outbox.take()).toMatchObject({ part: 'whole' });
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     expect(outbox.take()).toBeUndefined();
-    outbox.touch(KIND);
+    outbox.requestBookmark(KIND);
     expect(outbox.take()).toMatchObject({ part: 'change', put: [], removed: [] });
   });
 
   it('knows since when the peer is behind and when it last moved', () => {
     const { outbox, shelf, change } = make();
-    const figures = () => outbox.figures().get(KIND);
+    const figures = () => outbox.progress().get(KIND);
     outbox.subscribe(KIND);
     shelf.time = 10;
     outbox.take();
     expect(figures()).toMatchObject({ behindSince: 10, movedAt: 10 });
     shelf.time = 20;
     change('a', '1');
-    outbox.answer(KIND, '1', []);
+    outbox.acknowledge(KIND, '1', []);
     expect(figures()).toMatchObject({ behindSince: 10, movedAt: 20 });
     outbox.take();
     shelf.time = 30;
-    outbox.answer(KIND, '2', []);
+    outbox.acknowledge(KIND, '2', []);
     expect(figures()).not.toHaveProperty('behindSince');
     shelf.time = 40;
     change('a', '2');
@@ -299,13 +299,13 @@ describe('Outbox', () => {
 
 /** Applies messages as a receiver does, and resumes where it can. */
 class Peer {
-  outbox: Outbox<Sendable>;
+  outbox: Outbox<OutboundResource>;
   readonly held = new Map<string, string>();
   private unseen: Set<string> | undefined = new Set();
   private nonce: string | undefined;
   private point: number | undefined;
 
-  constructor(private readonly connect: () => Outbox<Sendable>) {
+  constructor(private readonly connect: () => Outbox<OutboundResource>) {
     this.outbox = connect();
   }
 
@@ -320,7 +320,7 @@ class Peer {
   }
 
   answer(): void {
-    if (this.nonce !== undefined) this.outbox.answer(KIND, this.nonce, []);
+    if (this.nonce !== undefined) this.outbox.acknowledge(KIND, this.nonce, []);
     this.nonce = undefined;
   }
 
@@ -347,13 +347,13 @@ class Peer {
 }
 
 describe('an Outbox with very much to say', () => {
-  const make = (chunked: boolean): { readonly shelf: Shelf; readonly outbox: Outbox<Sendable> } => {
+  const make = (chunked: boolean): { readonly shelf: Shelf; readonly outbox: Outbox<OutboundResource> } => {
     const shelf = new Shelf();
-    for (let i = 0; i < MOST_ITEMS + 5; i++) shelf.set(`k${i}`, '1', 0);
+    for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) shelf.set(`k${i}`, '1', 0);
     return { shelf, outbox: new Outbox(shelf.offer, { bytes: 1_000_000, chunked }) };
   };
-  const answer = (outbox: Outbox<Sendable>, message: Message<Sendable> | undefined): void =>
-    void outbox.answer(KIND, message?.nonce ?? '', []);
+  const answer = (outbox: Outbox<OutboundResource>, message: OutboundMessage<OutboundResource> | undefined): void =>
+    void outbox.acknowledge(KIND, message?.nonce ?? '', []);
 
   it('cuts a first state and removals by number, and never says before the end that all is said', () => {
     const { shelf, outbox } = make(true);
@@ -366,13 +366,13 @@ describe('an Outbox with very much to say', () => {
     };
     next();
     next();
-    for (let i = 0; i < MOST_ITEMS + 5; i++) outbox.mark(KIND, `k${i}`, shelf.set(`k${i}`, undefined));
+    for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) outbox.mark(KIND, `k${i}`, shelf.set(`k${i}`, undefined));
     next();
     next();
     expect(sizes).toEqual([
-      [MOST_ITEMS, 0, 'piece', false],
+      [MAX_MESSAGE_ITEMS, 0, 'piece', false],
       [5, 0, 'whole', true],
-      [0, MOST_ITEMS, 'change', false],
+      [0, MAX_MESSAGE_ITEMS, 'change', false],
       [0, 5, 'change', true],
     ]);
   });
@@ -380,16 +380,16 @@ describe('an Outbox with very much to say', () => {
   it('sends a peer that takes no pieces the whole first state', () => {
     const { outbox } = make(false);
     outbox.subscribe(KIND);
-    expect(outbox.take()?.put).toHaveLength(MOST_ITEMS + 5);
+    expect(outbox.take()?.put).toHaveLength(MAX_MESSAGE_ITEMS + 5);
   });
 
   it('names what is gone in pieces to a peer that resumes', () => {
     const { shelf, outbox } = make(true);
     const at = shelf.at;
-    for (let i = 0; i < MOST_ITEMS + 5; i++) shelf.set(`k${i}`, undefined);
+    for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) shelf.set(`k${i}`, undefined);
     outbox.subscribe(KIND, at);
     const first = outbox.take();
     answer(outbox, first);
-    expect([first?.gone.length, first?.part, outbox.take()?.gone.length]).toEqual([MOST_ITEMS, 'piece', 5]);
+    expect([first?.gone.length, first?.part, outbox.take()?.gone.length]).toEqual([MAX_MESSAGE_ITEMS, 'piece', 5]);
   });
 });

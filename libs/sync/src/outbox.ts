@@ -1,6 +1,6 @@
-import type { MessageLimits, Offer, Sendable, Told } from './offer';
+import type { MessageLimits, OutboundSource, OutboundResource, LastSent } from './outbound';
 import type { Rejection } from './rejection';
-import { OutboxKind, type KindFigures, type Message } from './outbox-kind';
+import { OutboxKind, type KindProgress, type OutboundMessage } from './outbox-kind';
 
 /**
  * The sending end of one stream (kds.md §2.5): a complete first state a kind, then what changed, one message a kind
@@ -9,13 +9,13 @@ import { OutboxKind, type KindFigures, type Message } from './outbox-kind';
  *
  * Deterministic and without I/O: events change its state, `take` yields the next message that may leave.
  */
-export class Outbox<S extends Sendable> {
+export class Outbox<S extends OutboundResource> {
   private readonly kinds = new Map<string, OutboxKind<S>>();
   private nonce = 0;
   private turn = 0;
 
   constructor(
-    private readonly offer: Offer<S>,
+    private readonly source: OutboundSource<S>,
     private readonly limits: MessageLimits,
   ) {}
 
@@ -26,8 +26,8 @@ export class Outbox<S extends Sendable> {
    */
   subscribe(kind: string, since?: number): void {
     const known = this.kinds.get(kind);
-    if (known) known.touch();
-    else this.kinds.set(kind, new OutboxKind({ kind, since }, this.offer, this.limits));
+    if (known) known.requestBookmark();
+    else this.kinds.set(kind, new OutboxKind({ kind, since }, this.source, this.limits));
   }
 
   isSubscribed(kind: string): boolean {
@@ -38,22 +38,22 @@ export class Outbox<S extends Sendable> {
    * A resource may differ from what the peer was told. `was` is how the peer would have been told it before this
    * change; it counts only when nothing else is pending for the key.
    */
-  mark(kind: string, key: string, was: Told | undefined): void {
+  mark(kind: string, key: string, was: LastSent | undefined): void {
     this.kinds.get(kind)?.mark(key, was);
   }
 
   /** The peer shall hear how far the kind is, even when nothing of it changed. */
-  touch(kind: string): void {
-    this.kinds.get(kind)?.touch();
+  requestBookmark(kind: string): void {
+    this.kinds.get(kind)?.requestBookmark();
   }
 
   /** The peer answered a message; what it rejected counts as handled. False when nothing with that nonce is in flight. */
-  answer(kind: string, nonce: string, rejected: readonly Rejection[]): boolean {
-    return this.kinds.get(kind)?.answer(nonce, rejected) ?? false;
+  acknowledge(kind: string, nonce: string, rejected: readonly Rejection[]): boolean {
+    return this.kinds.get(kind)?.acknowledge(nonce, rejected) ?? false;
   }
 
   /** The next message that may leave; kinds take turns. Undefined when there is nothing to say or all wait for answers. */
-  take(): Message<S> | undefined {
+  take(): OutboundMessage<S> | undefined {
     const kinds = [...this.kinds.values()];
     for (let i = 0; i < kinds.length; i++) {
       const turn = (this.turn + i) % kinds.length;
@@ -67,7 +67,7 @@ export class Outbox<S extends Sendable> {
   }
 
   /** How far each kind is. */
-  figures(): ReadonlyMap<string, KindFigures> {
-    return new Map([...this.kinds].map(([name, kind]) => [name, kind.figures()]));
+  progress(): ReadonlyMap<string, KindProgress> {
+    return new Map([...this.kinds].map(([name, kind]) => [name, kind.progress()]));
   }
 }

@@ -8,7 +8,7 @@ export type Receiver =
  * Why a stream may not write `id` here, or undefined when it may (design.md §5 Ownership): a zone writes only what is
  * its own, and the global only what is not this zone's.
  */
-export function trespass(kind: Kind, id: Identity, receiver: Receiver): string | undefined {
+export function ownershipViolation(kind: Kind, id: Identity, receiver: Receiver): string | undefined {
   if (receiver.role === 'global') {
     if (!kind.sync.up) return `a ${kind.name} of a zone is not known on the global`;
     return id.zone === receiver.from ? undefined : `it belongs to zone "${id.zone}"`;

@@ -13,15 +13,15 @@ describe('a quarantine', () => {
         { type: 'HostnameGenerator', mesh: 'ignored', name: 'g' },
       ],
     });
-    expect(quarantine.holds(redis)).toBe(true);
-    expect(quarantine.holds({ ...redis, mesh: 'm', namespace: 'n' })).toBe(true);
-    expect(quarantine.holds({ ...redis, name: 'other' })).toBe(false);
-    expect(quarantine.holds({ ...redis, zone: 'west' })).toBe(false);
-    expect(quarantine.holds({ kind: 'HostnameGenerator', mesh: '', zone: 'east', namespace: '', name: 'g' })).toBe(
+    expect(quarantine.includes(redis)).toBe(true);
+    expect(quarantine.includes({ ...redis, mesh: 'm', namespace: 'n' })).toBe(true);
+    expect(quarantine.includes({ ...redis, name: 'other' })).toBe(false);
+    expect(quarantine.includes({ ...redis, zone: 'west' })).toBe(false);
+    expect(quarantine.includes({ kind: 'HostnameGenerator', mesh: '', zone: 'east', namespace: '', name: 'g' })).toBe(
       true,
     );
-    expect([quarantine.all, quarantine.cut('Mesh')]).toEqual([false, '']);
-    expect(quarantine.cut('MeshService')).toMatch(/^[\w-]{16}$/);
+    expect([quarantine.all, quarantine.digest('Mesh')]).toEqual([false, '']);
+    expect(quarantine.digest('MeshService')).toMatch(/^[\w-]{16}$/);
   });
 
   it.each([

@@ -15,32 +15,32 @@ export interface Quarantine {
   /** The single resources, at most a hundred. */
   readonly resources: readonly Identity[];
   /** Whether this resource is named. */
-  holds(id: Identity): boolean;
+  includes(id: Identity): boolean;
   /**
    * Which resources of a kind are named, as a short text; empty where none is. A state that was taken in under another
    * text is not the state that is wanted now.
    */
-  cut(kind: string): string;
+  digest(kind: string): string;
 }
 
 /** Why a resource that is quarantined is not taken in. */
 export const QUARANTINED = 'quarantined by the operator';
 
 /** More are never written by an operator (the schema of Zone); what stands beyond in a store is ignored. */
-const MOST = 100;
+const MAX_QUARANTINED = 100;
 
 /** Reads the quarantine in the spec of the Zone `zone`; whatever makes no sense is ignored. */
 export function quarantineOf(value: JsonValue | undefined, zone: string, registry: Registry): Quarantine {
   const { all, resources: named } = isJsonObject(value) ? value : {};
-  const resources = (isJsonArray(named) ? named.slice(0, MOST) : []).flatMap((item) =>
+  const resources = (isJsonArray(named) ? named.slice(0, MAX_QUARANTINED) : []).flatMap((item) =>
     identityOf(item, zone, registry),
   );
   const keys = new Set(resources.map(identityKey));
   return {
     all: all === true,
     resources,
-    holds: (id) => keys.has(identityKey(id)),
-    cut: (kind) => {
+    includes: (id) => keys.has(identityKey(id)),
+    digest: (kind) => {
       const own = resources.filter((id) => id.kind === kind).map(identityKey);
       return own.length === 0
         ? ''
@@ -51,7 +51,7 @@ export function quarantineOf(value: JsonValue | undefined, zone: string, registr
 
 /** Whether something that was quarantined no longer is: the zone must be asked for it again. */
 export function releases(before: Quarantine, after: Quarantine): boolean {
-  return (before.all && !after.all) || before.resources.some((id) => !after.holds(id));
+  return (before.all && !after.all) || before.resources.some((id) => !after.includes(id));
 }
 
 function identityOf(item: JsonValue, zone: string, registry: Registry): readonly Identity[] {

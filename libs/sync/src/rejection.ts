@@ -6,10 +6,10 @@ export interface Rejection {
 }
 
 /** Most rejections that are remembered of one kind: enough to see what is wrong. */
-const SHOWN = 20;
+const MAX_REMEMBERED = 20;
 
 /** Most characters that are remembered of a name or a reason. */
-const LONGEST = 512;
+const MAX_TEXT_LENGTH = 512;
 
 /**
  * What of one kind stands rejected now: a resource that is sent again or removed starts over. What a peer rejects without
@@ -22,7 +22,7 @@ export class Rejections {
   private count = 0;
 
   /** A message with these resources was answered with these rejections. */
-  answered(wireKeys: Iterable<string>, rejected: readonly Rejection[]): void {
+  recordAnswer(wireKeys: Iterable<string>, rejected: readonly Rejection[]): void {
     const answered = [...wireKeys];
     for (const wireKey of answered) {
       this.reasons.delete(wireKey);
@@ -33,13 +33,13 @@ export class Rejections {
     for (const { wireKey: named, reason } of rejected) {
       const wireKey = named || only(answered);
       if (wireKey === '') for (const suspect of answered) this.suspects.add(suspect);
-      if (wireKey.length > LONGEST || wireKey.includes('\0')) continue;
-      if (this.reasons.size < SHOWN || this.reasons.has(wireKey)) this.reasons.set(wireKey, storable(reason));
+      if (wireKey.length > MAX_TEXT_LENGTH || wireKey.includes('\0')) continue;
+      if (this.reasons.size < MAX_REMEMBERED || this.reasons.has(wireKey)) this.reasons.set(wireKey, storable(reason));
     }
   }
 
   /** What stands rejected, the first few. */
-  standing(): readonly Rejection[] {
+  current(): readonly Rejection[] {
     return [...this.reasons].map(([wireKey, reason]) => ({ wireKey, reason }));
   }
 
@@ -52,7 +52,7 @@ export class Rejections {
 /** As much of a peer's text as is remembered, without what a store cannot hold: NUL, and half a character at the cut. */
 function storable(text: string): string {
   return text
-    .slice(0, LONGEST)
+    .slice(0, MAX_TEXT_LENGTH)
     .replaceAll('\0', '\ufffd')
     .replace(/[\ud800-\udbff]$/, '');
 }

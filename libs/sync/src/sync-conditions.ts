@@ -14,13 +14,13 @@ export const SyncCondition = {
   /** It came by sync and breaks a rule of ours. */
   rulesBroken: 'RulesBroken',
   /** Kuma zones cannot be told of it. */
-  notSaid: 'NotSaidToKuma',
+  unsupportedByKuma: 'NotSaidToKuma',
 } as const;
 
 /** What a peer names is held no longer: what was said of that ends when a status arrives. */
-const KEPT: readonly string[] = Object.values(SyncCondition).filter((type) => type !== SyncCondition.held);
+const OWN_CONDITIONS: readonly string[] = Object.values(SyncCondition).filter((type) => type !== SyncCondition.held);
 
 /** A status as a peer tells it, with what this control plane has itself said of the copy that it holds. */
 export function withOwnConditions(told: JsonObject, held: JsonObject = {}): JsonObject {
-  return withConditionsOf(told, KEPT, held);
+  return withConditionsOf(told, OWN_CONDITIONS, held);
 }

@@ -22,11 +22,11 @@ export function boundedText(text: string, longest = LONGEST_TEXT): string {
  * written with message and stack. What is short is handed on as it is.
  */
 export function boundedFields(fields: LogFields): LogFields {
-  return new Line().object(fields, 0);
+  return new LineBudget().object(fields, 0);
 }
 
 /** What of a line is left to be filled. */
-class Line {
+class LineBudget {
   private left = LONGEST_LINE;
 
   object(value: object, depth: number): LogFields {

@@ -48,14 +48,14 @@ function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-interface Answer {
+interface ProbeResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-async function answer(sources: DiagnosticsSources, url: string): Promise<Answer> {
-  const plain = (status: number, body: string): Answer => ({
+async function answer(sources: DiagnosticsSources, url: string): Promise<ProbeResponse> {
+  const plain = (status: number, body: string): ProbeResponse => ({
     status,
     type: 'text/plain; charset=utf-8',
     body: `${body}\n`,

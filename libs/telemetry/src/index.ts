@@ -5,12 +5,12 @@
  */
 export { createLogger, type LogOptions } from './pino-logger';
 export {
-  addFigure,
-  createDistribution,
+  addMetric,
+  createHistogram,
   createMetrics,
-  type Distribution,
-  type DistributionFigure,
-  type Figure,
-  type FigureValue,
-} from './figures';
+  type HistogramMetric,
+  type HistogramOptions,
+  type Metric,
+  type MetricValue,
+} from './metrics';
 export { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
-import { createZoneLoops, runLoops } from '@causeway/controllers';
+import { createZoneReconcilers, runLoops } from '@causeway/controllers';
 import { createRedisLock } from '@causeway/leader-redis';
-import { createElection, silentLogger, systemClock, type Term } from '@causeway/runtime';
+import { createElection, silentLogger, systemClock, type LeaderTerm } from '@causeway/runtime';
 import { Fenced, followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { CP, RANGE, REST, traceOf } from './world';
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const parts = { clock: systemClock, logger: silentLogger };
   const following = followStore(backend.store, index, { ...parts, signal: stopped.signal });
   let stepDown = (): void => undefined;
-  let current: Term | undefined;
+  let current: LeaderTerm | undefined;
   const input = createInterface({ input: process.stdin });
   input.on('line', (line) => {
     const [order, ms] = line.split(' ');
@@ -41,8 +41,8 @@ async function main(): Promise<void> {
     current = term;
     const over = new AbortController();
     stepDown = () => over.abort(new Error('told to step down'));
-    const mine: Term = { ...term, signal: AbortSignal.any([term.signal, over.signal]) };
-    const loops = createZoneLoops({ cp: CP, ranges: { MeshService: RANGE }, rest: REST }).filter(
+    const mine: LeaderTerm = { ...term, signal: AbortSignal.any([term.signal, over.signal]) };
+    const loops = createZoneReconcilers({ cp: CP, ranges: { MeshService: RANGE }, cooldown: REST }).filter(
       ({ name }) => name === 'vip',
     );
     await Promise.all([
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
 }
 
 /** Writes as a leader does until it is fenced; not even its signal keeps it from trying. */
-async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Term): Promise<void> {
+async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: LeaderTerm): Promise<void> {
   for (let n = 0; !signal.aborted; n++) {
     const changes = [traceOf({ epoch, holder, n })];
     await store.write({ changes, onRefusal: 'abort', fence: { epoch, holder } }).catch(() => undefined);
@@ -68,7 +68,7 @@ async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Term
 }
 
 /** What a handler does that computed for too long and then writes, asking nobody whether its term still stands. */
-async function holdAndWrite(store: ResourceStore, ms: number, term: Term | undefined): Promise<void> {
+async function holdAndWrite(store: ResourceStore, ms: number, term: LeaderTerm | undefined): Promise<void> {
   for (const end = performance.now() + ms; performance.now() < end;);
   const { epoch = 0, holder = '' } = term ?? {};
   const write = { changes: [traceOf({ epoch, holder, n: -2 })], onRefusal: 'abort', fence: { epoch, holder } } as const;

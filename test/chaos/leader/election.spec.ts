@@ -1,5 +1,5 @@
-import { silentLogger, systemClock, type Clock, type LeaderLock, type Term } from '@causeway/runtime';
-import { caughtUp, Fenced, followStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock, type Clock, type LeaderLock, type LeaderTerm } from '@causeway/runtime';
+import { waitUntilCaughtUp, Fenced, followStore, ResourceIndex } from '@causeway/store';
 import type { Change } from '@causeway/store';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { describeWithRedis } from '../../support/redis';
@@ -50,7 +50,7 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
   }
 
   const leader = (): Promise<Replica> => until('one replica leads', () => replicas.find((one) => one.leading));
-  const terms = (): Term[] => replicas.flatMap((one) => one.terms);
+  const terms = (): LeaderTerm[] => replicas.flatMap((one) => one.terms);
   const leases = (n: number): Promise<void> => systemClock.sleep(n * LEASE);
 
   for (const kind of BACKENDS) {
@@ -133,7 +133,7 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
         await store.write({ changes: [put({ n: 1 })], onRefusal: 'abort' }); // the index does not follow: it is late
         const stop = new AbortController();
         let caught = false;
-        const waiting = caughtUp(store, index, stop.signal).then(() => (caught = true));
+        const waiting = waitUntilCaughtUp(store, index, stop.signal).then(() => (caught = true));
         await leases(0.5);
         expect(caught).toBe(false);
         const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
@@ -141,9 +141,9 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
         expect(index.point).toEqual(await store.head());
         stop.abort();
         await following;
-        await expect(caughtUp(store, new ResourceIndex(), AbortSignal.abort(new Error('over')))).rejects.toThrow(
-          'over',
-        );
+        await expect(
+          waitUntilCaughtUp(store, new ResourceIndex(), AbortSignal.abort(new Error('over'))),
+        ).rejects.toThrow('over');
       });
     });
   }
@@ -224,7 +224,7 @@ describeWithRedis('an election on real servers (design.md §3)', () => {
     let wake = (): void => undefined;
     const asleep = new Promise<void>((resolve) => (wake = resolve));
     const sleepy = (lock: LeaderLock): LeaderLock => ({
-      answers: () => lock.answers(),
+      ping: () => lock.ping(),
       renew: (holder, ms) => lock.renew(holder, ms),
       release: (holder) => lock.release(holder),
       acquire: (holder, ms) =>

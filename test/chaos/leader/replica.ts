@@ -6,7 +6,7 @@ import {
   type Clock,
   type LeaderElection,
   type LeaderLock,
-  type Term,
+  type LeaderTerm,
 } from '@causeway/runtime';
 import { createRedisLock, type RedisLock } from '@causeway/leader-redis';
 import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
@@ -20,12 +20,12 @@ export interface ReplicaOptions {
   /** Puts something between the election and its lock. */
   readonly wrapLock?: (lock: LeaderLock) => LeaderLock;
   /** What it does while it leads; until its term ends unless given. */
-  readonly work?: (term: Term, replica: Replica) => Promise<void>;
+  readonly work?: (term: LeaderTerm, replica: Replica) => Promise<void>;
 }
 
 /** One candidate on real servers, in this process. */
 export class Replica {
-  readonly terms: Term[] = [];
+  readonly terms: LeaderTerm[] = [];
   readonly holder = randomUUID();
   readonly election: LeaderElection;
   private readonly stopped = new AbortController();
@@ -79,6 +79,6 @@ export class Replica {
 }
 
 /** Resolves when the term is over. */
-export function untilOver({ signal }: Term): Promise<void> {
+export function untilOver({ signal }: LeaderTerm): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

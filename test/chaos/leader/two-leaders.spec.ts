@@ -1,4 +1,4 @@
-import { createZoneLoops, LoopRunner } from '@causeway/controllers';
+import { createZoneReconcilers, LoopRunner } from '@causeway/controllers';
 import { isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { Fenced, type Change } from '@causeway/store';
@@ -30,7 +30,7 @@ async function lead({ state, store, index }: TestPlane, holder: string): Promise
   await state.lease.release(before.epoch, before.holder);
   const epoch = (await state.lease.takeOver(before.epoch, holder, 600_000)) ?? 0;
   const term = { epoch, holder, signal: new AbortController().signal };
-  const loops = createZoneLoops({ cp: CP, ranges: { MeshService: RANGE }, rest: REST });
+  const loops = createZoneReconcilers({ cp: CP, ranges: { MeshService: RANGE }, cooldown: REST });
   return { epoch, runner: new LoopRunner(loops, { store, index, term, clock: systemClock, logger: silentLogger }) };
 }
 

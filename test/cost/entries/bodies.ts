@@ -2,12 +2,12 @@ import { deserialize, serialize } from 'node:v8';
 import { decodeDocument } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { Kind } from '@causeway/resources';
-import { judgeDraft } from '../../../libs/admission/src/judge-draft';
+import { validateDraft } from '../../../libs/admission/src/validate-draft';
 import { mergePatch } from '../../../libs/admission/src/merge-patch';
-import { toDocument } from '../../../libs/admission/src/render-document';
-import { parseBody, READ_AT_ONCE, type BodyFormat } from '../../../libs/rest/src/http/body-decode';
-import { jsonShapeFault } from '../../../libs/rest/src/http/json-shape';
-import { DEFAULT_LIMITS } from '../../../libs/rest/src/dependencies';
+import { toDocument } from '../../../libs/admission/src/document/render-document';
+import { parseBody, MAX_INLINE_BYTES, type BodyFormat } from '../../../libs/rest/src/http/body-decode';
+import { jsonShapeViolation } from '../../../libs/rest/src/http/json-shape';
+import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint, type Shape, type TextShape } from '../entry-point';
 import { bodyShapes } from '../shapes/bodies';
@@ -30,7 +30,7 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
     ),
     { name: 'any kind in YAML', largest: yaml, shapes: kinds.flatMap(([kind, shapes]) => inYaml(kind, shapes)) },
     takesInput({ name: 'JSON (above 64 KiB in a thread)', largest: body }, all, Buffer.from, (bytes) =>
-      jsonShapeFault(parseBody('json', bytes)),
+      jsonShapeViolation(parseBody('json', bytes)),
     ),
     takesInput(
       { name: 'YAML (above 8 KiB in a thread)', largest: yaml },
@@ -38,7 +38,7 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
       Buffer.from,
       (bytes) => parseBody('yaml', bytes),
     ),
-    takesText('merge patch', READ_AT_ONCE.json, all, (text) => {
+    takesText('merge patch', MAX_INLINE_BYTES.json, all, (text) => {
       const patch = JSON.parse(text);
       return mergePatch(mergePatch({}, patch), patch);
     }),
@@ -49,11 +49,11 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
 function left(format: BodyFormat, kind: Kind): (text: string) => () => unknown {
   return (text) => {
     const bytes = Buffer.from(text);
-    if (bytes.length <= READ_AT_ONCE[format]) return () => judge(kind, parseBody(format, bytes));
+    if (bytes.length <= MAX_INLINE_BYTES[format]) return () => judge(kind, parseBody(format, bytes));
     try {
       const value = parseBody(format, bytes);
       if (format === 'json')
-        return jsonShapeFault(value) ? () => undefined : () => judge(kind, parseBody(format, bytes));
+        return jsonShapeViolation(value) ? () => undefined : () => judge(kind, parseBody(format, bytes));
       const message = serialize(value);
       return () => judge(kind, deserialize(message));
     } catch {
@@ -73,7 +73,7 @@ function run(work: () => unknown): unknown {
 
 function judge(kind: Kind, body: unknown): unknown {
   const cp = kind.sync.writtenOn.includes('zone') ? ZONE : GLOBAL;
-  const { id, labels, spec, violations } = judgeDraft(decodeDocument(coreKinds, body, { kind }), cp);
+  const { id, labels, spec, violations } = validateDraft(decodeDocument(coreKinds, body, { kind }), cp);
   if (violations.total > 0) return violations.first;
   const facts = { uid: 'u', generation: 1, revision: 1, createdAt: 0, modifiedAt: 0, creationOrder: 1 };
   const origin = { incarnation: 'i', revision: 1, committedAt: 0 };

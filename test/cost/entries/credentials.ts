@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { list, readSettings, text } from '@causeway/runtime';
 import { decodeZoneHeaders, serverNames } from '@causeway/kds';
 import { Metadata } from '@grpc/grpc-js';
-import { readRevocations } from '../../../libs/kds/src/auth/revocations';
-import { readValidity } from '../../../libs/kds/src/auth/validity';
+import { parseRevocations } from '../../../libs/kds/src/auth/revocations';
+import { parseValidity } from '../../../libs/kds/src/auth/validity';
 import { verifyZoneToken } from '../../../libs/kds/src/auth/zone-token';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
@@ -51,8 +51,8 @@ export function credentialEntries(draw: Prng): EntryPoint[] {
     ...['client-id', 'features', 'authorization', 'causeway-session', 'version'].map((key) =>
       takesInput({ name: `gRPC header ${key}`, largest: HEADERS }, plain, metadata(key), decodeZoneHeaders),
     ),
-    takesText('list of revoked tokens', 1024 * 1024, plain, readRevocations),
-    takesText('validity of a token', 16 * 1024, textShapes(draw, [['1h', '']]), readValidity),
+    takesText('list of revoked tokens', 1024 * 1024, plain, parseRevocations),
+    takesText('validity of a token', 16 * 1024, textShapes(draw, [['1h', '']]), parseValidity),
     takesText('settings: a value', 128 * 1024, plain, (value) =>
       readSettings({ A: text(), CAUSEWAY_B: list() }, { env: { A: value, CAUSEWAY_B: value } }),
     ),

@@ -1,6 +1,6 @@
 import { readQuestion } from '../../../libs/dns/src/wire/question';
-import { FrameReader } from '../../../libs/dns/src/doors/frames';
-import { nameText, wireName } from '../../../libs/dns/src/wire/wire-name';
+import { FrameReader } from '../../../libs/dns/src/wire/tcp-frames';
+import { formatDnsName, parseDnsName } from '../../../libs/dns/src/wire/dns-name';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint, type Shape } from '../entry-point';
 import { textShapes } from '../shapes/texts';
@@ -16,8 +16,8 @@ export function dnsEntries(draw: Prng): EntryPoint[] {
     { name: 'DNS packet', largest: PACKET, shapes: packetShapes(draw) },
     { name: 'DNS over TCP: frames', largest: 1024 * 1024, shapes: frameShapes() },
     takesText('name of a DNS lookup', 16 * 1024, textShapes(draw), (text) => {
-      const name = wireName(text);
-      return name === undefined ? undefined : nameText(name);
+      const name = parseDnsName(text);
+      return name === undefined ? undefined : formatDnsName(name);
     }),
   ];
 }

@@ -15,10 +15,10 @@ import {
   type Dialect,
   type WireResource,
 } from '@causeway/kds';
-import { CHUNKED_BOUNDS, PLAIN_BOUNDS, REQUEST_BOUNDS } from '../../../libs/kds/src/wire/bounds';
+import { CHUNKED_BOUNDS, KUMA_BOUNDS, REQUEST_BOUNDS } from '../../../libs/kds/src/wire/bounds';
 import { openResponse } from '../../../libs/kds/src/wire/response';
 import { checkHandshake } from '../../../libs/kds/src/global/handshake-rules';
-import { parcelOf } from '../../../libs/kds/src/stream/parcel';
+import { decodeMessage } from '../../../libs/kds/src/session/inbound/decode-message';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint, type Shape } from '../entry-point';
 import { bodyShapes } from '../shapes/bodies';
@@ -49,7 +49,7 @@ export function kdsEntries(draw: Prng): EntryPoint[] {
       largest: CHUNKED_BOUNDS.bytes,
       shapes: responseShapes(CAUSEWAY_DIALECT, draw),
     },
-    { name: 'KDS response from Kuma', largest: PLAIN_BOUNDS.bytes, shapes: responseShapes(KUMA_DIALECT, draw) },
+    { name: 'KDS response from Kuma', largest: KUMA_BOUNDS.bytes, shapes: responseShapes(KUMA_DIALECT, draw) },
     { name: 'KDS request', largest: REQUEST_BOUNDS.bytes, shapes: requestShapes() },
     { name: 'KDS handshake', largest: REQUEST_BOUNDS.bytes, shapes: handshakeShapes() },
     takesText('KDS key of a resource', RESOURCE, textShapes(draw), parseWireKey),
@@ -58,15 +58,15 @@ export function kdsEntries(draw: Prng): EntryPoint[] {
 
 /** Takes a message in as a stream does, up to what would be written. */
 function takeIn(bytes: Buffer, dialect: Dialect): unknown {
-  const bounds = dialect.meta ? CHUNKED_BOUNDS : PLAIN_BOUNDS;
+  const bounds = dialect.meta ? CHUNKED_BOUNDS : KUMA_BOUNDS;
   const receiver = { role: 'global', from: 'west' } as const;
   const index = new ResourceIndex();
-  const steps = parcelOf(openResponse(bytes, bounds), {
+  const steps = decodeMessage(openResponse(bytes, bounds), {
     ...{ receiver, registry: coreKinds, index, dialect, bounds },
     now: () => 1,
   });
   for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done === true) return new Inbox(() => []).receive(step.value.parcel);
+    if (step.done === true) return new Inbox(() => []).receive(step.value.message);
   }
 }
 

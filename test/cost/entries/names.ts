@@ -1,5 +1,12 @@
 import { parseAddress, parseRange, planRanges } from '@causeway/ipam';
-import { checkTemplate, hashedName, parseKri, parseTemplate, renderTemplate, templateNeeds } from '@causeway/naming';
+import {
+  checkTemplate,
+  hashedName,
+  parseKri,
+  parseTemplate,
+  renderTemplate,
+  templateRequirements,
+} from '@causeway/naming';
 import { checkName, FieldPath, isLabelKey, isLabelValue, parseIdentityKey } from '@causeway/resources';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint } from '../entry-point';
@@ -71,5 +78,5 @@ const manyLabels = ['', '-', '.', 'a'].map((between) => ({
 
 function needsOf(text: string): unknown {
   const parsed = parseTemplate(text);
-  return parsed.ok ? templateNeeds(parsed.template, HOSTNAME) : parsed.reason;
+  return parsed.ok ? templateRequirements(parsed.template, HOSTNAME) : parsed.reason;
 }

@@ -2,15 +2,15 @@ import { parse as parseQuery } from 'node:querystring';
 import { identityNamed, checkPrecondition } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { Invalid, type Kind } from '@causeway/resources';
-import { Access } from '../../../libs/rest/src/http/access';
-import { queryOf } from '../../../libs/rest/src/http/call';
+import { CallerAuthorizer } from '../../../libs/rest/src/http/caller-authorizer';
+import { queryOf } from '../../../libs/rest/src/http/rest-request';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
-import { DEFAULT_LIMITS } from '../../../libs/rest/src/dependencies';
-import { requestLineFault } from '../../../libs/rest/src/http/request-line';
+import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
+import { requestLineError } from '../../../libs/rest/src/http/request-line';
 import { pathOf, unknownPath } from '../../../libs/rest/src/http/paths';
-import { problemAnswer } from '../../../libs/rest/src/http/problem.filter';
+import { problemResponse } from '../../../libs/rest/src/http/problem.filter';
 import { decodeCursor } from '../../../libs/rest/src/read/cursor';
-import { fulfils, parseLabelSelector } from '../../../libs/rest/src/read/label-selector';
+import { matchesLabels, parseLabelSelector } from '../../../libs/rest/src/read/label-selector';
 import { readPage, readSelection } from '../../../libs/rest/src/read/list-query';
 import { listParameters } from '../../../libs/rest/src/read/read-parameters';
 import { parseEventId } from '../../../libs/rest/src/watch/event-frames';
@@ -19,7 +19,7 @@ import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { numbered, textShapes } from '../shapes/texts';
 
-/** Path, query and headers of a request together (libs/rest/src/http/fastify-adapter.ts). */
+/** Path, query and headers of a request together (libs/rest/src/http/rest-adapter.ts). */
 const HEAD = 16 * 1024;
 
 const RESOURCE = {
@@ -44,7 +44,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
       ]),
       (text) => {
         const reading = parseLabelSelector(text);
-        return reading.ok && fulfils(RESOURCE, reading.requirements);
+        return reading.ok && matchesLabels(RESOURCE, reading.requirements);
       },
     ),
     takesText(
@@ -77,7 +77,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
       'path',
       HEAD,
       textShapes(draw, [['/meshes/default/meshservices/', '']]),
-      (text) => requestLineFault(text) ?? unknownPath(pathOf(text), coreKinds),
+      (text) => requestLineError(text) ?? unknownPath(pathOf(text), coreKinds),
     ),
     takesText('name in a path', HEAD, plain, (name) =>
       identityNamed({ kind: service, mesh: 'default', name }, { role: 'zone', zone: 'east', federated: true }),
@@ -86,7 +86,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
       { name: 'Authorization', largest: HEAD },
       textShapes(draw, [['Bearer ', '']]),
       callWith('authorization'),
-      (call) => new Access({ bindAddress: '127.0.0.1', operatorToken: 'x'.repeat(32) }).checkWriter(call),
+      (call) => new CallerAuthorizer({ bindAddress: '127.0.0.1', operatorToken: 'x'.repeat(32) }).checkWriter(call),
     ),
     ...['host', 'origin'].map((header) =>
       takesInput(
@@ -96,7 +96,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
           ['http://', ''],
         ]),
         callWith(header),
-        (call) => new Access({ bindAddress: '127.0.0.1' }).checkOperator(call, 'this is left'),
+        (call) => new CallerAuthorizer({ bindAddress: '127.0.0.1' }).checkOperator(call, 'this is left'),
       ),
     ),
     takesText(
@@ -113,7 +113,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
       DEFAULT_LIMITS.body,
       [{ name: 'many', make: (size) => 'x'.repeat(size) }],
       (text) =>
-        problemAnswer(
+        problemResponse(
           new Invalid(
             Array.from({ length: text.length / 32 }, (_, i) => ({
               field: `spec.a[${i}]`,
@@ -141,7 +141,7 @@ const queries = [
 ];
 
 function readQuery(kind: Kind, text: string): unknown {
-  if (requestLineFault(`/?${text}`)) return undefined;
+  if (requestLineError(`/?${text}`)) return undefined;
   const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) }, socket: LOOPBACK };
   const query = queryOf(call, listParameters(kind));
   const read = [readSelection(query), readPage(query)];
@@ -149,7 +149,7 @@ function readQuery(kind: Kind, text: string): unknown {
   return read;
 }
 
-function callWith(name: string): (value: string) => Parameters<Access['checkWriter']>[0] {
+function callWith(name: string): (value: string) => Parameters<CallerAuthorizer['checkWriter']>[0] {
   return (value) => ({
     method: 'PUT',
     url: '/',

@@ -2,7 +2,7 @@ import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import { Unavailable } from '@causeway/resources';
 import {
   decodeZoneHeaders,
-  type ArrivedStream,
+  type IncomingStream,
   type EndReason,
   type ListenedStream,
   type StreamListener,
@@ -22,7 +22,7 @@ const WINDOW = 6;
 export interface Served {
   readonly process: SimProcess;
   handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse>;
-  accept(arrived: ArrivedStream): void;
+  accept(arrived: IncomingStream): void;
 }
 
 /** What may be wrong with what is sent; only a simulation that looks for faults sets any. */

@@ -53,8 +53,8 @@ export class WatchedDisk extends MemoryDisk {
     }
   }
 
-  override beginLife(): void {
-    super.beginLife();
+  override beginIncarnation(): void {
+    super.beginIncarnation();
     this.lifeWatcher?.();
   }
 

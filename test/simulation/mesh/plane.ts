@@ -1,15 +1,15 @@
 import { ChannelCredentials } from '@grpc/grpc-js';
-import { ConditionsLoop, createZoneLoops, LoopRunner } from '@causeway/controllers';
-import { createElection, silentLogger, type Term } from '@causeway/runtime';
+import { ConditionsReconciler, createZoneReconcilers, LoopRunner } from '@causeway/controllers';
+import { createElection, silentLogger, type LeaderTerm } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { followStore, ResourceIndex } from '@causeway/store';
 import type { LostRule } from '@causeway/sync';
 import {
   createGlobalSync,
-  createZoneKeeper,
+  createZoneLifecycleLoop,
   createZoneSync,
   type GlobalSync,
-  type ZoneKeeperOptions,
+  type ZoneLifecycleOptions,
 } from '@causeway/kds';
 import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
 import type { Served, SimNetwork } from '../engine/network';
@@ -25,7 +25,7 @@ export const TIMES = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 } 
 export const LOST: LostRule = { policy: 'keep', after: 20_000 };
 
 /** What may be wrong with what the global's leader is told; only a simulation that looks for faults sets any. */
-export type KeeperFault = (options: ZoneKeeperOptions) => ZoneKeeperOptions;
+export type KeeperFault = (options: ZoneLifecycleOptions) => ZoneLifecycleOptions;
 
 /** What all control planes of a simulation share. */
 export interface Surroundings {
@@ -37,7 +37,7 @@ export interface Surroundings {
   readonly storeFaults: StoreFaults;
   readonly keeperFault: KeeperFault;
   /** Told of each term of a leader of the global as it begins. */
-  readonly leads: (term: Term) => void;
+  readonly leads: (term: LeaderTerm) => void;
 }
 
 type ZonePlane = Extract<ControlPlane, { readonly role: 'zone' }>;
@@ -104,9 +104,9 @@ export class SimReplica {
       logger: silentLogger,
       instance: this.process.name,
       version: '0.0.0',
-      auth: { admit: ({ zone, token }) => admit(zone, token) },
+      auth: { authenticate: ({ zone, token }) => admit(zone, token) },
       hold: TIMES.hold,
-      upkeep: this.store,
+      maintenance: this.store,
     });
   }
 
@@ -115,7 +115,7 @@ export class SimReplica {
     await this.elect((term) => this.leadZone(term, cp));
   }
 
-  private async elect(lead: (term: Term) => Promise<void>): Promise<void> {
+  private async elect(lead: (term: LeaderTerm) => Promise<void>): Promise<void> {
     await this.index.reached(0);
     const election = createElection({
       lease: simLease(this.link),
@@ -129,22 +129,22 @@ export class SimReplica {
   }
 
   /** As apps/global does it, but for the defaults, which the schedule writes, and for what is done once an hour. */
-  private async leadGlobal(term: Term): Promise<void> {
+  private async leadGlobal(term: LeaderTerm): Promise<void> {
     const { store, index, process, link, cp, around } = this;
     const { registry } = around;
     around.leads(term);
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const options = { ...shared, registry, sessions: simSessions(link), lost: LOST };
-    const keeper = createZoneKeeper(around.keeperFault(options));
-    const runner = new LoopRunner([new ConditionsLoop({ cp, registry })], { ...shared, random: this.jitter });
+    const keeper = createZoneLifecycleLoop(around.keeperFault(options));
+    const runner = new LoopRunner([new ConditionsReconciler({ cp, registry })], { ...shared, random: this.jitter });
     await Promise.all([runner.run(), keeper.run()]);
   }
 
-  private async leadZone(term: Term, cp: ZonePlane): Promise<void> {
+  private async leadZone(term: LeaderTerm, cp: ZonePlane): Promise<void> {
     const { store, index, process, around } = this;
     const { rest, grace, hold } = TIMES;
-    const conditions = new ConditionsLoop({ cp, registry: around.registry });
-    const loops = [...createZoneLoops({ cp, ranges: around.ranges, rest, grace }), conditions];
+    const conditions = new ConditionsReconciler({ cp, registry: around.registry });
+    const loops = [...createZoneReconcilers({ cp, ranges: around.ranges, cooldown: rest, grace }), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
     const sync = createZoneSync({
@@ -157,7 +157,7 @@ export class SimReplica {
       dial: () => around.network.dial(cp.zone, process),
       version: '0.0.0',
       token: () => tokenOf(cp.zone),
-      upkeep: store,
+      maintenance: store,
       hold,
       backoff: { base: 200, cap: 2_000, random: this.jitter },
     });

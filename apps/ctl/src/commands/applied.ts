@@ -13,7 +13,7 @@ export interface ApplyOptions {
 }
 
 /** One document that was written, and where. */
-export interface Applied {
+export interface AppliedDocument {
   readonly kind: Kind;
   readonly mesh: string;
   readonly namespace: string;

@@ -3,7 +3,7 @@ import { ApiError, type ApiAnswer } from '../api-client';
 import { pathOf, UsageError, type CommandContext } from '../context';
 import { readDocuments, type SourceDocument } from '../documents';
 import { objectAt, textAt } from '../render';
-import type { Applied, ApplyOptions } from './applied';
+import type { AppliedDocument, ApplyOptions } from './applied';
 import { printWarnings } from './delete';
 import { printDryRunNames } from './dry-run-names';
 import { prune } from './prune';
@@ -14,7 +14,7 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
     throw new UsageError('--prune needs --selector: the labels that your files carry; nothing was written');
   const documents = await readDocuments(options.filename, context.stdin);
   if (documents.length === 0) throw new UsageError('nothing to apply: the files hold no documents');
-  const applied: Applied[] = [];
+  const applied: AppliedDocument[] = [];
   let failures = 0;
   for (const document of documents) {
     const done = await applyOne(context, document, options);
@@ -30,7 +30,7 @@ async function applyOne(
   context: CommandContext,
   document: SourceDocument,
   options: ApplyOptions,
-): Promise<Applied | undefined> {
+): Promise<AppliedDocument | undefined> {
   const place = `${document.file}:${document.line}`;
   const value = document.value;
   const target = isJsonObject(value) ? targetOf(context, value, options) : undefined;
@@ -52,7 +52,7 @@ async function applyOne(
   }
 }
 
-function targetOf(context: CommandContext, value: JsonObject, options: ApplyOptions): Applied | undefined {
+function targetOf(context: CommandContext, value: JsonObject, options: ApplyOptions): AppliedDocument | undefined {
   const kind = context.registry.kind(textAt(value, 'type') || textAt(value, 'kind'));
   const metadata = objectAt(value, 'metadata');
   const name = textAt(value, 'name') || textAt(metadata, 'name');
@@ -73,7 +73,7 @@ function unknownType(context: CommandContext, value: JsonObject): string {
 function report(
   context: CommandContext,
   done: {
-    readonly target: Applied;
+    readonly target: AppliedDocument;
     readonly answer: ApiAnswer;
     readonly dryRun: boolean;
   },

@@ -2,8 +2,8 @@ import { describeIdentity, isJsonObject, type JsonObject } from '@causeway/resou
 import { kindOf, pathOf, type CommandContext } from '../context';
 import { age, objectAt, structured, table, textAt } from '../render';
 import { listAt } from './get';
-import { zoneAsked } from './zones';
-import { decisionsDue, insightLines } from './zone-insight';
+import { zoneOfServer } from './zones';
+import { pendingDecisions, insightLines } from './zone-insight';
 
 export interface DescribeOptions {
   readonly mesh: string;
@@ -62,8 +62,8 @@ async function zoneSync(context: CommandContext, zone: string): Promise<void> {
   if (textAt(insight, 'health') === '') return;
   context.print('Sync:');
   context.print(indent(insightLines(insight, context.now()).join('\n')));
-  const peer = (await zoneAsked(context)) === undefined ? zone : undefined;
-  for (const line of decisionsDue(insight, peer, context.now())) context.complain(line);
+  const peer = (await zoneOfServer(context)) === undefined ? zone : undefined;
+  for (const line of pendingDecisions(insight, peer, context.now())) context.complain(line);
 }
 
 function section(context: CommandContext, title: string, content: unknown): void {

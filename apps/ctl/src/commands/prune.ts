@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import { ApiError } from '../api-client';
 import { pathOf, type CommandContext } from '../context';
 import { textAt } from '../render';
-import type { Applied, ApplyOptions } from './applied';
+import type { AppliedDocument, ApplyOptions } from './applied';
 import { printWarnings } from './delete';
 import { listAll } from './list-all';
 
@@ -12,7 +12,7 @@ import { listAll } from './list-all';
  */
 export async function prune(
   context: CommandContext,
-  applied: readonly Applied[],
+  applied: readonly AppliedDocument[],
   options: ApplyOptions,
 ): Promise<number> {
   const kept = new Set(applied.map((a) => [a.kind.name, a.kind.scope === 'mesh' ? a.mesh : '', a.name].join('/')));

@@ -25,7 +25,7 @@ export function sumsOf(insight: JsonObject): InsightSums {
 }
 
 /** What waits for the operator, each with the command that decides it. `zone` is undefined where the peer is the global. */
-export function decisionsDue(insight: JsonObject, zone: string | undefined, now: number): string[] {
+export function pendingDecisions(insight: JsonObject, zone: string | undefined, now: number): string[] {
   const refused = objectAt(insight, 'refused');
   const newLife = objectAt(insight, 'newLife');
   const due: string[] = [];

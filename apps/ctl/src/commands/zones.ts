@@ -3,7 +3,7 @@ import type { CommandContext } from '../context';
 import { objectAt, structured, table, textAt, type Output } from '../render';
 import { listAt } from './get';
 import { listAll } from './list-all';
-import { absenceOf, decisionsDue, seconds, sumsOf } from './zone-insight';
+import { absenceOf, pendingDecisions, seconds, sumsOf } from './zone-insight';
 
 export interface ZonesOptions {
   readonly output: Output;
@@ -18,7 +18,7 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
     context.print(structured({ items }, options.output));
     return 0;
   }
-  const asked = await zoneAsked(context);
+  const asked = await zoneOfServer(context);
   if (items.length === 0) context.complain('no zones');
   else
     context.print(
@@ -32,14 +32,14 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
     const zone = asked === undefined ? textAt(item, 'name') : undefined;
     const away = absenceOf(insight, context.now());
     if (away) context.complain(`zone ${textAt(item, 'name')}: ${away.line}`);
-    for (const line of decisionsDue(insight, zone, context.now())) context.complain(line);
+    for (const line of pendingDecisions(insight, zone, context.now())) context.complain(line);
   }
   if (asked !== undefined) context.complain(`this is zone ${asked}: how far the others are, the global knows`);
   return 0;
 }
 
 /** The zone whose control plane answers; undefined for the global. */
-export async function zoneAsked(context: CommandContext): Promise<string | undefined> {
+export async function zoneOfServer(context: CommandContext): Promise<string | undefined> {
   const { body } = await context.api().send({ method: 'GET', path: '/' });
   return isJsonObject(body) && body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
 }

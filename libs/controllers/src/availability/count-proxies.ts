@@ -1,4 +1,9 @@
-import { inboundsOf, type DataplaneResource, type Inbound, type ServiceResource } from '../matching/dataplane-match';
+import {
+  inboundsOf,
+  type DataplaneResource,
+  type DataplaneInbound,
+  type ServiceResource,
+} from '../matching/dataplane-selector';
 
 /** What of a service's Dataplanes stands in its status. */
 export type ProxyCount = {
@@ -7,10 +12,10 @@ export type ProxyCount = {
   readonly healthy: number;
 };
 
-type Port = NonNullable<ServiceResource['spec']['ports']>[number];
+type CountedPort = NonNullable<ServiceResource['spec']['ports']>[number];
 
 /** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
-export function countProxies(ports: readonly Port[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
+export function countProxies(ports: readonly CountedPort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
     const served = servedBy(dataplane);
@@ -21,7 +26,7 @@ export function countProxies(ports: readonly Port[], dataplanes: Iterable<Datapl
 }
 
 /** Only `state` says so: in Kuma 2.14 `health.ready: false` alone changes nothing (kuma-2.14.md §3). */
-function isReady(inbound: Inbound): boolean {
+function isReady(inbound: DataplaneInbound): boolean {
   return (inbound.state ?? 'Ready') === 'Ready';
 }
 

@@ -12,12 +12,12 @@ import { SyncCondition, type LostPolicy, type LostState } from '@causeway/sync';
 import { brokenRules } from './broken-rules';
 
 /** What conditions of a resource depend on beside itself. */
-export interface Surroundings {
+export interface ConditionInputs {
   readonly cp: ControlPlane;
   hasMesh(mesh: string): boolean;
   lostState(zone: string): LostState | undefined;
   /** Why Kuma zones cannot be told of a resource; undefined where they can be. */
-  kumaFault(resource: Resource, kind: Kind): string | undefined;
+  unsupportedByKuma(resource: Resource, kind: Kind): string | undefined;
 }
 
 /** The conditions that are written by these rules; those of other writers are left alone. */
@@ -25,7 +25,7 @@ const TYPES: readonly string[] = [
   SyncCondition.originLost,
   SyncCondition.meshMissing,
   SyncCondition.rulesBroken,
-  SyncCondition.notSaid,
+  SyncCondition.unsupportedByKuma,
 ];
 
 const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
@@ -38,7 +38,7 @@ const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
 export function planConditions(
   resource: Resource,
   kind: Kind,
-  around: Surroundings,
+  around: ConditionInputs,
   now: number,
 ): PatchChange | undefined {
   const wanted = wantedConditions(resource, kind, around);
@@ -51,24 +51,28 @@ export function planConditions(
   return status === before ? undefined : { type: 'patch', id: resource.id, expect: resource.revision, status };
 }
 
-function wantedConditions(resource: Resource, kind: Kind, around: Surroundings): readonly Condition[] {
+function wantedConditions(resource: Resource, kind: Kind, around: ConditionInputs): readonly Condition[] {
   const isCopy = !isMadeHere(resource, around.cp);
   return [
     ...(isCopy ? originLost(resource, around) : []),
     ...meshMissing(resource, kind, around),
     ...(isCopy ? rulesBroken(resource, kind) : []),
-    ...notSaid(resource, around.kumaFault(resource, kind)),
+    ...unsupportedCondition(resource, around.unsupportedByKuma(resource, kind)),
   ];
 }
 
-function originLost({ id: { zone }, generation }: Resource, around: Surroundings): readonly Condition[] {
+function originLost({ id: { zone }, generation }: Resource, around: ConditionInputs): readonly Condition[] {
   const lost = zone === '' ? undefined : around.lostState(zone);
   if (!lost) return [];
   const message = `zone "${zone}" has had no session with the global since ${lost.since}; policy ${lost.policy}`;
   return [standing(SyncCondition.originLost, LOST_REASONS[lost.policy], message, generation)];
 }
 
-function meshMissing({ id: { mesh }, generation }: Resource, kind: Kind, around: Surroundings): readonly Condition[] {
+function meshMissing(
+  { id: { mesh }, generation }: Resource,
+  kind: Kind,
+  around: ConditionInputs,
+): readonly Condition[] {
   if (kind.scope === 'global' || around.hasMesh(mesh)) return [];
   const message = `there is no Mesh "${mesh}": no other zone is told of this and it gets no hostname`;
   return [standing(SyncCondition.meshMissing, 'NoSuchMesh', message, generation)];
@@ -79,9 +83,11 @@ function rulesBroken(resource: Resource, kind: Kind): readonly Condition[] {
   return message === undefined ? [] : [standing(SyncCondition.rulesBroken, 'Tolerated', message, resource.generation)];
 }
 
-function notSaid({ generation }: Resource, fault: string | undefined): readonly Condition[] {
+function unsupportedCondition({ generation }: Resource, fault: string | undefined): readonly Condition[] {
   if (fault === undefined) return [];
-  return [standing(SyncCondition.notSaid, 'CannotBeSaid', `Kuma zones are not told of it: ${fault}`, generation)];
+  return [
+    standing(SyncCondition.unsupportedByKuma, 'CannotBeSaid', `Kuma zones are not told of it: ${fault}`, generation),
+  ];
 }
 
 function standing(type: string, reason: string, message: string, observedGeneration: number): Condition {

@@ -1,7 +1,7 @@
 import { ClaimTable } from '@causeway/naming';
-import { inSlices, SharedWork } from '@causeway/runtime';
+import { inSlices, SingleFlight } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
-import { fillClaims, takeIntoClaims, type ZonePlane } from '../hostname/zone-claims';
+import { fillClaims, applyToClaims, type ZoneControlPlane } from '../hostname/zone-claims';
 
 /**
  * The claims of a zone for readers (explain, lists, dry runs), on any replica. Costs nothing until it is asked first,
@@ -11,13 +11,13 @@ export class ClaimsView {
   /** What follows the index: all of it, or what has been taken in so far. */
   private current: ClaimTable | undefined;
   private isWhole = false;
-  private readonly filling = new SharedWork((signal) => this.fill(signal));
+  private readonly filling = new SingleFlight((signal) => this.fill(signal));
   private unsubscribe: (() => void) | undefined;
   private closed = false;
 
   constructor(
     private readonly index: ResourceIndex,
-    private readonly cp: ZonePlane,
+    private readonly cp: ZoneControlPlane,
   ) {}
 
   /**
@@ -50,7 +50,7 @@ export class ClaimsView {
       if (this.current === table) this.forget();
       throw error;
     }
-    table.forgetTouched();
+    table.discardChanged();
     if (this.current === table) this.isWhole = true;
     return table;
   }
@@ -64,8 +64,8 @@ export class ClaimsView {
     this.unsubscribe ??= this.index.subscribe(({ reloaded, changes }) => {
       if (reloaded) this.forget();
       if (!this.current) return;
-      for (const change of changes) takeIntoClaims(this.current, change, this.cp);
-      this.current.forgetTouched();
+      for (const change of changes) applyToClaims(this.current, change, this.cp);
+      this.current.discardChanged();
     });
   }
 }

@@ -1,25 +1,25 @@
 import {
-  claimRule,
+  parseGenerator,
   clashReason,
   compareClaims,
   renderTemplate,
-  type ClaimRule,
+  type ParsedGenerator,
   type ClaimTable,
   type ClaimView,
   type GeneratorSource,
 } from '@causeway/naming';
 import { compareIdentities, compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SortedRuns } from '@causeway/runtime';
-import type { ServiceName } from './claim-line';
+import type { ServiceRef } from './explained-claim';
 
 /** A name that a generator would make for one service. */
 export type DryRunName = {
   readonly mesh: string;
   readonly hostname: string;
-  readonly service: ServiceName;
+  readonly service: ServiceRef;
   readonly status: 'Available' | 'NotAvailable';
   /** A collision it would win: who would lose the name that it has now, and the reason it would then show. */
-  readonly takesFrom?: { readonly service: ServiceName; readonly reason: string };
+  readonly takesFrom?: { readonly service: ServiceRef; readonly reason: string };
   /** A collision it would lose: the winner and the rule that decides. */
   readonly reason?: string;
 };
@@ -28,13 +28,13 @@ export type DryRunName = {
 export type GeneratorDryRun = {
   readonly names: readonly DryRunName[];
   /** Services it selects and can give no name. */
-  readonly unnamed: readonly { readonly service: ServiceName; readonly reason: string }[];
+  readonly unnamed: readonly { readonly service: ServiceRef; readonly reason: string }[];
   /** Names that the stored generator of this identity makes and the new one would not. */
   readonly dropped: readonly DroppedName[];
 };
 
 /** A name that would be lost. */
-type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceName };
+type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceRef };
 
 /** What is asked: the generator's identity and spec; it need not exist. */
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
@@ -51,9 +51,9 @@ export async function dryRunGenerator(
 ): Promise<GeneratorDryRun> {
   const known = storedRule(table, source.id);
   const creationOrder = known?.creationOrder ?? Number.MAX_SAFE_INTEGER;
-  const rule = claimRule({ ...source, creationOrder }, known?.madeHere ?? source.id.zone === table.ownZone);
+  const rule = parseGenerator({ ...source, creationOrder }, known?.madeHere ?? source.id.zone === table.ownZone);
   const own = new Map<string, ClaimView[]>();
-  const unnamed: { service: ServiceName; reason: string }[] = [];
+  const unnamed: { service: ServiceRef; reason: string }[] = [];
   const names: DryRunName[] = [];
   const dropped: DroppedName[] = [];
   const steps = function* (): Generator<unknown> {
@@ -81,7 +81,7 @@ type SelectedService = ClaimView['service'] & Parameters<typeof renderTemplate>[
 /** The claim that the rule makes for a service, or why it makes none. */
 function claimOf(
   service: SelectedService,
-  rule: ClaimRule,
+  rule: ParsedGenerator,
   zone: string,
 ): ClaimView | GeneratorDryRun['unnamed'][number] {
   const rendered = rule.template
@@ -98,13 +98,13 @@ function claimsAt(own: Map<string, ClaimView[]>, mesh: string, hostname: string)
   return claims;
 }
 
-function storedRule(table: ClaimTable, id: Identity): ClaimRule | undefined {
+function storedRule(table: ClaimTable, id: Identity): ParsedGenerator | undefined {
   for (const rule of table.generators()) if (rule.key === identityKey(id)) return rule;
   return undefined;
 }
 
 /** What becomes of the claims that the rule makes on one hostname. */
-function contested(table: ClaimTable, rule: ClaimRule, own: readonly ClaimView[]): DryRunName[] {
+function contested(table: ClaimTable, rule: ParsedGenerator, own: readonly ClaimView[]): DryRunName[] {
   const { mesh } = own[0]?.service.id ?? { mesh: '' };
   const hostname = own[0]?.hostname ?? '';
   const others = table
@@ -128,7 +128,7 @@ function contested(table: ClaimTable, rule: ClaimRule, own: readonly ClaimView[]
 /** What each service that is looked at would lose: most often nothing. */
 function* droppedNames(
   table: ClaimTable,
-  known: ClaimRule,
+  known: ParsedGenerator,
   own: ReadonlyMap<string, readonly ClaimView[]>,
 ): Generator<DroppedName[]> {
   const kept = new Map<string, Set<string>>();

@@ -1,22 +1,22 @@
-import { templateNeeds, type ClaimRule, type ClaimTable } from '@causeway/naming';
+import { templateRequirements, type ParsedGenerator, type ClaimTable } from '@causeway/naming';
 import { compareText } from '@causeway/resources';
-import { sortedPage, type Part, type SortedPage } from '@causeway/runtime';
-import { claimLines, type ClaimLine } from './claim-line';
+import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
+import { explainClaims, type ExplainedClaim } from './explained-claim';
 
 /** Which hostname of which mesh is asked for. */
-export type HostnameQuestion = {
+export type HostnameRef = {
   readonly mesh: string;
   readonly hostname: string;
 };
 
 /** Who claims a hostname, who has it and why (design.md §4 `/_explain/hostname`; seed 001). */
-export type HostnameExplanation = HostnameQuestion & {
+export type HostnameExplanation = HostnameRef & {
   /** The zone for which this is true. */
   readonly zone: string;
   /** The claim that has the name; absent when nobody claims it. */
-  readonly winner?: ClaimLine;
+  readonly winner?: ExplainedClaim;
   /** All claims, the strongest first. */
-  readonly claims: readonly ClaimLine[];
+  readonly claims: readonly ExplainedClaim[];
   /** When nobody claims it: what would have to be there. */
   readonly hints: readonly string[];
 };
@@ -25,18 +25,18 @@ export type HostnameExplanation = HostnameQuestion & {
 export type HostnameEntry = {
   readonly hostname: string;
   /** The claim that has the name; absent on the global, where each zone decides for itself. */
-  readonly winner?: ClaimLine;
-  readonly claims: readonly ClaimLine[];
+  readonly winner?: ExplainedClaim;
+  readonly claims: readonly ExplainedClaim[];
 };
 
 /** Explains one hostname; fails only when `signal` aborts: for a name that nobody claims the hints say which generators could give it. */
 export async function explainHostname(
   table: ClaimTable,
-  { mesh, hostname }: HostnameQuestion,
+  { mesh, hostname }: HostnameRef,
   signal: AbortSignal,
 ): Promise<HostnameExplanation> {
-  const name = plainHostname(hostname);
-  const claims = claimLines(table.claimsOn(mesh, name));
+  const name = normalizeHostname(hostname);
+  const claims = explainClaims(table.claimsOn(mesh, name));
   const [winner] = claims;
   const question = { mesh, hostname: name, zone: table.ownZone };
   if (winner) return { ...question, winner, claims, hints: [] };
@@ -44,7 +44,7 @@ export async function explainHostname(
 }
 
 /** Which hostnames are wanted: of those that contain a text, in the order of the alphabet, a part. */
-export interface HostnamePage extends Part {
+export interface HostnamePage extends PageRange {
   readonly containing?: string;
 }
 
@@ -58,7 +58,7 @@ export async function listHostnames(
   const wanted = chosen(table.hostnames(mesh), (name) => name.includes(containing));
   const names = await sortedPage(wanted, compareText, part, signal);
   const items = names.items.flatMap((hostname) => {
-    const claims = claimLines(table.claimsOn(mesh, hostname));
+    const claims = explainClaims(table.claimsOn(mesh, hostname));
     const [winner] = claims;
     return winner ? [{ hostname, winner, claims }] : [];
   });
@@ -71,13 +71,13 @@ function* chosen(names: Iterable<string>, isWanted: (name: string) => boolean): 
 }
 
 /** A hostname as people type it: DNS knows no case and ends names with a dot. */
-export function plainHostname(hostname: string): string {
+export function normalizeHostname(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }
 
 async function hintsFor(
   table: ClaimTable,
-  { mesh, hostname }: HostnameQuestion,
+  { mesh, hostname }: HostnameRef,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   if (!table.hasMesh(mesh))
@@ -91,12 +91,12 @@ async function hintsFor(
   return ['no HostnameGenerator of this zone makes names of this form', ...others];
 }
 
-function generatorHint(rule: ClaimRule, hostname: string): readonly string[] {
-  const needs = rule.template && templateNeeds(rule.template, hostname);
+function generatorHint(rule: ParsedGenerator, hostname: string): readonly string[] {
+  const needs = rule.template && templateRequirements(rule.template, hostname);
   if (!needs) return [];
   const having = [
     ...needs.map(({ what, value }) => `${what} "${value}"`),
-    ...rule.selectors.flatMap(({ wanted }) => wanted.map(({ key, value }) => `label "${key}" "${value}"`)),
+    ...rule.selectors.flatMap(({ required: wanted }) => wanted.map(({ key, value }) => `label "${key}" "${value}"`)),
   ];
   const kinds = rule.selectors.map(({ kind }) => kind).join(' or ');
   const which = having.length === 0 ? '' : ` with ${[...new Set(having)].join(', ')}`;

@@ -9,18 +9,18 @@ import {
   type HostnameEntry,
   type HostnameExplanation,
   type HostnamePage,
-  type HostnameQuestion,
+  type HostnameRef,
 } from './explain-hostname';
 import { explainReported, listReported } from './reported-hostnames';
 import { claimsOfZone } from './zone-view';
 
 /** Whose view is asked for: required on the global, on a zone its own or left out. */
-export interface ViewOf {
+export interface ZoneOfView {
   readonly zone?: string;
 }
 
 /** A question about one hostname, and whose view is asked for. */
-export type ViewedQuestion = HostnameQuestion & ViewOf;
+export type ZonedHostnameRef = HostnameRef & ZoneOfView;
 
 /**
  * Answers questions about hostnames on either kind of control plane (design.md §4): a zone of itself, from its claims;
@@ -40,10 +40,10 @@ export class HostnameExplainer {
   }
 
   /** Who claims a hostname, who has it, and why. */
-  async explain({ zone, ...question }: ViewedQuestion, signal: AbortSignal): Promise<HostnameExplanation> {
-    const viewed = this.viewed(zone);
+  async explain({ zone, ...question }: ZonedHostnameRef, signal: AbortSignal): Promise<HostnameExplanation> {
+    const zoneOf = this.viewed(zone);
     if (this.claims) return explainHostname(await this.claims.table(signal), question, signal);
-    return explainReported(this.index, { ...question, zone: viewed }, signal);
+    return explainReported(this.index, { ...question, zone: zoneOf }, signal);
   }
 
   /** The hostnames that services claim in a mesh: a zone's by its own claims, on the global as the zones reported them. */

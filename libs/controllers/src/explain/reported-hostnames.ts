@@ -9,17 +9,17 @@ import {
 import { inSlices, sortedPage, type SortedPage } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import { NAMED_KINDS } from '../hostname/zone-claims';
-import type { ClaimLine } from './claim-line';
+import type { ExplainedClaim } from './explained-claim';
 import {
-  plainHostname,
+  normalizeHostname,
   type HostnameEntry,
   type HostnameExplanation,
   type HostnamePage,
-  type HostnameQuestion,
+  type HostnameRef,
 } from './explain-hostname';
 
 /** A question about one hostname in the view of a zone. */
-type ZoneQuestion = HostnameQuestion & { readonly zone: string };
+type ZoneHostnameRef = HostnameRef & { readonly zone: string };
 
 /**
  * Explains one hostname from what zone `zone` reported in the status of its own services: all that the global can say,
@@ -27,11 +27,11 @@ type ZoneQuestion = HostnameQuestion & { readonly zone: string };
  */
 export async function explainReported(
   index: ResourceIndex,
-  { mesh, zone, ...question }: ZoneQuestion,
+  { mesh, zone, ...question }: ZoneHostnameRef,
   signal: AbortSignal,
 ): Promise<HostnameExplanation> {
-  const about = { mesh, hostname: plainHostname(question.hostname), zone };
-  const claims: ClaimLine[] = [];
+  const about = { mesh, hostname: normalizeHostname(question.hostname), zone };
+  const claims: ExplainedClaim[] = [];
   const steps = function* (): Generator<unknown> {
     for (const found of reportedClaims(index, about)) yield claims.push(...found);
   };
@@ -53,7 +53,7 @@ export async function listReported(
   { containing = '', ...part }: HostnamePage,
   signal: AbortSignal,
 ): Promise<SortedPage<HostnameEntry>> {
-  const claims = new Map<string, ClaimLine[]>();
+  const claims = new Map<string, ExplainedClaim[]>();
   const steps = function* (): Generator<unknown> {
     for (const kind of NAMED_KINDS) {
       for (const service of index.ofKind(kind)) {
@@ -76,12 +76,12 @@ export async function listReported(
 }
 
 /** Available first, then by service. */
-function compareReported(a: ClaimLine, b: ClaimLine): number {
+function compareReported(a: ExplainedClaim, b: ExplainedClaim): number {
   return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
 }
 
 /** The claims of each service that is looked at: most often none. */
-function* reportedClaims(index: ResourceIndex, { zone, mesh, hostname }: ZoneQuestion): Generator<ClaimLine[]> {
+function* reportedClaims(index: ResourceIndex, { zone, mesh, hostname }: ZoneHostnameRef): Generator<ExplainedClaim[]> {
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {
       const isAsked = service.id.zone === zone && service.id.mesh === mesh;
@@ -91,10 +91,10 @@ function* reportedClaims(index: ResourceIndex, { zone, mesh, hostname }: ZoneQue
 }
 
 /** The claims in the status of a service, by hostname; addresses without a hostname are left out. */
-function claimsOf({ id, status }: Resource): (readonly [string, ClaimLine])[] {
+function claimsOf({ id, status }: Resource): (readonly [string, ExplainedClaim])[] {
   const addresses: JsonValue | undefined = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];
-  return addresses.flatMap((address): (readonly [string, ClaimLine])[] => {
+  return addresses.flatMap((address): (readonly [string, ExplainedClaim])[] => {
     if (!isJsonObject(address) || typeof address['hostname'] !== 'string') return [];
     const { hostname, origin, reason } = address;
     const name = isJsonObject(origin) && typeof origin['name'] === 'string' ? origin['name'] : '';

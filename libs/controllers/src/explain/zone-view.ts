@@ -1,4 +1,4 @@
-import { claimRule, ClaimTable } from '@causeway/naming';
+import { parseGenerator, ClaimTable } from '@causeway/naming';
 import { isJsonObject, Label, type Resource } from '@causeway/resources';
 import { inSlices } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
@@ -12,7 +12,7 @@ import { NAMED_KINDS } from '../hostname/zone-claims';
 export async function claimsOfZone(index: ResourceIndex, zone: string, signal: AbortSignal): Promise<ClaimTable> {
   const table = new ClaimTable(zone);
   await inSlices(fill(table, index, zone), signal);
-  table.forgetTouched();
+  table.discardChanged();
   return table;
 }
 
@@ -20,7 +20,7 @@ function* fill(table: ClaimTable, index: ResourceIndex, zone: string): Generator
   const disabled = disabledZones(index);
   for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
   for (const generator of index.ofKind('HostnameGenerator')) {
-    if (belongsTo(generator, zone)) table.upsertGenerator(claimRule(generator, generator.id.zone === zone));
+    if (belongsTo(generator, zone)) table.upsertGenerator(parseGenerator(generator, generator.id.zone === zone));
   }
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {

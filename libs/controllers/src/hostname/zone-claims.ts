@@ -1,4 +1,4 @@
-import { claimRule, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
+import { parseGenerator, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
 import { identityKey, isMadeHere, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexChange, ResourceIndex } from '@causeway/store';
 import { unreachableReason } from './unreachable';
@@ -7,13 +7,13 @@ import { unreachableReason } from './unreachable';
 export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 
 /** The control plane of a zone: only zones name services. */
-export type ZonePlane = Extract<ControlPlane, { role: 'zone' }>;
+export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 
 /**
  * Takes everything in `index` into `table`, one row a step; yields it. Changes of the index in between are given to
- * `takeIntoClaims` as ever: each row is met as it is then, and meeting it twice changes nothing.
+ * `applyToClaims` as ever: each row is met as it is then, and meeting it twice changes nothing.
  */
-export function* fillClaims(table: ClaimTable, index: ResourceIndex, cp: ZonePlane): Generator<Resource> {
+export function* fillClaims(table: ClaimTable, index: ResourceIndex, cp: ZoneControlPlane): Generator<Resource> {
   // Rules before services: then each service makes its claims in one go.
   for (const kind of ['Mesh', 'HostnameGenerator', ...NAMED_KINDS]) {
     for (const resource of index.ofKind(kind)) {
@@ -24,16 +24,16 @@ export function* fillClaims(table: ClaimTable, index: ResourceIndex, cp: ZonePla
 }
 
 /** Takes one change of the index into `table`; what has nothing to do with hostnames changes nothing. */
-export function takeIntoClaims(table: ClaimTable, { key, id, after }: IndexChange, cp: ZonePlane): void {
+export function applyToClaims(table: ClaimTable, { key, id, after }: IndexChange, cp: ZoneControlPlane): void {
   if (after) put(table, key, after, cp);
   else if (id.kind === 'Mesh') table.removeMesh(id.name);
   else if (id.kind === 'HostnameGenerator') table.removeGenerator(key);
   else if (NAMED_KINDS.includes(id.kind)) table.removeService(key);
 }
 
-function put(table: ClaimTable, key: string, resource: Resource, cp: ZonePlane): void {
+function put(table: ClaimTable, key: string, resource: Resource, cp: ZoneControlPlane): void {
   const { kind, name } = resource.id;
   if (kind === 'Mesh') table.addMesh(name);
-  else if (kind === 'HostnameGenerator') table.upsertGenerator(claimRule(resource, isMadeHere(resource, cp)));
+  else if (kind === 'HostnameGenerator') table.upsertGenerator(parseGenerator(resource, isMadeHere(resource, cp)));
   else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key, unreachableReason(resource));
 }

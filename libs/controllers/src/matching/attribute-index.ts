@@ -1,5 +1,5 @@
 /** One thing a selector asks for: an attribute (`label app`, `tag version`) and the value it must have. */
-export interface Term {
+export interface SelectorTerm {
   readonly attribute: string;
   readonly value: string;
 }
@@ -10,57 +10,57 @@ export interface Term {
  */
 export class AttributeIndex<Item> {
   /** A single holder stands as itself: most values of a busy attribute have one. */
-  private readonly holders = new Map<string, Map<string, string | Set<string>>>();
+  private readonly keysByValue = new Map<string, Map<string, string | Set<string>>>();
 
   constructor(private readonly valuesOf: (item: Item, attribute: string) => readonly string[]) {}
 
   clear(): void {
-    this.holders.clear();
+    this.keysByValue.clear();
   }
 
   /** Begins to index these attributes, from `items` by key, where it does not yet. */
-  want(terms: readonly Term[], items: () => Iterable<readonly [string, Item]>): void {
-    const steps = this.wanting(terms, items);
+  ensure(terms: readonly SelectorTerm[], items: () => Iterable<readonly [string, Item]>): void {
+    const steps = this.ensureStepwise(terms, items);
     while (steps.next().done !== true);
   }
 
   /** As `want`, one item a step; candidates are complete after the last. Items may change in between (`replace`). */
-  *wanting(terms: readonly Term[], items: () => Iterable<readonly [string, Item]>): Generator<unknown> {
+  *ensureStepwise(terms: readonly SelectorTerm[], items: () => Iterable<readonly [string, Item]>): Generator<unknown> {
     for (const { attribute } of terms) {
-      if (this.holders.has(attribute)) continue;
-      this.holders.set(attribute, new Map());
+      if (this.keysByValue.has(attribute)) continue;
+      this.keysByValue.set(attribute, new Map());
       for (const [key, item] of items()) yield this.add(attribute, key, item);
     }
   }
 
   /** Notes that the item at `key` changed, came (no `before`) or went (no `after`). */
   replace(key: string, before: Item | undefined, after: Item | undefined): void {
-    for (const attribute of this.holders.keys()) {
+    for (const attribute of this.keysByValue.keys()) {
       if (before !== undefined) this.remove(attribute, key, before);
       if (after !== undefined) this.add(attribute, key, after);
     }
   }
 
   /** What of an item selectors may ask for. */
-  termsOf(item: Item): readonly Term[] {
-    return [...this.holders.keys()].flatMap((attribute) =>
+  termsOf(item: Item): readonly SelectorTerm[] {
+    return [...this.keysByValue.keys()].flatMap((attribute) =>
       this.valuesOf(item, attribute).map((value) => ({ attribute, value })),
     );
   }
 
   /** Keys of all items that may have all of `terms`: those that have the rarest of them; nobody where there are none. */
-  candidates(terms: readonly Term[]): Iterable<string> {
+  candidates(terms: readonly SelectorTerm[]): Iterable<string> {
     const [first, ...others] = terms.map((term) => this.holdersOf(term));
     return first ? others.reduce((best, next) => (next.size < best.size ? next : best), first) : [];
   }
 
-  private holdersOf({ attribute, value }: Term): ReadonlySet<string> {
-    const found = this.holders.get(attribute)?.get(value);
+  private holdersOf({ attribute, value }: SelectorTerm): ReadonlySet<string> {
+    const found = this.keysByValue.get(attribute)?.get(value);
     return found === undefined ? NOBODY : typeof found === 'string' ? new Set([found]) : found;
   }
 
   private add(attribute: string, key: string, item: Item): void {
-    const holders = this.holders.get(attribute);
+    const holders = this.keysByValue.get(attribute);
     for (const value of this.valuesOf(item, attribute)) {
       const found = holders?.get(value);
       if (found === undefined) holders?.set(value, key);
@@ -70,7 +70,7 @@ export class AttributeIndex<Item> {
   }
 
   private remove(attribute: string, key: string, item: Item): void {
-    const holders = this.holders.get(attribute);
+    const holders = this.keysByValue.get(attribute);
     for (const value of this.valuesOf(item, attribute)) {
       const found = holders?.get(value);
       if (found === key) holders?.delete(value);

@@ -1,6 +1,6 @@
 import { Dataplane, MeshService } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
-import { dataplaneValues, selectorOf, type DataplaneResource, type DataplaneSelector } from './dataplane-match';
+import { dataplaneValues, selectorOf, type DataplaneResource, type DataplaneSelector } from './dataplane-selector';
 
 /** Those of `dataplanes` that serve `service`, by the rule that its `dataplaneProxies` are counted by. */
 export function* selectedDataplanes(

@@ -1,4 +1,4 @@
-import type { Term } from './attribute-index';
+import type { SelectorTerm } from './attribute-index';
 
 /** Selectors by one of their terms: finds those that may concern what has changed. */
 export class SelectorIndex {
@@ -11,7 +11,7 @@ export class SelectorIndex {
   }
 
   /** Notes the selector of `id`, in place of what it was; without terms it is forgotten. */
-  put(id: string, terms: readonly Term[]): void {
+  put(id: string, terms: readonly SelectorTerm[]): void {
     const before = this.terms.get(id);
     if (before !== undefined) this.remove(id, before);
     const term = this.rarest(terms.map(keyOf));
@@ -21,7 +21,7 @@ export class SelectorIndex {
   }
 
   /** Selectors that something with this term may match. */
-  idsFor(term: Term): Iterable<string> {
+  idsFor(term: SelectorTerm): Iterable<string> {
     return this.byTerm.get(keyOf(term)) ?? [];
   }
 
@@ -42,6 +42,6 @@ export class SelectorIndex {
   }
 }
 
-function keyOf({ attribute, value }: Term): string {
+function keyOf({ attribute, value }: SelectorTerm): string {
   return `${attribute}\n${value}`;
 }

@@ -14,7 +14,7 @@ import {
 import type { PatchChange } from '@causeway/store';
 
 /** Labels of one selector: each costs an index over all services. What was stored with more matches nothing. */
-const MOST_WANTED = 256;
+const MAX_SELECTOR_LABELS = 256;
 
 /** Says whether a MeshMultiZoneService has services to stand for (rest.md §8.5). */
 export const MESH_SERVICES_MATCHED = 'MeshServicesMatched';
@@ -31,7 +31,7 @@ export function wantedLabels(service: Resource): Labels | undefined {
   const labels = Object.entries(wanted).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  return labels.length === 0 || labels.length > MOST_WANTED ? undefined : Object.fromEntries(labels);
+  return labels.length === 0 || labels.length > MAX_SELECTOR_LABELS ? undefined : Object.fromEntries(labels);
 }
 
 /** Whether a MeshService is one of those a MeshMultiZoneService stands for: same mesh, all labels. */

@@ -32,5 +32,5 @@ export interface ControlLoop {
   /** Decides for what is stale, a bounded batch a call. `elapsed` is a clock in ms that never jumps. */
   plan(now: number, elapsed: number): LoopPlan | undefined;
   /** The plan's changes were answered, and the index holds what was written; what was refused is stale again. */
-  settled(changes: readonly Change[], result: WriteResult): void;
+  onWritten(changes: readonly Change[], result: WriteResult): void;
 }

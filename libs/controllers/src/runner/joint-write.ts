@@ -10,13 +10,13 @@ export interface JointWrite {
   readonly changes: readonly Change[];
   readonly notes: readonly Note[];
   /** What the answer says of one plan, by its place; a change that stayed behind is refused as a conflict. */
-  answerTo(plan: number, result: WriteResult): PlanAnswer;
+  resultOf(plan: number, result: WriteResult): PlanResult;
 }
 
 /** The answer to one plan of a joint write. */
-export interface PlanAnswer extends WriteResult {
+export interface PlanResult extends WriteResult {
   /** How many of its changes another loop's kept from being written. */
-  readonly behind: number;
+  readonly deferred: number;
 }
 
 /** Joins plans in the order of their loops. `index` is what they were made of. */
@@ -39,14 +39,16 @@ export function joinPlans(plans: readonly LoopPlan[], index: ResourceIndex): Joi
   return {
     changes,
     notes: plans.flatMap(({ notes = [] }) => notes),
-    answerTo: (plan, { revision, results }) => {
-      const own = (placesOf[plan] ?? []).map((place) => (place === undefined ? BEHIND : (results[place] ?? BEHIND)));
-      return { revision, results: own, behind: own.filter((result) => result === BEHIND).length };
+    resultOf: (plan, { revision, results }) => {
+      const own = (placesOf[plan] ?? []).map((place) =>
+        place === undefined ? DEFERRED : (results[place] ?? DEFERRED),
+      );
+      return { revision, results: own, deferred: own.filter((result) => result === DEFERRED).length };
     },
   };
 }
 
-const BEHIND: ChangeResult = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
+const DEFERRED: ChangeResult = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
 
 /** Both changes as one; undefined where they cannot be. */
 function joinChanges(first: Change | undefined, second: Change, index: ResourceIndex): PatchChange | undefined {

@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import { Fenced, MemoryStore, type Change, type IndexEvent, type WriteResult } from '@causeway/store';
-import { idOf, LoopWorld, put } from '../../../../test/support/loop-world';
+import { idOf, LoopHarness, put } from '../../../../test/support/loop-harness';
 import type { ControlLoop, LoopPlan } from './control-loop';
 
 /** Writes a list of changes, one plan each, and remembers what happened to it. */
@@ -23,7 +23,7 @@ class Scripted implements ControlLoop {
     return typeof next === 'function' ? next() : next;
   }
 
-  settled(_: readonly Change[], result: WriteResult): void {
+  onWritten(_: readonly Change[], result: WriteResult): void {
     this.told.push(`settled ${result.results.map((r) => (r.type === 'refused' ? r.refusal : r.type)).join()}`);
   }
 }
@@ -31,8 +31,8 @@ class Scripted implements ControlLoop {
 const mesh = (name: string): Change => put(idOf('Mesh', name, { mesh: '', zone: '', namespace: '' }), {});
 
 describe('LoopRunner', () => {
-  let world: LoopWorld;
-  beforeEach(() => (world = new LoopWorld()));
+  let world: LoopHarness;
+  beforeEach(() => (world = new LoopHarness()));
   afterEach(() => world.stop());
 
   it('resets, then writes what all loops want at once, and settles only after the index holds the write', async () => {

@@ -1,10 +1,10 @@
-import { Backoff, errorText, orAborted, type Clock, type Logger, type Term } from '@causeway/runtime';
+import { Backoff, errorText, orAborted, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
 import { Fenced, type Fence, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
 import { joinPlans } from './joint-write';
 import { countResults, type RunnerStats } from './loop-stats';
-import { Seat } from './seat';
+import { LoopState } from './loop-state';
 
 /** What a runner works with, for one term. */
 export interface RunnerOptions {
@@ -12,15 +12,15 @@ export interface RunnerOptions {
   readonly index: ResourceIndex;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly term: Term;
+  readonly term: LeaderTerm;
   /** ms between full resyncs; 10 minutes unless given. */
   readonly resyncEvery?: number;
   /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
   readonly random?: () => number;
 }
 
-interface Planned {
-  readonly seat: Seat;
+interface LoopWithPlan {
+  readonly state: LoopState;
   readonly plan: LoopPlan;
 }
 
@@ -31,12 +31,12 @@ interface Planned {
  */
 export class LoopRunner {
   readonly stats: RunnerStats = { loops: {}, starts: 0, resyncs: 0, unavailable: 0 };
-  private readonly seats: readonly Seat[];
+  private readonly states: readonly LoopState[];
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
   private started = false;
   /** The last joint write failed, and not for want of the store. */
-  private apart = false;
+  private separately = false;
   private events = 0;
   private reloads = 0;
   private seenEvents = 0;
@@ -47,15 +47,15 @@ export class LoopRunner {
     loops: readonly ControlLoop[],
     private readonly options: RunnerOptions,
   ) {
-    this.seats = loops.map((loop) => new Seat(loop, this.newBackoff()));
-    for (const { loop, stats } of this.seats) this.stats.loops[loop.name] = stats;
+    this.states = loops.map((loop) => new LoopState(loop, this.newBackoff()));
+    for (const { loop, stats } of this.states) this.stats.loops[loop.name] = stats;
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
 
   /** When time alone makes work next (ms since 1970); undefined = only an event does. */
   get nextWake(): number | undefined {
     const now = this.options.clock.now();
-    const times = this.seats.flatMap((seat) => seat.nextTurn(now) ?? []);
+    const times = this.states.flatMap((seat) => seat.nextTurn(now) ?? []);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
@@ -103,34 +103,34 @@ export class LoopRunner {
 
   private async start(): Promise<void> {
     const { reloads } = this;
-    const head = await this.guarded(this.options.store.head());
+    const head = await this.orTermEnd(this.options.store.head());
     // An index that was loaded meanwhile may be of a newer life than this head: it is read anew.
     await this.until(
       ({ point }) =>
         this.reloads !== reloads || (point?.incarnation === head.incarnation && point.revision >= head.revision),
     );
     if (this.reloads !== reloads) return;
-    for (const { loop } of this.seats) {
-      if (loop.noteArea !== undefined) loop.restore?.(await this.guarded(this.options.store.notes(loop.noteArea)));
+    for (const { loop } of this.states) {
+      if (loop.noteArea !== undefined) loop.restore?.(await this.orTermEnd(this.options.store.notes(loop.noteArea)));
     }
     await this.resetAll();
     if (this.reloads !== reloads) return;
     this.started = true;
     this.stats.starts += 1;
-    this.apart = false;
+    this.separately = false;
   }
 
   /** With a pause after each: a leader that is busy must still renew its lease. */
   private async resetAll(): Promise<void> {
     this.nextResync = this.options.clock.now() + (this.options.resyncEvery ?? 600_000);
-    for (const seat of this.seats) {
+    for (const seat of this.states) {
       this.reset(seat);
       await this.assertLeading();
     }
   }
 
   private async assertLeading(): Promise<void> {
-    await this.guarded(this.options.store.write({ changes: [], onRefusal: 'skip', fence: this.fence }));
+    await this.orTermEnd(this.options.store.write({ changes: [], onRefusal: 'skip', fence: this.fence }));
   }
 
   private get fence(): Fence {
@@ -138,13 +138,13 @@ export class LoopRunner {
     return { epoch, holder };
   }
 
-  private reset(seat: Seat): void {
+  private reset(seat: LoopState): void {
     seat.wakeAt = undefined;
     seat.ready = true;
     try {
       seat.loop.reset(this.options.index);
     } catch (error) {
-      this.setAside(seat, error);
+      this.backOff(seat, error);
     }
   }
 
@@ -158,25 +158,26 @@ export class LoopRunner {
   /** One turn: of all loops together, or of one after the other while a joint write fails. */
   private async pass(): Promise<boolean> {
     this.seenEvents = this.events;
-    const turns = this.apart ? this.seats.map((seat) => [seat]) : [this.seats];
-    for (const seats of turns) if (await this.giveTurn(seats)) return true;
+    const turns = this.separately ? this.states.map((seat) => [seat]) : [this.states];
+    for (const seats of turns) if (await this.runTogether(seats)) return true;
     this.checkedEvents = -1;
-    this.apart = false;
+    this.separately = false;
     return false;
   }
 
-  private async giveTurn(seats: readonly Seat[]): Promise<boolean> {
+  private async runTogether(seats: readonly LoopState[]): Promise<boolean> {
     const now = this.options.clock.now();
-    const wanted = seats.filter((seat) => !seat.isAside(now)).flatMap((seat) => this.ask(seat) ?? []);
+    const wanted = seats.filter((seat) => !seat.isBackedOff(now)).flatMap((seat) => this.planOf(seat) ?? []);
     if (wanted.length === 0) return false;
     const plans = wanted.filter(({ plan }) => !isEmpty(plan));
     if (plans.length === 0) {
       await this.assertLeading();
       return true;
     }
-    if (this.checkedEvents === this.events) for (const { seat, plan } of plans) this.countDifferences(seat, plan);
+    if (this.checkedEvents === this.events)
+      for (const { state: seat, plan } of plans) this.countDifferences(seat, plan);
     try {
-      await this.carryOut(plans);
+      await this.write(plans);
     } catch (error) {
       this.rethrowUnlessBug(error);
       this.failed(plans, error);
@@ -184,49 +185,49 @@ export class LoopRunner {
     return true;
   }
 
-  private ask(seat: Seat): Planned | undefined {
+  private planOf(seat: LoopState): LoopWithPlan | undefined {
     const { clock } = this.options;
     try {
       const plan = seat.loop.plan(clock.now(), clock.elapsed());
       seat.stats.plans += 1;
       seat.wakeAt = plan?.wakeAt;
-      return plan && (plan.more === true || !isEmpty(plan)) ? { seat, plan } : undefined;
+      return plan && (plan.more === true || !isEmpty(plan)) ? { state: seat, plan } : undefined;
     } catch (error) {
-      this.setAside(seat, error);
+      this.backOff(seat, error);
       this.reset(seat);
       return undefined;
     }
   }
 
-  private async carryOut(planned: readonly Planned[]): Promise<void> {
+  private async write(planned: readonly LoopWithPlan[]): Promise<void> {
     const joint = joinPlans(
       planned.map(({ plan }) => plan),
       this.options.index,
     );
     const { changes, notes } = joint;
-    const result = await this.guarded(
+    const result = await this.orTermEnd(
       this.options.store.write({ changes, notes, onRefusal: 'skip', fence: this.fence }),
     );
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
-    planned.forEach(({ seat, plan }, place) => {
-      const answer = joint.answerTo(place, result);
+    planned.forEach(({ state: seat, plan }, place) => {
+      const answer = joint.resultOf(place, result);
       const written = countResults(seat.stats, answer);
-      seat.loop.settled(plan.changes, answer);
-      seat.wrote(plan.changes.length === answer.behind || written > 0, this.options.clock.now());
+      seat.loop.onWritten(plan.changes, answer);
+      seat.wrote(plan.changes.length === answer.deferred || written > 0, this.options.clock.now());
     });
   }
 
   /** A write of several loops does not say whose fault it was: they try again one by one. */
-  private failed(planned: readonly Planned[], error: unknown): void {
-    this.apart = planned.length > 1 || this.apart;
-    for (const { seat } of planned) {
-      if (planned.length === 1) this.setAside(seat, error);
+  private failed(planned: readonly LoopWithPlan[], error: unknown): void {
+    this.separately = planned.length > 1 || this.separately;
+    for (const { state: seat } of planned) {
+      if (planned.length === 1) this.backOff(seat, error);
       this.reset(seat);
     }
   }
 
-  private setAside(seat: Seat, error: unknown): void {
+  private backOff(seat: LoopState, error: unknown): void {
     seat.failed(this.options.clock.now());
     const stack = error instanceof Error ? error.stack : undefined;
     this.options.logger.error('a control loop failed, trying again', {
@@ -244,7 +245,7 @@ export class LoopRunner {
     throw error;
   }
 
-  private countDifferences(seat: Seat, plan: LoopPlan): void {
+  private countDifferences(seat: LoopState, plan: LoopPlan): void {
     seat.stats.differences += plan.changes.length;
     const { logger } = this.options;
     logger.warn('a resync found work that events had not shown', {
@@ -258,9 +259,9 @@ export class LoopRunner {
     if (event.reloaded) {
       this.reloads += 1;
       this.started = false;
-      for (const seat of this.seats) seat.ready = false;
+      for (const seat of this.states) seat.ready = false;
     }
-    for (const seat of this.seats) if (seat.ready) seat.loop.observe(event);
+    for (const seat of this.states) if (seat.ready) seat.loop.observe(event);
     for (const wake of [...this.waiting]) wake();
   }
 
@@ -289,7 +290,7 @@ export class LoopRunner {
     }
   }
 
-  private guarded<T>(work: Promise<T>): Promise<T> {
+  private orTermEnd<T>(work: Promise<T>): Promise<T> {
     return orAborted(work, this.options.term.signal);
   }
 

@@ -16,9 +16,9 @@ import {
 import { MeshService } from '@causeway/kinds';
 import type { Change, PutChange } from '@causeway/store';
 import { countProxies, stateOf } from '../availability/count-proxies';
-import type { DataplaneResource } from '../matching/dataplane-match';
+import type { DataplaneResource } from '../matching/dataplane-selector';
 import { carriedLabels } from './carried-labels';
-import type { ServiceShape } from './service-candidates';
+import type { GeneratedSpec } from './service-candidates';
 
 /** Who made a MeshService, in its label `kuma.io/managed-by`; one without it was written by hand. */
 export const GENERATOR = 'meshservice-generator';
@@ -27,17 +27,17 @@ export const GENERATOR = 'meshservice-generator';
 export const DATAPLANES_AGREE = 'DataplanesAgree';
 
 /** One Dataplane of a service, and the service as this one would have it. */
-export interface Backing {
+export interface BackingDataplane {
   readonly dataplane: DataplaneResource;
-  readonly shape: ServiceShape;
+  readonly spec: GeneratedSpec;
 }
 
 /** Everything that decides what becomes of one generated service. */
-export interface ServiceSubject {
+export interface ServiceInputs {
   readonly id: Identity;
   readonly existing: Resource | undefined;
   /** In the order of their creation. */
-  readonly backings: readonly Backing[];
+  readonly backings: readonly BackingDataplane[];
   readonly cp: ControlPlane;
   readonly now: number;
   /** ms */
@@ -59,7 +59,7 @@ export function isGenerated(resource: Resource): boolean {
  * What becomes of one service (design.md §4 services). Hand-written ones are never touched. An update keeps status,
  * state and labels that users added. The first of several differences is decided; the next plan finds the rest.
  */
-export function planService(subject: ServiceSubject): ServiceDecision {
+export function planService(subject: ServiceInputs): ServiceDecision {
   const { existing, backings } = subject;
   if (existing && !isGenerated(existing)) return {};
   const [oldest] = backings;
@@ -69,7 +69,7 @@ export function planService(subject: ServiceSubject): ServiceDecision {
 
 /** Without Dataplanes a service is kept for a while: its address and names outlast a restart of its workload. */
 function planAbandoned(
-  { now, gracePeriod }: ServiceSubject,
+  { now, gracePeriod }: ServiceInputs,
   { id, revision, graceStartedAt }: Resource,
 ): ServiceDecision {
   if (graceStartedAt === undefined) {
@@ -79,10 +79,10 @@ function planAbandoned(
   return now < dueAt ? { dueAt } : { change: { type: 'delete', id, expect: revision } };
 }
 
-function planBacked(subject: ServiceSubject, oldest: Backing): ServiceDecision {
+function planBacked(subject: ServiceInputs, oldest: BackingDataplane): ServiceDecision {
   const { id, existing, backings } = subject;
-  const held = existing && backings.find(({ shape }) => sameShape(shape, existing.spec));
-  const { shape } = held ?? oldest;
+  const held = existing && backings.find(({ spec: shape }) => sameShape(shape, existing.spec));
+  const { spec: shape } = held ?? oldest;
   const carried = carriedLabels(backings.map(({ dataplane }) => dataplane));
   const labels = labelsOf(subject, carried);
   const status = statusOf(subject, shape, Object.keys(carried));
@@ -98,11 +98,11 @@ function planBacked(subject: ServiceSubject, oldest: Backing): ServiceDecision {
 
 /**
  * A new service is complete at once: other zones hear of it once, not first of one that nobody serves. From then on
- * its Dataplanes are counted by `AvailabilityLoop`.
+ * its Dataplanes are counted by `AvailabilityReconciler`.
  */
 function created(
-  shape: ServiceShape,
-  backings: readonly Backing[],
+  shape: GeneratedSpec,
+  backings: readonly BackingDataplane[],
   status: JsonObject | undefined,
 ): Omit<PutChange, 'id' | 'labels'> {
   const dataplaneProxies = countProxies(
@@ -113,12 +113,12 @@ function created(
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 
-function sameShape(shape: ServiceShape, spec: JsonObject): boolean {
+function sameShape(shape: GeneratedSpec, spec: JsonObject): boolean {
   return jsonEqual(shape.selector, spec['selector']) && jsonEqual(shape.ports, spec['ports']);
 }
 
 /** Computed labels, what the Dataplanes carry, and what a user added to the service. */
-function labelsOf({ id, existing, cp }: ServiceSubject, carried: Labels): Labels {
+function labelsOf({ id, existing, cp }: ServiceInputs, carried: Labels): Labels {
   const before = new Set(carriedBefore(existing));
   const kept = Object.entries(existing?.labels ?? {}).filter(
     ([key]) => !isComputedLabel(key) && key !== Label.managedBy && !before.has(key),
@@ -138,17 +138,20 @@ function carriedBefore(existing: Resource | undefined): readonly unknown[] {
 }
 
 /** The status as it shall be; undefined where there is nothing to say of a service that has none yet. */
-function statusOf(subject: ServiceSubject, shape: ServiceShape, carried: readonly string[]): JsonObject | undefined {
+function statusOf(subject: ServiceInputs, shape: GeneratedSpec, carried: readonly string[]): JsonObject | undefined {
   const { existing } = subject;
   const before = existing?.status;
   const keys = [...carried].sort(compareText);
   const withKeys = jsonEqual(before?.['carriedLabels'] ?? [], keys) ? before : { ...before, carriedLabels: keys };
-  const losers = subject.backings.filter((backing) => !sameShape(backing.shape, { ...shape }));
+  const losers = subject.backings.filter((backing) => !sameShape(backing.spec, { ...shape }));
   if (losers.length === 0 && !conditionOf(before, DATAPLANES_AGREE)) return withKeys;
   return withCondition(withKeys ?? {}, agreement(existing?.generation ?? 1, losers), subject.now);
 }
 
-function agreement(observedGeneration: number, losers: readonly Backing[]): Parameters<typeof withCondition>[1] {
+function agreement(
+  observedGeneration: number,
+  losers: readonly BackingDataplane[],
+): Parameters<typeof withCondition>[1] {
   const type = DATAPLANES_AGREE;
   if (losers.length === 0) return { type, status: 'True', reason: 'Agreed', message: '', observedGeneration };
   const names = losers.slice(0, 5).map(({ dataplane }) => dataplane.id.name);

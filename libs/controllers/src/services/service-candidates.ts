@@ -1,15 +1,15 @@
 import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resources';
 import type { MeshService } from '@causeway/kinds';
-import { inboundsOf, type DataplaneResource, type Inbound } from '../matching/dataplane-match';
+import { inboundsOf, type DataplaneResource, type DataplaneInbound } from '../matching/dataplane-selector';
 
 /** The part of a MeshService's spec that Dataplanes decide. */
-export type ServiceShape = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
-type Port = ServiceShape['ports'][number];
+export type GeneratedSpec = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
+type GeneratedPort = GeneratedSpec['ports'][number];
 
 /** One service that one Dataplane wants to exist. */
 export interface ServiceCandidate {
   readonly id: Identity;
-  readonly shape: ServiceShape;
+  readonly spec: GeneratedSpec;
 }
 
 /** What a Dataplane says about services: those it makes, and the names it gives that no service can have. */
@@ -31,14 +31,17 @@ export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
   return {
     candidates: names.filter(isDnsLabel).map((name) => ({
       id: { ...dataplane.id, kind: 'MeshService', name },
-      shape: { selector: selectorOf(tagged, name), ports: portsOf(named.get(name) ?? []) },
+      spec: { selector: selectorOf(tagged, name), ports: portsOf(named.get(name) ?? []) },
     })),
     unusable: names.filter((name) => !isDnsLabel(name)),
   };
 }
 
-function inboundsByService(inbounds: readonly Inbound[], workload: string | undefined): ReadonlyMap<string, Inbound[]> {
-  const named = new Map<string, Inbound[]>();
+function inboundsByService(
+  inbounds: readonly DataplaneInbound[],
+  workload: string | undefined,
+): ReadonlyMap<string, DataplaneInbound[]> {
+  const named = new Map<string, DataplaneInbound[]>();
   for (const inbound of inbounds) {
     const name = workload ?? inbound.tags?.[Label.service];
     if (name === undefined || name === '') continue;
@@ -49,19 +52,19 @@ function inboundsByService(inbounds: readonly Inbound[], workload: string | unde
   return named;
 }
 
-function isTagged(inbound: Inbound): boolean {
+function isTagged(inbound: DataplaneInbound): boolean {
   return inbound.tags?.[Label.service] !== undefined;
 }
 
-function selectorOf(tagged: boolean, name: string): ServiceShape['selector'] {
+function selectorOf(tagged: boolean, name: string): GeneratedSpec['selector'] {
   return tagged
     ? { dataplaneTags: { [Label.service]: name } }
     : { dataplaneLabels: { matchLabels: { [Label.workload]: name } } };
 }
 
 /** One port an inbound, in their order; a second inbound on a port already there adds none, as no service has a port twice. */
-function portsOf(inbounds: readonly Inbound[]): Port[] {
-  const ports: Port[] = [];
+function portsOf(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
+  const ports: GeneratedPort[] = [];
   const numbers = new Set<number>();
   const names = new Set<string>();
   for (const inbound of inbounds) {
@@ -77,7 +80,7 @@ function portsOf(inbounds: readonly Inbound[]): Port[] {
 
 const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
-function protocolOf(inbound: Inbound): (typeof PROTOCOLS)[number] {
+function protocolOf(inbound: DataplaneInbound): (typeof PROTOCOLS)[number] {
   const said = (inbound.protocol ?? inbound.tags?.['kuma.io/protocol'] ?? 'tcp').toLowerCase();
   return PROTOCOLS.find((protocol) => protocol === said) ?? 'tcp';
 }

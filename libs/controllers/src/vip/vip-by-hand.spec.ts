@@ -1,7 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
-import { remove } from '../../../../test/support/loop-world';
-import { external, made, names, REST, service, VipZone } from '../../../../test/support/vip-zone';
+import { remove } from '../../../../test/support/loop-harness';
+import { external, made, names, COOLDOWN, service, VipZone } from '../../../../test/support/vip-zone';
 
 /** Somebody writes the status of a service past the loop, while it runs. */
 function shows(name: string, status: JsonObject): Change {
@@ -13,7 +13,7 @@ const vip = (ip: string, type = 'Kuma'): JsonObject => ({ vip: { ip, type } });
 describe('what others write is looked at, however little it differs from what the vip loop writes itself', () => {
   let zone: VipZone;
   beforeEach(() => (zone = new VipZone()));
-  afterEach(() => zone.world.stop());
+  afterEach(() => zone.harness.stop());
 
   it('I1 an address that a service shows all at once is handed to nobody else', async () => {
     await zone.start();
@@ -27,11 +27,11 @@ describe('what others write is looked at, however little it differs from what th
     const ranges = { MeshService: '10.0.0.0/31' };
     await zone.start(ranges);
     await zone.apply(...names('a'));
-    await zone.world.write(shows('a', {}));
+    await zone.harness.write(shows('a', {}));
     await zone.start(ranges);
     await zone.apply(...names('b'));
     expect(await zone.vips('a', 'b')).toEqual(['10.0.0.1', undefined]);
-    await zone.pass(REST);
+    await zone.pass(COOLDOWN);
     expect(await zone.vips('a', 'b')).toEqual(['10.0.0.1', '10.0.0.0']);
   });
 
@@ -49,7 +49,7 @@ describe('what others write is looked at, however little it differs from what th
     await zone.apply(shows('a', vip('10.0.0.0', 'Kubernetes')));
     await zone.apply(remove(service('a')));
     await zone.apply(...names('b', 'c'));
-    await zone.pass(2 * REST);
+    await zone.pass(2 * COOLDOWN);
     expect(await zone.vips('b', 'c')).toEqual(['10.0.0.1', undefined]);
   });
 
@@ -58,7 +58,7 @@ describe('what others write is looked at, however little it differs from what th
     await zone.apply(...names('a', 'b'));
     await zone.apply(shows('b', vip('10.0.1.0')));
     await zone.apply(remove(service('a')));
-    await zone.pass(2 * REST);
+    await zone.pass(2 * COOLDOWN);
     expect(await zone.vip('b')).toBe('10.0.0.0');
     await zone.apply(...made(external('x')));
     expect(await zone.vip(external('x'))).toBe('10.0.1.0');

@@ -1,19 +1,19 @@
-import { remove } from '../../../../test/support/loop-world';
+import { remove } from '../../../../test/support/loop-harness';
 import {
   DEFAULT_RANGES as DEFAULTS,
   external,
   made,
   names,
-  REST,
+  COOLDOWN,
   service,
   VipZone,
 } from '../../../../test/support/vip-zone';
-import { GRANTS_AT_ONCE } from './vip-loop';
+import { CHANGES_PER_PLAN } from './vip-reconciler';
 
 describe('VipLoop and its ranges', () => {
   let zone: VipZone;
   beforeEach(() => (zone = new VipZone()));
-  afterEach(() => zone.world.stop());
+  afterEach(() => zone.harness.stop());
 
   it('T001-09 each kind from its own range, copies from other zones as well, one pool over all meshes (peers 29)', async () => {
     await zone.start();
@@ -40,14 +40,14 @@ describe('VipLoop and its ranges', () => {
     await zone.start({ ...DEFAULTS, MeshService: '241.0.0.0/4' });
     await zone.apply(...names('a'));
     expect(await zone.vip('a')).toBe('240.0.0.0');
-    expect((zone.figures() as { size: bigint }).size).toBe(2n ** 28n - 2n * 2n ** 24n - 1n);
+    expect((zone.metrics() as { size: bigint }).size).toBe(2n ** 28n - 2n * 2n ** 24n - 1n);
   });
 
   it('wraps round at the end', async () => {
     await zone.start({ MeshService: '10.0.0.0/30' });
     await zone.apply(...names('a', 'b', 'c'));
     await zone.apply(remove(service('a')));
-    zone.world.disk.purge(zone.world.clock.now() + 1);
+    zone.harness.disk.purge(zone.harness.clock.now() + 1);
     await zone.start({ MeshService: '10.0.0.0/30' });
     await zone.apply(...names('d', 'e'));
     expect(await zone.vips('d', 'e')).toEqual(['10.0.0.3', '10.0.0.0']);
@@ -64,13 +64,13 @@ describe('VipLoop and its ranges', () => {
       observedGeneration: 1,
     };
     expect(await zone.status('c')).toMatchObject({ conditions: [denied] });
-    expect(zone.figures()).toEqual({ size: 2n, used: 2, resting: 0 });
+    expect(zone.metrics()).toEqual({ size: 2n, used: 2, resting: 0 });
     expect(zone.runner.nextWake).toBeUndefined();
 
     await zone.apply(remove(service('a')));
-    expect(zone.figures()).toEqual({ size: 2n, used: 1, resting: 1 });
-    expect(zone.runner.nextWake).toBe(zone.world.clock.now() + REST);
-    await zone.pass(REST);
+    expect(zone.metrics()).toEqual({ size: 2n, used: 1, resting: 1 });
+    expect(zone.runner.nextWake).toBe(zone.harness.clock.now() + COOLDOWN);
+    await zone.pass(COOLDOWN);
     expect(await zone.vips('b', 'c', 'd')).toEqual(['10.0.0.1', '10.0.0.0', undefined]);
     expect(await zone.status('c')).toMatchObject({
       conditions: [{ status: 'True', reason: 'Allocated', message: '' }],
@@ -84,14 +84,14 @@ describe('VipLoop and its ranges', () => {
   it('I10 exhausted for long writes nothing', async () => {
     await zone.start({ MeshService: '10.0.0.0/32' });
     await zone.apply(...names('a', 'b'));
-    const { revision } = zone.world;
+    const { revision } = zone.harness;
     for (let i = 0; i < 5; i++) await zone.pass(600_000);
     await zone.start({ MeshService: '10.0.0.0/32' });
-    expect(zone.world.revision).toBe(revision);
+    expect(zone.harness.revision).toBe(revision);
   });
 
   it('another range: all move, in steps; changed back, each gets its old address and no old one goes to another early', async () => {
-    const many = Array.from({ length: GRANTS_AT_ONCE + 100 }, (_, i) => `s${String(i).padStart(4, '0')}`);
+    const many = Array.from({ length: CHANGES_PER_PLAN + 100 }, (_, i) => `s${String(i).padStart(4, '0')}`);
     await zone.start();
     await zone.apply(...names(...many));
     const before = await zone.vips(...many);
@@ -100,11 +100,13 @@ describe('VipLoop and its ranges', () => {
     expect(await zone.vips(...many)).toEqual(many.map((_, i) => `10.1.${i >> 8}.${i & 255}`));
     expect(zone.runner.stats.loops['vip']?.writes).toBe(2);
 
-    await zone.world.write(...names('new'));
+    await zone.harness.write(...names('new'));
     await zone.start();
     expect(await zone.vips(...many)).toEqual(before);
     expect(await zone.vip('new')).toBe(`241.0.${many.length >> 8}.${many.length & 255}`);
-    expect((await zone.world.get(service('s0000')))?.freed).toEqual([{ ip: '10.1.0.0', at: zone.world.clock.now() }]);
+    expect((await zone.harness.get(service('s0000')))?.freed).toEqual([
+      { ip: '10.1.0.0', at: zone.harness.clock.now() },
+    ]);
   });
 
   it('two kinds swap their ranges: nobody gets what another kind still has or has just freed', async () => {

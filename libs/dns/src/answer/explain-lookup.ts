@@ -4,9 +4,9 @@ import type { Authority } from '../table/authority';
 import type { Holder } from '../table/host-entry';
 import type { NameTable } from '../table/name-table';
 import { rcodeName, typeName, typeNumber } from '../wire/codes';
-import { nameText, reverseName, wireName, type WireName } from '../wire/wire-name';
+import { formatDnsName, reverseName, parseDnsName, type DnsName } from '../wire/dns-name';
 import type { Answers } from './answers';
-import { reasonOf } from './reason';
+import { lookupReason } from './reason';
 import { shownRecords } from './shown-records';
 
 /** What an explanation is made from. */
@@ -21,7 +21,7 @@ export interface ExplainSources {
 
 /** The question that people mean: an address without a type is asked for by its reverse name, other names for A. */
 export function readLookup(name: string, type?: string): { readonly name: string; readonly type: string } {
-  if (type === undefined && isIP(name) !== 0) return { name: nameText(reverseName(name)), type: 'PTR' };
+  if (type === undefined && isIP(name) !== 0) return { name: formatDnsName(reverseName(name)), type: 'PTR' };
   return { name, type: type ?? 'A' };
 }
 
@@ -34,12 +34,12 @@ export function explainLookup(
   asked: { readonly name: string; readonly type: string },
   from: ExplainSources,
 ): JsonObject {
-  const name = wireName(asked.name);
+  const name = parseDnsName(asked.name);
   const type = typeNumber(asked.type);
   const head = { name: asked.name, type: asked.type.toUpperCase(), zone: from.zone };
   if (name === undefined) return malformed(head, `"${asked.name}" is not a domain name`);
   if (type === undefined) return malformed(head, `"${asked.type}" is not a record type`);
-  const said = { ...head, name: nameText(name), type: typeName(type), ...holdersOf(name, from) };
+  const said = { ...head, name: formatDnsName(name), type: typeName(type), ...holdersOf(name, from) };
   const found = from.answers.find(name, type);
   if (!found) return { ...said, ...notOurs(from.upstreams.list().map(({ label }) => label)) };
   const suffix = from.authority.apexOf(name)?.text;
@@ -48,7 +48,7 @@ export function explainLookup(
     result: rcodeName(found.rcode),
     authoritative: true,
     ...(suffix === undefined ? {} : { suffix }),
-    reason: reasonOf({ name, type, empty: found.answers === 0 }, from),
+    reason: lookupReason({ name, type, empty: found.answers === 0 }, from),
     answers: shownRecords(name, type, found),
   };
 }
@@ -65,7 +65,7 @@ function notOurs(upstreams: readonly string[]): JsonObject {
 }
 
 /** Everything that holds the hostname, the one that answers first. */
-function holdersOf(name: WireName, { table }: ExplainSources): { readonly holders: readonly JsonObject[] } {
+function holdersOf(name: DnsName, { table }: ExplainSources): { readonly holders: readonly JsonObject[] } {
   return { holders: (table.host(name)?.holders ?? []).map(shownHolder) };
 }
 

@@ -2,13 +2,13 @@
 const BOUNDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** One line of a histogram, cumulative as Prometheus wants it. */
-export interface Bucket {
+export interface HistogramBucket {
   readonly le: string;
   readonly count: number;
 }
 
 /** How long answers take. */
-export class Latency {
+export class LatencyHistogram {
   private readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
   private total = 0;
 
@@ -30,7 +30,7 @@ export class Latency {
     return this.counts.reduce((sum, count) => sum + count, 0);
   }
 
-  buckets(): Bucket[] {
+  buckets(): HistogramBucket[] {
     let count = 0;
     return this.counts.map((own, i) => {
       count += own;

@@ -2,9 +2,9 @@ import { describeIdentity } from '@causeway/resources';
 import type { Authority } from '../table/authority';
 import type { Holder, HostEntry } from '../table/host-entry';
 import type { NameTable } from '../table/name-table';
-import type { ServicePort } from '../table/service-facts';
+import type { ServicePort } from '../table/named-service';
 import { Type, typeName } from '../wire/codes';
-import { parentName, type WireName } from '../wire/wire-name';
+import { parentName, type DnsName } from '../wire/dns-name';
 import { askedPort, portOf } from './asked-port';
 
 /** What a reason is read from. */
@@ -14,29 +14,29 @@ export interface ReasonSources {
 }
 
 /** Why a question about a name of ours is answered as it is, for people; `empty` = there is no record of the type. */
-export function reasonOf(
-  asked: { readonly name: WireName; readonly type: number; readonly empty: boolean },
+export function lookupReason(
+  asked: { readonly name: DnsName; readonly type: number; readonly empty: boolean },
   { table, authority }: ReasonSources,
 ): string {
   const { name, type, empty } = asked;
   if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';
   const host = table.host(name);
   const [holder] = host?.holders ?? [];
-  if (host && holder) return held(holder, host.contested) + (empty ? lacking(holder, host, type) : '');
+  if (host && holder) return heldReason(holder, host.contested) + (empty ? missingTypeReason(holder, host, type) : '');
   const reverse = table.reverse(name);
   if (reverse) {
     const owners = reverse.named.map(({ service }) => describeIdentity(service.id)).join(', ');
     return `${reverse.ip} is the address of ${owners}${empty ? '; its reverse name has PTR records only' : ''}`;
   }
   const above = hostAbove(name, table);
-  if (above) return underHost(above, asked);
+  if (above) return underHostReason(above, asked);
   const suffix = authority.apexOf(name);
   if (suffix?.name === name) return `it is a suffix of ours${empty ? ' and has SOA and NS records only' : ''}`;
-  if (table.hasBelow(name)) return 'no service holds this name, but names under it';
+  if (table.hasNamesBelow(name)) return 'no service holds this name, but names under it';
   return `no service holds this name, and it is under the suffix ${suffix?.text ?? ''}, which is ours`;
 }
 
-function held({ service, generators }: Holder, contested: boolean): string {
+function heldReason({ service, generators }: Holder, contested: boolean): string {
   const by = generators.map((name) => `HostnameGenerator ${name}`).join(' and ');
   const holder = `${describeIdentity(service.id)} of mesh ${service.id.mesh} holds it by ${by}`;
   const address = service.ip === '' ? '; it has no address yet' : `; its address is ${service.ip}`;
@@ -44,13 +44,13 @@ function held({ service, generators }: Holder, contested: boolean): string {
   return holder + address + others;
 }
 
-function lacking({ service }: Holder, { hostname }: HostEntry, type: number): string {
+function missingTypeReason({ service }: Holder, { hostname }: HostEntry, type: number): string {
   if (type === Type.SRV) return `; its ports are asked for as _port._tcp.${hostname}`;
   if (type !== Type.A && type !== Type.AAAA) return `; a hostname has no ${typeName(type)} record`;
   return service.ip === '' ? '' : `; that is an IPv${service.family} address, so there is no ${typeName(type)} record`;
 }
 
-function hostAbove(name: WireName, table: NameTable): HostEntry | undefined {
+function hostAbove(name: DnsName, table: NameTable): HostEntry | undefined {
   for (let at = parentName(name); at !== ''; at = parentName(at)) {
     const host = table.host(at);
     if (host) return host;
@@ -58,7 +58,10 @@ function hostAbove(name: WireName, table: NameTable): HostEntry | undefined {
   return undefined;
 }
 
-function underHost(host: HostEntry, { name, empty }: { readonly name: WireName; readonly empty: boolean }): string {
+function underHostReason(
+  host: HostEntry,
+  { name, empty }: { readonly name: DnsName; readonly empty: boolean },
+): string {
   const label = askedPort(name, host);
   if (label === undefined) return `it is under ${host.hostname}, which a service holds; there only ports have names`;
   const port = portOf(host, label);

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@causeway/resources';
 import { decode, type Answer } from 'dns-packet';
 import { writeReply } from '../wire/reply';
-import type { WireName } from '../wire/wire-name';
-import type { FinishedAnswer } from './finished-answer';
+import type { DnsName } from '../wire/dns-name';
+import type { EncodedAnswer } from '../wire/encoded-answer';
 
 /** The answer records as people write them, read back from the packet that an asker would get. */
-export function shownRecords(name: WireName, type: number, found: FinishedAnswer): JsonObject[] {
+export function shownRecords(name: DnsName, type: number, found: EncodedAnswer): JsonObject[] {
   const question = queryFor(name, type);
   const packet = writeReply(question, found, { end: question.length, edns: undefined, udp: false, recursion: false });
   return (decode(packet).answers ?? []).map((answer) => ({
@@ -17,7 +17,7 @@ export function shownRecords(name: WireName, type: number, found: FinishedAnswer
 }
 
 /** A query packet that asks one question of class IN. */
-export function queryFor(name: WireName, type: number): Buffer {
+export function queryFor(name: DnsName, type: number): Buffer {
   const header = Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
   const end = Buffer.from([0, type >> 8, type & 0xff, 0, 1]);
   return Buffer.concat([header, Buffer.from(name, 'latin1'), end]);

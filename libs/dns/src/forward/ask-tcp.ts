@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
-import { FrameReader, frame } from '../doors/frames';
-import type { Patience } from './ask-udp';
+import { FrameReader, frame } from '../wire/tcp-frames';
+import type { QueryTimeout } from './ask-udp';
 import type { UpstreamAddress } from './upstream-address';
 import { answersQuery, type UpstreamQuery } from './upstream-query';
 
 /** Asks over TCP, by a connection for this one question. Rejects after the timeout or when the connection fails. */
-export function askTcp(upstream: UpstreamAddress, query: UpstreamQuery, patience: Patience): Promise<Buffer> {
+export function askTcp(upstream: UpstreamAddress, query: UpstreamQuery, patience: QueryTimeout): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: upstream.address, port: upstream.port, noDelay: true });
     const reader = new FrameReader();

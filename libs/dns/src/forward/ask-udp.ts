@@ -5,7 +5,7 @@ import type { UpstreamAddress } from './upstream-address';
 import { answersQuery, type UpstreamQuery } from './upstream-query';
 
 /** How long to wait, by whose time. */
-export interface Patience {
+export interface QueryTimeout {
   readonly clock: Clock;
   /** ms */
   readonly timeout: number;
@@ -16,7 +16,7 @@ export interface Patience {
  * it hears this upstream only. What does not answer the query is passed over. Rejects after the timeout, or as soon as
  * the system says that nobody listens there.
  */
-export function askUdp(upstream: UpstreamAddress, query: UpstreamQuery, patience: Patience): Promise<Buffer> {
+export function askUdp(upstream: UpstreamAddress, query: UpstreamQuery, patience: QueryTimeout): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(upstream.address) ? 'udp6' : 'udp4');
     const done = (settle: () => void): void => {

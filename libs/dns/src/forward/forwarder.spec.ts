@@ -53,7 +53,7 @@ describe('what is not ours', () => {
     ]);
     expect(reply.packet.questions?.[0]?.name).toBe('WWW.Example.com');
     expect([first.heard.length, second.heard.length]).toEqual([1, 0]);
-    expect(zone.figure('dns_forwarded_total', { result: 'answered' })).toBe(1);
+    expect(zone.metric('dns_forwarded_total', { result: 'answered' })).toBe(1);
   });
 
   test('never is what is ours', async () => {
@@ -162,7 +162,7 @@ describe('upstreams', () => {
 
   test('that do not answer rest, and are asked again when they may be well', async () => {
     await zoneWith({ timeout: 50 });
-    const health = (): number => zone.figure('dns_upstream_healthy', { upstream: first.address });
+    const health = (): number => zone.metric('dns_upstream_healthy', { upstream: first.address });
     first.behaviour = () => [];
     for (let i = 0; i < 2; i++) await ask(zone.port, { name: `a${i}.example.com` });
     expect(health()).toBe(0);
@@ -244,13 +244,13 @@ describe('nothing is asked of others', () => {
       config: { ...DEFAULT_DNS_CONFIG.forward, upstreams: [first.address] },
       clock: systemClock,
       logger: silentLogger,
-      leadsHere: () => false,
+      isOwnAddress: () => false,
     });
     await upstreams.load();
     const offered = (address: string, publicAskers: boolean): boolean => {
       const config = { ...DEFAULT_DNS_CONFIG.forward, publicAskers };
       const parts = { config, upstreams, clock: systemClock, settled: () => undefined };
-      return new Forwarder(parts).offered({ udp: true, address });
+      return new Forwarder(parts).isOfferedTo({ udp: true, address });
     };
     expect([offered('8.8.8.8', false), offered('10.0.0.8', false), offered('8.8.8.8', true)]).toEqual([
       false,
@@ -265,11 +265,11 @@ describe('nothing is asked of others', () => {
     const replies = await Promise.all(['a', 'b', 'c'].map((each) => ask(zone.port, { name: `${each}.example.com` })));
     expect(replies.map(({ rcode }) => rcode)).toEqual(['SERVFAIL', 'SERVFAIL', 'SERVFAIL']);
     expect(first.heard.length).toBe(2);
-    expect(zone.figure('dns_forwarded_total', { result: 'limit' })).toBe(1);
-    expect(zone.figure('dns_forward_pending')).toBe(0);
+    expect(zone.metric('dns_forwarded_total', { result: 'limit' })).toBe(1);
+    expect(zone.metric('dns_forward_pending')).toBe(0);
     await zone.close();
     await zoneWith({ pendingPerAsker: 1, timeout: 100, tries: 1 });
     await Promise.all(['a', 'b'].map((each) => ask(zone.port, { name: `${each}.example.com` })));
-    expect(zone.figure('dns_forwarded_total', { result: 'limit' })).toBe(1);
+    expect(zone.metric('dns_forwarded_total', { result: 'limit' })).toBe(1);
   });
 });

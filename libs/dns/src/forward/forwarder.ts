@@ -1,6 +1,6 @@
 import type { Clock } from '@causeway/runtime';
-import type { Arrival } from '../answer/responder';
-import { bare } from '../answer/finished-answer';
+import type { DnsClient } from '../answer/responder';
+import { codeOnly } from '../wire/encoded-answer';
 import type { ForwardConfig } from '../dns-config';
 import { Rcode } from '../wire/codes';
 import type { Question } from '../wire/question';
@@ -8,8 +8,8 @@ import { writeReply, type ReplyShape } from '../wire/reply';
 import { askTcp } from './ask-tcp';
 import { askUdp } from './ask-udp';
 import type { ForwardResult } from './forward-result';
-import { AskerRanges } from './private-askers';
-import { answersToTryElsewhere, relayed } from './relay';
+import { PrivateClients } from './private-clients';
+import { isWorthAnotherTry, replyFromUpstream } from './relay';
 import { isTruncated, upstreamQuery } from './upstream-query';
 import type { Upstream, Upstreams } from './upstreams';
 
@@ -27,9 +27,9 @@ export interface ForwarderOptions {
  * share its answer: a stampede costs one question, and so does a circle in which an upstream asks us.
  */
 export class Forwarder {
-  private readonly ranges = new AskerRanges();
+  private readonly privateClients = new PrivateClients();
   private readonly underWay = new Map<string, Promise<Buffer | undefined>>();
-  private readonly perAsker = new Map<string, number>();
+  private readonly perClient = new Map<string, number>();
 
   constructor(private readonly options: ForwarderOptions) {}
 
@@ -38,19 +38,21 @@ export class Forwarder {
   }
 
   /** True when we would ask others for this asker. */
-  offered({ address }: Arrival): boolean {
+  isOfferedTo({ address }: DnsClient): boolean {
     const { config, upstreams } = this.options;
-    return config.enabled && upstreams.list().length > 0 && (config.publicAskers || this.ranges.isPrivate(address));
+    return (
+      config.enabled && upstreams.list().length > 0 && (config.publicAskers || this.privateClients.isPrivate(address))
+    );
   }
 
   /** The answer of others; undefined when this asker gets none from us. Never rejects: what fails is SERVFAIL. */
-  ask(packet: Buffer, question: Question, arrival: Arrival): Promise<Buffer> | undefined {
+  resolve(packet: Buffer, question: Question, arrival: DnsClient): Promise<Buffer> | undefined {
     // Without RD the asker wants to hear what we know ourselves, which is nothing.
     const wanted = (packet.readUInt8(2) & 0x01) !== 0;
-    return wanted && this.offered(arrival) ? this.forward(packet, question, arrival) : undefined;
+    return wanted && this.isOfferedTo(arrival) ? this.forward(packet, question, arrival) : undefined;
   }
 
-  private async forward(packet: Buffer, question: Question, arrival: Arrival): Promise<Buffer> {
+  private async forward(packet: Buffer, question: Question, arrival: DnsClient): Promise<Buffer> {
     const shape = { end: question.end, edns: question.edns, udp: arrival.udp, recursion: true };
     const began = this.options.clock.elapsed();
     const asking = this.admit(packet, question, arrival);
@@ -60,43 +62,43 @@ export class Forwarder {
     }
     const answer = await asking;
     this.options.settled(answer ? 'answered' : 'failed', this.options.clock.elapsed() - began);
-    return answer ? relayed(answer, packet, shape) : servfail(packet, shape);
+    return answer ? replyFromUpstream(answer, packet, shape) : servfail(packet, shape);
   }
 
   /** Joins the same question under way or begins it; undefined above the limits. */
-  private admit(packet: Buffer, question: Question, { address }: Arrival): Promise<Buffer | undefined> | undefined {
+  private admit(packet: Buffer, question: Question, { address }: DnsClient): Promise<Buffer | undefined> | undefined {
     const { pending, pendingPerAsker } = this.options.config;
-    const own = this.perAsker.get(address) ?? 0;
+    const own = this.perClient.get(address) ?? 0;
     if (own >= pendingPerAsker) return undefined;
     const key = questionKey(packet, question);
     let asking = this.underWay.get(key);
     if (!asking) {
       if (this.underWay.size >= pending) return undefined;
-      asking = this.askAround(packet, question).finally(() => this.underWay.delete(key));
+      asking = this.tryUpstreams(packet, question).finally(() => this.underWay.delete(key));
       this.underWay.set(key, asking);
     }
-    this.perAsker.set(address, own + 1);
+    this.perClient.set(address, own + 1);
     return asking.finally(() => this.leave(address));
   }
 
   private leave(address: string): void {
-    const left = (this.perAsker.get(address) ?? 1) - 1;
-    if (left > 0) this.perAsker.set(address, left);
-    else this.perAsker.delete(address);
+    const left = (this.perClient.get(address) ?? 1) - 1;
+    if (left > 0) this.perClient.set(address, left);
+    else this.perClient.delete(address);
   }
 
   /** One upstream after the other until one answers; the last refusal when none does better. */
-  private async askAround(packet: Buffer, question: Question): Promise<Buffer | undefined> {
+  private async tryUpstreams(packet: Buffer, question: Question): Promise<Buffer | undefined> {
     const { upstreams, config } = this.options;
-    const order = upstreams.inTurn();
+    const order = upstreams.inOrder();
     let refusal: Buffer | undefined;
     for (let tries = 0; tries < config.tries; tries++) {
       const upstream = order[tries % order.length];
       if (!upstream) return undefined;
       try {
-        const answer = await this.askOne(upstream, packet, question);
+        const answer = await this.askUpstream(upstream, packet, question);
         upstreams.answered(upstream);
-        if (!answersToTryElsewhere(answer) || order.length === 1) return answer;
+        if (!isWorthAnotherTry(answer) || order.length === 1) return answer;
         refusal = answer;
       } catch (error) {
         upstreams.failed(upstream, error);
@@ -105,7 +107,7 @@ export class Forwarder {
     return refusal;
   }
 
-  private async askOne(upstream: Upstream, packet: Buffer, question: Question): Promise<Buffer> {
+  private async askUpstream(upstream: Upstream, packet: Buffer, question: Question): Promise<Buffer> {
     const { clock, config } = this.options;
     // A new id and a new port for every try: a forger has to guess both anew.
     const query = upstreamQuery(packet, question);
@@ -122,5 +124,5 @@ function questionKey(packet: Buffer, { name, type, class: cls, edns }: Question)
 }
 
 function servfail(packet: Buffer, shape: ReplyShape): Buffer {
-  return writeReply(packet, bare(Rcode.SERVFAIL), shape);
+  return writeReply(packet, codeOnly(Rcode.SERVFAIL), shape);
 }

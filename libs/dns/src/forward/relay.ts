@@ -5,7 +5,7 @@ const HEADER = 12;
 const RECURSION_AVAILABLE = 0x80;
 
 /** An upstream's answer as the asker gets it: its id, its spelling, cut with TC where it does not fit. */
-export function relayed(answer: Buffer, packet: Buffer, shape: ReplyShape): Buffer {
+export function replyFromUpstream(answer: Buffer, packet: Buffer, shape: ReplyShape): Buffer {
   const rcode = answer.readUInt8(3) & 0x0f;
   if (answer.length > sizeLimit(shape.edns, shape.udp)) {
     const body = answer.subarray(shape.end);
@@ -20,7 +20,7 @@ export function relayed(answer: Buffer, packet: Buffer, shape: ReplyShape): Buff
 }
 
 /** True for answers that say more of the upstream than of the name; another one may know. */
-export function answersToTryElsewhere(answer: Buffer): boolean {
+export function isWorthAnotherTry(answer: Buffer): boolean {
   const rcode = answer.readUInt8(3) & 0x0f;
   return rcode === Rcode.SERVFAIL || rcode === Rcode.REFUSED || rcode === Rcode.NOTIMP;
 }

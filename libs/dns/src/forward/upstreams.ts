@@ -9,7 +9,7 @@ export interface Upstream extends UpstreamAddress {
   /** Failures since the last answer. */
   failures: number;
   /** By the clock's `elapsed`; until then others are asked first. */
-  restsUntil: number;
+  coolingUntil: number;
   answered: number;
   failed: number;
 }
@@ -20,12 +20,12 @@ export interface UpstreamSources {
   readonly clock: Clock;
   readonly logger: Logger;
   /** True for addresses at which we would ask ourselves. */
-  readonly leadsHere: (address: string, port: number) => boolean;
+  readonly isOwnAddress: (address: string, port: number) => boolean;
 }
 
 const REREAD = 10_000;
-const FAILURES_TO_REST = 2;
-const LONGEST_REST = 30_000;
+const FAILURES_TO_COOLDOWN = 2;
+const LONGEST_COOLDOWN = 30_000;
 
 /** The resolvers for names that are not ours: configured, else those of the resolver configuration, never ourselves. */
 export class Upstreams {
@@ -40,7 +40,7 @@ export class Upstreams {
     this.readAt = clock.elapsed();
     if (!config.enabled) return;
     const given = config.upstreams.length > 0 ? parseAll(config.upstreams) : await this.readFile(config.resolverFile);
-    const others = given.filter(({ address, port }) => !this.sources.leadsHere(address, port));
+    const others = given.filter(({ address, port }) => !this.sources.isOwnAddress(address, port));
     this.all = others.map((each) => this.all.find((known) => sameAddress(known, each)) ?? newUpstream(each));
   }
 
@@ -49,28 +49,28 @@ export class Upstreams {
   }
 
   /** In the order to ask them: those in health as listed, then the others, the longest rested first. */
-  inTurn(): readonly Upstream[] {
+  inOrder(): readonly Upstream[] {
     const now = this.sources.clock.elapsed();
     if (now - this.readAt > REREAD) void this.load();
-    const resting = this.all.filter((each) => each.restsUntil > now).sort((a, b) => a.restsUntil - b.restsUntil);
-    return [...this.all.filter((each) => each.restsUntil <= now), ...resting];
+    const resting = this.all.filter((each) => each.coolingUntil > now).sort((a, b) => a.coolingUntil - b.coolingUntil);
+    return [...this.all.filter((each) => each.coolingUntil <= now), ...resting];
   }
 
   answered(upstream: Upstream): void {
-    if (upstream.failures >= FAILURES_TO_REST)
+    if (upstream.failures >= FAILURES_TO_COOLDOWN)
       this.sources.logger.info('upstream answers again', { upstream: upstream.label });
     upstream.answered += 1;
     upstream.failures = 0;
-    upstream.restsUntil = 0;
+    upstream.coolingUntil = 0;
   }
 
   failed(upstream: Upstream, reason: unknown): void {
     upstream.failed += 1;
     upstream.failures += 1;
-    if (upstream.failures < FAILURES_TO_REST) return;
-    const rest = Math.min(LONGEST_REST, 1_000 * 2 ** (upstream.failures - FAILURES_TO_REST));
-    upstream.restsUntil = this.sources.clock.elapsed() + rest;
-    if (upstream.failures > FAILURES_TO_REST) return;
+    if (upstream.failures < FAILURES_TO_COOLDOWN) return;
+    const rest = Math.min(LONGEST_COOLDOWN, 1_000 * 2 ** (upstream.failures - FAILURES_TO_COOLDOWN));
+    upstream.coolingUntil = this.sources.clock.elapsed() + rest;
+    if (upstream.failures > FAILURES_TO_COOLDOWN) return;
     this.sources.logger.warn('upstream does not answer', { upstream: upstream.label, reason: errorText(reason) });
   }
 
@@ -95,5 +95,5 @@ function sameAddress(a: UpstreamAddress, b: UpstreamAddress): boolean {
 
 function newUpstream({ address, port }: UpstreamAddress): Upstream {
   const label = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-  return { address, port, label, failures: 0, restsUntil: 0, answered: 0, failed: 0 };
+  return { address, port, label, failures: 0, coolingUntil: 0, answered: 0, failed: 0 };
 }

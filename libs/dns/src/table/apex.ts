@@ -1,18 +1,18 @@
-import type { FinishedAnswer } from '../answer/finished-answer';
-import { nameText, type WireName } from '../wire/wire-name';
+import type { EncodedAnswer } from '../wire/encoded-answer';
+import { formatDnsName, type DnsName } from '../wire/dns-name';
 
 /** The top of names that we answer for: a suffix, or a hostname outside all suffixes. */
 export class Apex {
   readonly text: string;
   /** Serial the finished answers below carry. */
   serial = -1;
-  noData: FinishedAnswer | undefined;
-  nxDomain: FinishedAnswer | undefined;
+  noData: EncodedAnswer | undefined;
+  nxDomain: EncodedAnswer | undefined;
 
   constructor(
-    readonly name: WireName,
+    readonly name: DnsName,
     readonly isSuffix: boolean,
   ) {
-    this.text = nameText(name);
+    this.text = formatDnsName(name);
   }
 }

@@ -1,5 +1,5 @@
 import { parseTemplate } from '@causeway/naming';
-import { nameText, parentName, wireName, type WireName } from '../wire/wire-name';
+import { formatDnsName, parentName, parseDnsName, type DnsName } from '../wire/dns-name';
 import { Apex } from './apex';
 
 /**
@@ -8,12 +8,12 @@ import { Apex } from './apex';
  */
 export class Authority {
   /** Raised when the suffixes change. */
-  epoch = 0;
-  private readonly apexes = new Map<WireName, Apex>();
-  private readonly users = new Map<WireName, number>();
-  private readonly ofGenerator = new Map<string, WireName>();
+  version = 0;
+  private readonly apexes = new Map<DnsName, Apex>();
+  private readonly users = new Map<DnsName, number>();
+  private readonly ofGenerator = new Map<string, DnsName>();
 
-  constructor(private readonly configured: readonly WireName[]) {
+  constructor(private readonly configured: readonly DnsName[]) {
     this.configured.forEach((suffix) => this.add(suffix));
   }
 
@@ -36,7 +36,7 @@ export class Authority {
   }
 
   /** The outermost suffix that `name` is or is under. */
-  apexOf(name: WireName): Apex | undefined {
+  apexOf(name: DnsName): Apex | undefined {
     let found: Apex | undefined;
     for (let at = name; at !== ''; at = parentName(at)) found = this.apexes.get(at) ?? found;
     return found;
@@ -44,32 +44,32 @@ export class Authority {
 
   /** The suffixes as text, outermost only. */
   suffixes(): string[] {
-    return [...this.apexes.keys()].filter((name) => this.apexOf(name)?.name === name).map(nameText);
+    return [...this.apexes.keys()].filter((name) => this.apexOf(name)?.name === name).map(formatDnsName);
   }
 
-  private add(suffix: WireName): void {
+  private add(suffix: DnsName): void {
     const users = this.users.get(suffix) ?? 0;
     this.users.set(suffix, users + 1);
     if (users > 0) return;
     this.apexes.set(suffix, new Apex(suffix, true));
-    this.epoch += 1;
+    this.version += 1;
   }
 
-  private remove(suffix: WireName): void {
+  private remove(suffix: DnsName): void {
     const users = (this.users.get(suffix) ?? 1) - 1;
     if (users > 0) return void this.users.set(suffix, users);
     this.users.delete(suffix);
     this.apexes.delete(suffix);
-    this.epoch += 1;
+    this.version += 1;
   }
 }
 
 /** The suffix that a template's names share, from the first dot after its last placeholder on. */
-export function literalSuffix(text: string): WireName | undefined {
+export function literalSuffix(text: string): DnsName | undefined {
   const parsed = parseTemplate(text);
   if (!parsed.ok || parsed.template.parts.every((part) => part.type === 'literal')) return undefined;
   const { literalSuffix: literal } = parsed.template;
   const dot = literal.indexOf('.');
   const suffix = dot < 0 ? '' : literal.slice(dot + 1);
-  return suffix.includes('.') ? wireName(suffix) : undefined;
+  return suffix.includes('.') ? parseDnsName(suffix) : undefined;
 }

@@ -1,13 +1,13 @@
 import { compareIdentities } from '@causeway/resources';
-import type { FinishedAnswer } from '../answer/finished-answer';
-import type { WireName } from '../wire/wire-name';
+import type { EncodedAnswer } from '../wire/encoded-answer';
+import type { DnsName } from '../wire/dns-name';
 import type { Apex } from './apex';
-import type { OwnName } from './own-name';
-import { sameService, type ServiceFacts } from './service-facts';
+import type { TableEntry } from './own-name';
+import { sameService, type DnsService } from './named-service';
 
 /** One service that holds a hostname. */
 export interface Holder {
-  readonly service: ServiceFacts;
+  readonly service: DnsService;
   readonly generators: readonly string[];
 }
 
@@ -15,18 +15,18 @@ export interface Holder {
 export type MeshOrder = (a: string, b: string) => number;
 
 /** A hostname that some service holds, and the finished answers about it, which die with any change of it. */
-export class HostEntry implements OwnName {
+export class HostEntry implements TableEntry {
   /** The first one answers; never empty while the entry is in the table. */
   holders: readonly Holder[] = [];
   apex: Apex | undefined;
-  apexEpoch = -1;
-  a: FinishedAnswer | undefined;
-  aaaa: FinishedAnswer | undefined;
-  private others: Map<string, FinishedAnswer> | undefined;
+  apexVersion = -1;
+  a: EncodedAnswer | undefined;
+  aaaa: EncodedAnswer | undefined;
+  private cachedAnswers: Map<string, EncodedAnswer> | undefined;
 
   constructor(
     readonly hostname: string,
-    readonly name: WireName,
+    readonly name: DnsName,
   ) {}
 
   /** True when more than one mesh has this hostname. */
@@ -38,28 +38,28 @@ export class HostEntry implements OwnName {
   add(holder: Holder, order: MeshOrder): void {
     const others = this.holders.filter(({ service }) => !sameService(service, holder.service));
     this.holders = [...others, holder].sort((a, b) => compareHolders(a, b, order));
-    this.forget();
+    this.dropCached();
   }
 
-  remove(gone: ServiceFacts): void {
+  remove(gone: DnsService): void {
     this.holders = this.holders.filter(({ service }) => !sameService(service, gone));
-    this.forget();
+    this.dropCached();
   }
 
   /** A finished answer about something under this name, made at most once. */
-  finished(what: string, make: () => FinishedAnswer): FinishedAnswer {
-    const known = this.others?.get(what);
+  cached(what: string, make: () => EncodedAnswer): EncodedAnswer {
+    const known = this.cachedAnswers?.get(what);
     if (known) return known;
     const made = make();
-    this.others ??= new Map();
-    this.others.set(what, made);
+    this.cachedAnswers ??= new Map();
+    this.cachedAnswers.set(what, made);
     return made;
   }
 
-  private forget(): void {
+  private dropCached(): void {
     this.a = undefined;
     this.aaaa = undefined;
-    this.others = undefined;
+    this.cachedAnswers = undefined;
   }
 }
 

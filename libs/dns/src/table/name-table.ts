@@ -1,15 +1,15 @@
 import { compareText } from '@causeway/resources';
-import { parentName, reverseName, wireName, type WireName } from '../wire/wire-name';
+import { parentName, reverseName, parseDnsName, type DnsName } from '../wire/dns-name';
 import { HostEntry, type MeshOrder } from './host-entry';
 import { ReverseEntry } from './reverse-entry';
-import type { NamedService, ServiceFacts } from './service-facts';
+import type { NamedService, DnsService } from './named-service';
 
 /** All hostnames that services hold, by name and by address. One service's change costs what it touches. */
 export class NameTable {
-  private hosts = new Map<WireName, HostEntry>();
-  private reverses = new Map<WireName, ReverseEntry>();
+  private hosts = new Map<DnsName, HostEntry>();
+  private reverses = new Map<DnsName, ReverseEntry>();
   /** How many hostnames and addresses stand under a name: such names exist, though nothing is said of them. */
-  private under = new Map<WireName, number>();
+  private under = new Map<DnsName, number>();
   private disputed = new Set<HostEntry>();
   private readonly order: MeshOrder;
 
@@ -29,26 +29,26 @@ export class NameTable {
     return this.disputed;
   }
 
-  host(name: WireName): HostEntry | undefined {
+  host(name: DnsName): HostEntry | undefined {
     return this.hosts.get(name);
   }
 
-  reverse(name: WireName): ReverseEntry | undefined {
+  reverse(name: DnsName): ReverseEntry | undefined {
     return this.reverses.get(name);
   }
 
   /** True for names that have names under them. */
-  hasBelow(name: WireName): boolean {
+  hasNamesBelow(name: DnsName): boolean {
     return this.under.has(name);
   }
 
   /** An empty table of the same order. */
-  fresh(): NameTable {
+  emptyCopy(): NameTable {
     return new NameTable(this.meshOrder);
   }
 
   /** Holds from now on what `other` holds, which is not used any more. */
-  become(other: NameTable): void {
+  replaceWith(other: NameTable): void {
     this.hosts = other.hosts;
     this.reverses = other.reverses;
     this.under = other.under;
@@ -59,22 +59,22 @@ export class NameTable {
   add(named: NamedService): void {
     const { service, hostnames } = named;
     for (const { hostname, generators } of hostnames) {
-      const name = wireName(hostname);
+      const name = parseDnsName(hostname);
       if (name === undefined || name === '') continue;
       const entry = this.hosts.get(name) ?? this.create(hostname, name);
       entry.add({ service, generators }, this.order);
-      this.judge(entry);
+      this.noteConflict(entry);
     }
     if (service.ip !== '' && hostnames.length > 0) this.addReverse(named);
   }
 
   remove({ service, hostnames }: NamedService): void {
     for (const { hostname } of hostnames) {
-      const name = wireName(hostname);
+      const name = parseDnsName(hostname);
       const entry = name === undefined ? undefined : this.hosts.get(name);
       if (!entry) continue;
       entry.remove(service);
-      this.judge(entry);
+      this.noteConflict(entry);
       if (entry.holders.length > 0) continue;
       this.hosts.delete(entry.name);
       this.count(entry.name, -1);
@@ -82,7 +82,7 @@ export class NameTable {
     if (service.ip !== '') this.removeReverse(service);
   }
 
-  private create(hostname: string, name: WireName): HostEntry {
+  private create(hostname: string, name: DnsName): HostEntry {
     const entry = new HostEntry(hostname, name);
     this.hosts.set(name, entry);
     this.count(name, 1);
@@ -100,7 +100,7 @@ export class NameTable {
     entry.add(named);
   }
 
-  private removeReverse(service: ServiceFacts): void {
+  private removeReverse(service: DnsService): void {
     const entry = this.reverses.get(reverseName(service.ip));
     if (!entry) return;
     entry.remove(service);
@@ -109,12 +109,12 @@ export class NameTable {
     this.count(entry.name, -1);
   }
 
-  private judge(entry: HostEntry): void {
+  private noteConflict(entry: HostEntry): void {
     if (entry.contested) this.disputed.add(entry);
     else this.disputed.delete(entry);
   }
 
-  private count(name: WireName, step: 1 | -1): void {
+  private count(name: DnsName, step: 1 | -1): void {
     for (let at = parentName(name); at !== ''; at = parentName(at)) {
       const left = (this.under.get(at) ?? 0) + step;
       if (left > 0) this.under.set(at, left);

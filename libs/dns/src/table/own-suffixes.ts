@@ -1,13 +1,13 @@
 import { isIPv4 } from 'node:net';
 import type { DnsConfig } from '../dns-config';
-import { nibbles, wireName, type WireName } from '../wire/wire-name';
+import { nibbles, parseDnsName, type DnsName } from '../wire/dns-name';
 
 const MOST_ZONES_OF_A_RANGE = 256;
 
 /** The suffixes that are ours whatever the generators say: the configured ones, and the reverse names of the VIP ranges. */
-export function ownSuffixes(config: Pick<DnsConfig, 'suffixes' | 'ranges'>): WireName[] {
+export function configuredSuffixes(config: Pick<DnsConfig, 'suffixes' | 'ranges'>): DnsName[] {
   const names = [...config.suffixes, ...config.ranges.flatMap(reverseSuffixes)];
-  return [...new Set(names.flatMap((name) => wireName(name) ?? []))].filter((name) => name !== '');
+  return [...new Set(names.flatMap((name) => parseDnsName(name) ?? []))].filter((name) => name !== '');
 }
 
 /** `241.in-addr.arpa` for 241.0.0.0/8; several where the prefix ends inside a label, none where that were too many. */

@@ -1,20 +1,20 @@
 import { compareIdentities } from '@causeway/resources';
-import type { FinishedAnswer } from '../answer/finished-answer';
-import type { WireName } from '../wire/wire-name';
+import type { EncodedAnswer } from '../wire/encoded-answer';
+import type { DnsName } from '../wire/dns-name';
 import type { Apex } from './apex';
-import type { OwnName } from './own-name';
-import { sameService, type NamedService, type ServiceFacts } from './service-facts';
+import type { TableEntry } from './own-name';
+import { sameService, type NamedService, type DnsService } from './named-service';
 
 /** An address and the services that have it (one, but for addresses that another system handed out). */
-export class ReverseEntry implements OwnName {
+export class ReverseEntry implements TableEntry {
   named: readonly NamedService[] = [];
-  ptr: FinishedAnswer | undefined;
+  ptr: EncodedAnswer | undefined;
   apex: Apex | undefined;
-  apexEpoch = -1;
+  apexVersion = -1;
 
   constructor(
     readonly ip: string,
-    readonly name: WireName,
+    readonly name: DnsName,
   ) {}
 
   add(named: NamedService): void {
@@ -23,7 +23,7 @@ export class ReverseEntry implements OwnName {
     this.ptr = undefined;
   }
 
-  remove(gone: ServiceFacts): void {
+  remove(gone: DnsService): void {
     this.named = this.named.filter(({ service }) => !sameService(service, gone));
     this.ptr = undefined;
   }

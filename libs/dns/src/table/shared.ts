@@ -1,10 +1,10 @@
 const MOST = 1_024;
 
 /** Gives equal values the same object, so that it is in memory once. Values must be JSON and are never changed. */
-export class Shared<T> {
+export class Interner<T> {
   private known = new Map<string, T>();
 
-  one(value: T): T {
+  intern(value: T): T {
     const key = JSON.stringify(value);
     const found = this.known.get(key);
     if (found !== undefined) return found;

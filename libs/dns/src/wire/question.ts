@@ -1,9 +1,9 @@
 import { Rcode, Type } from './codes';
-import type { WireName } from './wire-name';
+import type { DnsName } from './dns-name';
 
 /** What a packet asks, and how its answer may look. */
 export interface Question {
-  readonly name: WireName;
+  readonly name: DnsName;
   readonly type: number;
   readonly class: number;
   /** Where the question section ends: octets 12 to here are echoed as they came. */

@@ -1,4 +1,4 @@
-import type { FinishedAnswer } from '../answer/finished-answer';
+import type { EncodedAnswer } from './encoded-answer';
 import type { Edns } from './question';
 
 /** What we take over UDP, and give: fits into one frame of an Ethernet, IPv6 and tunnels included. */
@@ -29,7 +29,7 @@ export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
  * The packet: the asker's id, RD, CD and question as they came, then what was found. What does not fit is left out,
  * additional records silently, anything else with TC (RFC 2181 §9).
  */
-export function writeReply(packet: Buffer, found: FinishedAnswer, shape: ReplyShape): Buffer {
+export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplyShape): Buffer {
   const { end, edns } = shape;
   const opt = edns ? OPT_LENGTH : 0;
   const room = sizeLimit(edns, shape.udp) - end - opt;

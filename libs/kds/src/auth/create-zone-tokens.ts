@@ -1,17 +1,17 @@
 import type { Identity } from '@causeway/resources';
-import type { AuthPort } from '../global/auth';
+import type { ZoneAuthenticator } from '../global/zone-authenticator';
 import { isOwnGlobalSecret } from './secret-text';
 import { signingKeySerial } from './signing-key';
-import { TokenAuth } from './token-auth';
+import { ZoneTokenAuthenticator } from './zone-token-authenticator';
 import { TokenTrust } from './token-trust';
-import { ZoneTokens, type ZoneTokenParts } from './zone-tokens';
+import { ZoneTokenIssuer, type ZoneTokenOptions } from './zone-tokens';
 
 /** Zone tokens of one replica of the global, following the index until `close`. */
-export interface ZoneTokenDesk {
+export interface ZoneTokenService {
   /** Judges zones by their tokens. */
-  readonly auth: AuthPort;
+  readonly auth: ZoneAuthenticator;
   /** Makes tokens and takes them back. */
-  readonly tokens: ZoneTokens;
+  readonly tokens: ZoneTokenIssuer;
   /** What the operator should know who deletes this resource: which zones come by tokens of a signing key. */
   deletionWarnings(id: Identity): readonly string[];
   /** Which secrets hold no signing key although their names say so. */
@@ -20,19 +20,19 @@ export interface ZoneTokenDesk {
 }
 
 /** Builds it; there may be no signing key yet (`tokens.ensureKey`). */
-export function createZoneTokens(parts: ZoneTokenParts): ZoneTokenDesk {
+export function createZoneTokenService(parts: ZoneTokenOptions): ZoneTokenService {
   const trust = new TokenTrust(parts.index, parts.logger);
-  const auth = new TokenAuth(trust, parts.clock);
+  const auth = new ZoneTokenAuthenticator(trust, parts.clock);
   return {
     auth,
-    tokens: new ZoneTokens(parts, trust),
+    tokens: new ZoneTokenIssuer(parts, trust),
     deletionWarnings: (id) => keyWarnings(id, auth),
     faults: () => trust.faults,
     close: () => trust.close(),
   };
 }
 
-function keyWarnings(id: Identity, auth: TokenAuth): readonly string[] {
+function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly string[] {
   const serial = isOwnGlobalSecret(id) ? signingKeySerial(id.name) : undefined;
   if (serial === undefined) return [];
   const zones = auth.zonesBy(serial);

@@ -2,13 +2,13 @@
 export const REVOCATIONS = 'zone-token-revocations';
 
 /** The ids in a list; commas, spaces and line breaks part them. */
-export function readRevocations(text: string): ReadonlySet<string> {
+export function parseRevocations(text: string): ReadonlySet<string> {
   return new Set(text.split(/[\s,]+/).filter((id) => id !== ''));
 }
 
 /** The list with one more id. */
 export function withRevocation(text: string, id: string): string {
-  return [...readRevocations(text), id].join(',');
+  return [...parseRevocations(text), id].join(',');
 }
 
 /** True for an id as tokens have it, ours and Kuma's: a UUID. Others can only be put into the list by hand. */

@@ -15,11 +15,11 @@ export interface SigningKey {
 }
 
 /** A secret read as a signing key, or why it is none. The reason never repeats the value. */
-export type SigningKeyReading =
+export type ParsedSigningKey =
   { readonly ok: true; readonly key: SigningKey } | { readonly ok: false; readonly reason: string };
 
 /** The highest serial that a name can hold. */
-export const HIGHEST_SERIAL = 999_999_999_999_999;
+export const MAX_SERIAL = 999_999_999_999_999;
 
 /** The name of the GlobalSecret of a serial. */
 export function signingKeyName(serial: number): string {
@@ -34,7 +34,7 @@ export function signingKeySerial(name: string): number | undefined {
 }
 
 /** Reads an RSA key in PEM: a private one (PKCS#1 or PKCS#8), or a public one that only verifies. */
-export function readSigningKey(serial: number, secret: Resource): SigningKeyReading {
+export function parseSigningKey(serial: number, secret: Resource): ParsedSigningKey {
   const pem = secretText(secret);
   const [privateKey, publicKey] = [parse(pem, createPrivateKey), parse(pem, createPublicKey)];
   if (!publicKey) return { ok: false, reason: 'it holds no key in PEM' };
@@ -45,7 +45,7 @@ export function readSigningKey(serial: number, secret: Resource): SigningKeyRead
 }
 
 /** A new key as PEM `RSA PRIVATE KEY`, the form that Kuma writes. */
-export async function makeSigningKey(): Promise<string> {
+export async function generateSigningKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: BITS });
   return privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
 }

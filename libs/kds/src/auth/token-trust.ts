@@ -1,17 +1,17 @@
 import type { Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { IndexChange, IndexEvent, ResourceIndex } from '@causeway/store';
-import { readRevocations, REVOCATIONS } from './revocations';
+import { parseRevocations, REVOCATIONS } from './revocations';
 import { globalSecretId, isOwnGlobalSecret, secretText } from './secret-text';
-import { readSigningKey, signingKeySerial, type SigningKey, type SigningKeyReading } from './signing-key';
-import type { TokenRules } from './zone-token';
+import { parseSigningKey, signingKeySerial, type SigningKey, type ParsedSigningKey } from './signing-key';
+import type { TrustedKeys } from './zone-token';
 
 /** What this replica trusts now: keys, revocations and zones that need no token, as the index has them. */
 export class TokenTrust {
-  private current: TokenRules = { keys: new Map(), revoked: new Set() };
+  private current: TrustedKeys = { keys: new Map(), revoked: new Set() };
   private readonly listeners = new Set<() => void>();
   /** What each secret was read as: keys are read again only where their secret is another. */
-  private readings = new Map<string, { readonly secret: Resource; readonly reading: SigningKeyReading }>();
+  private readings = new Map<string, { readonly secret: Resource; readonly reading: ParsedSigningKey }>();
   private unusable: readonly string[] = [];
   private readonly unsubscribe: () => void;
 
@@ -24,7 +24,7 @@ export class TokenTrust {
   }
 
   /** Keys and revocations; replaced as a whole when they change. */
-  get rules(): TokenRules {
+  get trustedKeys(): TrustedKeys {
     return this.current;
   }
 
@@ -72,19 +72,19 @@ export class TokenTrust {
       const serial = isOwnGlobalSecret(secret.id) ? signingKeySerial(secret.id.name) : undefined;
       if (serial === undefined) continue;
       const known = this.readings.get(secret.id.name);
-      const reading = known?.secret === secret ? known.reading : readSigningKey(serial, secret);
+      const reading = known?.secret === secret ? known.reading : parseSigningKey(serial, secret);
       readings.set(secret.id.name, { secret, reading });
       if (reading.ok) keys.set(serial, reading.key);
       else faults.push(`${secret.id.name}: ${reading.reason}`);
     }
     this.readings = readings;
-    this.tell(faults.sort());
+    this.logFaults(faults.sort());
     const list = this.index.get(globalSecretId(REVOCATIONS));
-    this.current = { keys, revoked: readRevocations(list ? secretText(list) : '') };
+    this.current = { keys, revoked: parseRevocations(list ? secretText(list) : '') };
   }
 
   /** One line for all of them, and only when they are others than before. */
-  private tell(faults: readonly string[]): void {
+  private logFaults(faults: readonly string[]): void {
     const same = faults.join() === this.unusable.join();
     this.unusable = faults;
     if (!same && faults.length > 0) this.logger.error('signing keys cannot be used', { secrets: faults });

@@ -5,30 +5,30 @@ import { FakeClock, silentLogger, systemClock, type Clock } from '@causeway/runt
 import { MemoryDisk } from '@causeway/store';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
-import type { AuthPort } from '../global/auth';
+import type { ZoneAuthenticator } from '../global/zone-authenticator';
 import { encodeZoneHeaders } from '../wire/headers';
-import { ZoneCalls } from '../zone/zone-calls';
-import { createZoneTokens, type ZoneTokenDesk } from './create-zone-tokens';
+import { GrpcZoneTransport } from '../zone/zone-transport';
+import { createZoneTokenService, type ZoneTokenService } from './create-zone-tokens';
 import { REVOCATIONS } from './revocations';
 import { globalSecretId, putSecret, secretText } from './secret-text';
-import { makeSigningKey, signingKeyName } from './signing-key';
+import { generateSigningKey, signingKeyName } from './signing-key';
 
 /** Making one takes longer than most tests. */
-const firstKey = makeSigningKey();
+const firstKey = generateSigningKey();
 
 /** A global that asks for zone tokens. */
 class TokenGlobal {
   readonly plane: TestGlobal;
-  readonly desk: ZoneTokenDesk;
+  readonly desk: ZoneTokenService;
 
   constructor(clock: Clock = systemClock, disk?: MemoryDisk) {
-    const auth: AuthPort = {
-      admit: (caller) => this.desk.auth.admit(caller),
+    const auth: ZoneAuthenticator = {
+      authenticate: (caller) => this.desk.auth.authenticate(caller),
       onChange: (listener) => this.desk.auth.onChange?.(listener) ?? (() => undefined),
     };
     this.plane = new TestGlobal({ auth, clock }, disk);
     const { store, index } = this.plane;
-    this.desk = createZoneTokens({ store, index, registry: coreKinds, clock, logger: silentLogger });
+    this.desk = createZoneTokenService({ store, index, registry: coreKinds, clock, logger: silentLogger });
   }
 
   async start(key = firstKey): Promise<void> {
@@ -44,7 +44,11 @@ class TokenGlobal {
 
   /** Code and text that a stream or a handshake ends with; `OK` when it is served. */
   async answer(call: 'handshake' | 'down' | 'up', zone: string, token?: string): Promise<[string, string]> {
-    const calls = new ZoneCalls(`127.0.0.1:${this.plane.port}`, ChannelCredentials.createInsecure(), systemClock);
+    const calls = new GrpcZoneTransport(
+      `127.0.0.1:${this.plane.port}`,
+      ChannelCredentials.createInsecure(),
+      systemClock,
+    );
     const headers = encodeZoneHeaders({ zone, version: '0', ...(token === undefined ? {} : { token }) });
     try {
       if (call === 'handshake') await calls.handshake(HandshakeRequest.create({ zone, storeId: zone }), headers);
@@ -64,7 +68,7 @@ class TokenGlobal {
   }
 
   /** Resolves when the global holds the stream, rejects when it ends. */
-  private async begun(calls: ZoneCalls, direction: 'down' | 'up', headers: Metadata): Promise<void> {
+  private async begun(calls: GrpcZoneTransport, direction: 'down' | 'up', headers: Metadata): Promise<void> {
     const ended = new Promise<string>((resolve) =>
       calls.stream(direction, headers).listen({ message: () => undefined, drain: () => undefined, ended: resolve }),
     );
@@ -122,7 +126,7 @@ describe('a global that asks for zone tokens', () => {
     ]);
     await plane.holds(globalSecretId(signingKeyName(7)));
     expect(desk.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
-    const started = createZoneTokens({
+    const started = createZoneTokenService({
       ...{ store: plane.store, index: plane.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
     });
     await started.tokens.ensureKey();
@@ -179,7 +183,7 @@ describe('a global that asks for zone tokens', () => {
         "another global's token",
         async () => {
           const other = new TokenGlobal();
-          await other.start(makeSigningKey());
+          await other.start(generateSigningKey());
           const token = await other.token('east');
           await other.close();
           return token;
@@ -252,12 +256,10 @@ describe('a global that asks for zone tokens', () => {
   });
 
   it("takes an operator's own key with a higher serial", async () => {
-    await global.plane.write([putSecret(coreKinds, signingKeyName(7), await makeSigningKey(), 'absent')]);
+    await global.plane.write([putSecret(coreKinds, signingKeyName(7), await generateSigningKey(), 'absent')]);
     await global.plane.holds(globalSecretId(signingKeyName(7)));
     const token = await global.token('east');
-    expect(
-      JSON.parse(Buffer.from(token.split('../../../kds/src/auth')[0] ?? '', 'base64url').toString()),
-    ).toMatchObject({ kid: '7' });
+    expect(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())).toMatchObject({ kid: '7' });
     await joined(await join('east', token));
     expect(await global.desk.tokens.rotate()).toBe(8);
   });

@@ -12,7 +12,7 @@ const ALGORITHM = 'RS256';
 const BACKDATED = 5;
 
 /** What tokens are judged by. */
-export interface TokenRules {
+export interface TrustedKeys {
   readonly keys: ReadonlyMap<number, SigningKey>;
   readonly revoked: ReadonlySet<string>;
 }
@@ -37,7 +37,7 @@ export function signZoneToken(
  * What a token proves at `now` (ms since 1970). Throws Unauthenticated, saying which: malformed, another algorithm,
  * unknown key, wrong signature, not yet valid, expired, revoked. Says nothing about whose it has to be.
  */
-export async function verifyZoneToken(token: string, rules: TokenRules, now: number): Promise<ZoneClaims> {
+export async function verifyZoneToken(token: string, rules: TrustedKeys, now: number): Promise<ZoneClaims> {
   const options = { algorithms: [ALGORITHM], currentDate: new Date(now) };
   const key = ({ kid }: CompactJWSHeaderParameters): KeyObject => keyFor(kid, rules);
   const { payload } = await jwtVerify(token, key, options).catch((error: unknown) => {
@@ -48,7 +48,7 @@ export async function verifyZoneToken(token: string, rules: TokenRules, now: num
   return claims;
 }
 
-function keyFor(kid: unknown, { keys }: TokenRules): KeyObject {
+function keyFor(kid: unknown, { keys }: TrustedKeys): KeyObject {
   if (typeof kid !== 'string') throw new Unauthenticated('the zone token has no header "kid" that is a text');
   const key = /^\d{1,15}$/.test(kid) ? keys.get(Number(kid)) : undefined;
   if (key) return key.publicKey;

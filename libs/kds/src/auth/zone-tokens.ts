@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { checkName, FieldPath, Invalid, Unavailable, type Registry, type Violation } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { Expectation, ResourceIndex, ResourceStore } from '@causeway/store';
-import { isTokenId, readRevocations, REVOCATIONS, withRevocation } from './revocations';
+import { isTokenId, parseRevocations, REVOCATIONS, withRevocation } from './revocations';
 import { globalSecretId, isOwnGlobalSecret, putSecret, secretText } from './secret-text';
-import { HIGHEST_SERIAL, makeSigningKey, signingKeyName, signingKeySerial } from './signing-key';
+import { MAX_SERIAL, generateSigningKey, signingKeyName, signingKeySerial } from './signing-key';
 import type { TokenTrust } from './token-trust';
-import { readValidity } from './validity';
+import { parseValidity } from './validity';
 import { CP_SCOPE, SCOPES } from './zone-claims';
 import { signZoneToken } from './zone-token';
 
@@ -31,7 +31,7 @@ export interface IssuedZoneToken {
 }
 
 /** What issuing works with. */
-export interface ZoneTokenParts {
+export interface ZoneTokenOptions {
   readonly store: ResourceStore;
   readonly index: ResourceIndex;
   readonly registry: Registry;
@@ -43,16 +43,16 @@ export interface ZoneTokenParts {
 const TRIES = 10;
 
 /** Issues zone tokens, revokes them and rotates their keys, on any replica of the global (design.md §5 Zone tokens). */
-export class ZoneTokens {
+export class ZoneTokenIssuer {
   constructor(
-    private readonly parts: ZoneTokenParts,
+    private readonly parts: ZoneTokenOptions,
     private readonly trust: TokenTrust,
   ) {}
 
   /** A token signed with the newest key. Throws Invalid, and Unavailable while there is no key to sign with. */
   async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
     const { zone, scope = [CP_SCOPE] } = request;
-    const validity = readValidity(request.validFor);
+    const validity = parseValidity(request.validFor);
     const violations = [
       ...zoneViolations(zone),
       ...scopeViolations(scope),
@@ -78,7 +78,7 @@ export class ZoneTokens {
     await this.untilWritten(async () => {
       const held = await this.parts.store.get(globalSecretId(REVOCATIONS));
       const list = held ? secretText(held) : '';
-      if (readRevocations(list).has(id)) return undefined;
+      if (parseRevocations(list).has(id)) return undefined;
       return { name: REVOCATIONS, text: withRevocation(list, id), expect: held?.revision ?? 'absent' };
     });
     this.parts.logger.info('a zone token was revoked', { id });
@@ -86,7 +86,7 @@ export class ZoneTokens {
 
   /** Makes a signing key that is newer than all others; tokens of the others stay valid. Resolves with its serial. */
   async rotate(): Promise<number> {
-    const text = await makeSigningKey();
+    const text = await generateSigningKey();
     let serial = 0;
     await this.untilWritten(() => {
       serial = this.nextSerial(serial);
@@ -100,7 +100,7 @@ export class ZoneTokens {
   async ensureKey(): Promise<void> {
     if (this.trust.signer) return;
     const name = signingKeyName(this.nextSerial(0));
-    const revision = await this.write({ name, text: await makeSigningKey(), expect: 'absent' });
+    const revision = await this.write({ name, text: await generateSigningKey(), expect: 'absent' });
     if (revision !== undefined)
       this.parts.logger.info('the first signing key of zone tokens was made', { secret: name });
     await this.parts.index.reached(await this.parts.store.head());
@@ -118,8 +118,8 @@ export class ZoneTokens {
     const used = new Set(ids.map(({ name }) => signingKeySerial(name) ?? 0));
     let newest = tried;
     for (const serial of used) newest = Math.max(newest, serial);
-    if (newest < HIGHEST_SERIAL) return newest + 1;
-    let free = tried < HIGHEST_SERIAL ? tried + 1 : 1;
+    if (newest < MAX_SERIAL) return newest + 1;
+    let free = tried < MAX_SERIAL ? tried + 1 : 1;
     while (used.has(free)) free++;
     return free;
   }

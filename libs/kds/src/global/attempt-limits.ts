@@ -2,7 +2,7 @@ import { Unavailable } from '@causeway/resources';
 import { TokenBuckets, type Clock, type Rate } from '@causeway/runtime';
 
 /** Asked for too often; `retryAfter` ms from now it may be asked for again. gRPC says RESOURCE_EXHAUSTED. */
-export class TooMany extends Unavailable {
+export class TooManyAttempts extends Unavailable {
   constructor(
     what: string,
     readonly retryAfter: number,
@@ -45,27 +45,27 @@ export class AttemptLimits {
     this.addresses = new TokenBuckets(rates.address, clock);
   }
 
-  /** A call has come; `address` is empty where the transport has none. Throws TooMany. */
-  knock(address: string): void {
+  /** A call has come; `address` is empty where the transport has none. Throws TooManyAttempts. */
+  countCall(address: string): void {
     const wait = address === '' ? undefined : this.addresses.take(address);
-    if (wait !== undefined) throw new TooMany(`the address ${address} calls too often`, wait);
+    if (wait !== undefined) throw new TooManyAttempts(`the address ${address} calls too often`, wait);
   }
 
   /** The caller could not prove who it is. */
-  refused(address: string): void {
+  countUnauthenticated(address: string): void {
     if (address !== '') this.addresses.charge(address, REFUSED);
   }
 
-  /** A zone that is known shakes hands. Throws TooMany. */
-  handshake(zone: string): void {
+  /** A zone that is known shakes hands. Throws TooManyAttempts. */
+  countHandshake(zone: string): void {
     const wait = this.handshakes.take(zone);
-    if (wait !== undefined) throw new TooMany(`zone ${zone} shakes hands too often`, wait);
+    if (wait !== undefined) throw new TooManyAttempts(`zone ${zone} shakes hands too often`, wait);
   }
 
-  /** A zone that is known opens a stream. Throws TooMany. */
-  stream(zone: string): void {
+  /** A zone that is known opens a stream. Throws TooManyAttempts. */
+  countStream(zone: string): void {
     const wait = this.streams.take(zone);
-    if (wait !== undefined) throw new TooMany(`zone ${zone} opens streams too often`, wait);
+    if (wait !== undefined) throw new TooManyAttempts(`zone ${zone} opens streams too often`, wait);
   }
 }
 

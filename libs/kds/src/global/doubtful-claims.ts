@@ -1,9 +1,9 @@
 import type { JsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { GlobalSyncOptions } from './options';
+import type { GlobalSyncOptions } from './global-sync-options';
 
 /** Where doubtful claims stand beside the log, by zone. */
-export const DOUBTS = 'zone-doubt';
+export const DOUBTFUL_CLAIMS_AREA = 'zone-doubt';
 
 /** One that is repeated is written at most so often, ms (design.md §2.8). */
 const RENEW = 10_000;
@@ -18,13 +18,13 @@ export interface DoubtfulClaim {
   readonly seenAt: number;
 }
 
-type Parts = Pick<GlobalSyncOptions, 'store' | 'clock' | 'logger'>;
+type DoubtfulClaimsOptions = Pick<GlobalSyncOptions, 'store' | 'clock' | 'logger'>;
 
 /** The last doubtful claim of each zone, for the operator to see; gone with the next handshake that makes none. */
 export class DoubtfulClaims {
   private readonly written = new Map<string, DoubtfulClaim>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: DoubtfulClaimsOptions) {}
 
   /** Never rejects. */
   async note(zone: string, doubt: Omit<DoubtfulClaim, 'seenAt'>): Promise<void> {
@@ -45,14 +45,14 @@ export class DoubtfulClaims {
 
   /** Throws Unavailable. */
   async of(zone: string): Promise<DoubtfulClaim | undefined> {
-    const note = await this.parts.store.note(DOUBTS, zone);
+    const note = await this.parts.store.note(DOUBTFUL_CLAIMS_AREA, zone);
     return note && claimIn(note);
   }
 
   private async write(zone: string, value: JsonObject | null): Promise<void> {
     const { store, logger } = this.parts;
     try {
-      await store.write({ changes: [], onRefusal: 'skip', notes: [{ area: DOUBTS, key: zone, value }] });
+      await store.write({ changes: [], onRefusal: 'skip', notes: [{ area: DOUBTFUL_CLAIMS_AREA, key: zone, value }] });
     } catch (error) {
       logger.warn('a doubtful claim could not be noted', { zone, error: errorText(error) });
     }

@@ -8,37 +8,37 @@ import {
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { IndexChange, ResourceIndex } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
-import { LiveAdmissions } from '../auth/live-admissions';
-import type { KindReport } from '../report';
-import { kdsChannelOptions } from '../wire/channel-options';
+import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
+import type { KindReport } from '../session/kind-report';
+import { kdsChannelOptions } from '../wire/kds-service';
 import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
 import { AttemptLimits } from './attempt-limits';
-import { Audience } from './audience';
-import { ConnectionGuard, DEFAULT_CONNECTIONS } from './connection-guard';
+import { FanOut } from './fan-out';
+import { ConnectionAcceptor, DEFAULT_CONNECTIONS } from './connection-acceptor';
 import { DoubtfulClaims } from './doubtful-claims';
-import { ZoneInsights } from './insights';
+import { ZoneInsights } from './zone-insights';
 import { KumaGate } from './kuma-gate';
-import { LiveSessions, type SessionMember } from './live-sessions';
-import type { GlobalSyncOptions } from './options';
+import { LiveSessions, type LiveStream } from './live-sessions';
+import type { GlobalSyncOptions } from './global-sync-options';
 import { RefusedStores } from './refused-stores';
 import type { GlobalParts } from './parts';
-import { StreamEnds } from './stream-ends';
-import { PlainLives } from './plain-lives';
+import { StreamEndings } from './stream-endings';
+import { KumaInstanceIds } from './kuma-instance-ids';
 import { Quarantines } from './quarantines';
 import { RefusalLog } from './refusal-log';
-import { withRelayedKinds } from './relayed-kinds';
-import { unaryFor } from './unary';
-import { Upkeep } from './upkeep';
+import { withRelayedKinds } from '../kuma/relayed-kinds';
+import { unaryHandlers } from './unary-handlers';
+import { SessionReaper } from './session-reaper';
 import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
-import { ZoneDoor } from './zone-door';
-import { ZoneIntake, type IntakeFigures } from './zone-intake';
-import { ZoneStreams, type ArrivedStream, type BytesCall } from './zone-streams';
+import { HandshakeHandler } from './handshake-handler';
+import { InboundCapacity, type InboundMetrics } from '../session/inbound/inbound-capacity';
+import { StreamHandler, type IncomingStream, type BytesCall } from './stream-handler';
 
 /** What zones cost a replica now. */
-export interface ZoneCosts extends IntakeFigures {
+export interface ZoneMetrics extends InboundMetrics {
   /** Bytes that were sent to zones and not answered. */
   readonly unansweredBytes: number;
 }
@@ -50,11 +50,11 @@ export interface GlobalSync extends ZoneDecisions {
   /** A handshake that has arrived by another transport than gRPC. Throws Forbidden, Unavailable. */
   handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse>;
   /** A stream that has arrived by another transport than gRPC; serves it until it ends. */
-  accept(arrived: ArrivedStream): void;
+  accept(arrived: IncomingStream): void;
   /** How far each zone with a stream on this replica is, by zone and kind. */
-  figures(): ReadonlyMap<string, readonly KindReport[]>;
+  reports(): ReadonlyMap<string, readonly KindReport[]>;
   /** What zones cost this replica. */
-  costs(): ZoneCosts;
+  metrics(): ZoneMetrics;
   /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
@@ -66,7 +66,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const options = { ...given, registry: withRelayedKinds(given.registry) };
   const { index, registry, clock } = options;
   const encoder = new ResourceEncoder({ role: 'global' }, options.kuma);
-  const audience = new Audience({
+  const fanOut = new FanOut({
     index,
     registry,
     encoder,
@@ -76,31 +76,31 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const live = new LiveSessions((zone) => void insights.write([zone]));
   const gate = new KumaGate(options);
   const refused = new RefusedStores(options);
-  const ends = new StreamEnds();
-  const intake = new ZoneIntake(clock, options.intake);
+  const endings = new StreamEndings();
+  const inbound = new InboundCapacity(clock, options.inbound);
   const doubts = new DoubtfulClaims(options);
   const quarantines = new Quarantines(index, registry);
-  const insights = new ZoneInsights(options, live, { refused, doubts, ends });
+  const insights = new ZoneInsights(options, live, { refused, doubts, ends: endings });
   const limits = new AttemptLimits(clock, options.attempts);
   const doorParts = { refused, doubts, gate, quarantines, limits };
-  const door = new ZoneDoor(options, live, options.features ?? Object.values(Extension), doorParts);
-  const upkeep = new Upkeep({ options, live, audience, insights, gate });
-  const unsubscribe = followIndex(index, { live, quarantines, gate, audience });
-  const admissions = new LiveAdmissions(options.auth, clock, options.logger);
+  const handshakes = new HandshakeHandler(options, live, options.features ?? Object.values(Extension), doorParts);
+  const reaper = new SessionReaper({ options, live, audience: fanOut, insights, gate });
+  const unsubscribe = followIndex(index, { live, quarantines, gate, fanOut });
+  const admissions = new StreamAuthMonitor(options.auth, clock, options.logger);
   const refusals = new RefusalLog(clock, options.logger);
-  const shared = { gate, options, audience, live, door, admissions, quarantines, refusals, intake, ends };
-  const streams = new ZoneStreams({ plainLives: new PlainLives(), ...shared });
-  const port = zonePort(options, { refusals, streams, door });
-  upkeep.start();
+  const shared = { gate, options, fanOut, live, handshakes, admissions, quarantines, refusals, inbound, endings };
+  const streams = new StreamHandler({ kumaInstances: new KumaInstanceIds(), ...shared });
+  const port = zonePort(options, { refusals, streams, door: handshakes });
+  reaper.start();
   return {
     bind: (host, number, credentials) => port.bind(host, number, credentials),
-    handshake: (request, headers) => door.handshake(request, headers),
+    handshake: (request, headers) => handshakes.handshake(request, headers),
     accept: (arrived) => void streams.serve(arrived),
-    ...figuresOf(live, intake),
+    ...metricsOf(live, inbound),
     insightOf: (resource) => insights.of(resource),
     ...zoneDecisions({ options, live, refused, doubts }),
     close: async () => {
-      upkeep.stop();
+      reaper.stop();
       unsubscribe();
       gate.close();
       admissions.close();
@@ -110,12 +110,12 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
 }
 
-function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'figures' | 'costs'> {
-  const members = (): readonly SessionMember[] => live.names().flatMap((zone) => live.of(zone));
+function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSync, 'reports' | 'metrics'> {
+  const members = (): readonly LiveStream[] => live.names().flatMap((zone) => live.of(zone));
   return {
-    figures: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
-    costs: () => ({
-      ...intake.figures(),
+    reports: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
+    metrics: () => ({
+      ...inbound.metrics(),
       unansweredBytes: members().reduce((sum, member) => sum + member.unanswered(), 0),
     }),
   };
@@ -124,7 +124,7 @@ function figuresOf(live: LiveSessions, intake: ZoneIntake): Pick<GlobalSync, 'fi
 /** What changes in the store means for the streams; until the returned function is called. */
 function followIndex(
   index: ResourceIndex,
-  { live, quarantines, gate, audience }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'audience'>,
+  { live, quarantines, gate, fanOut }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
   return index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
@@ -133,8 +133,8 @@ function followIndex(
       const reason = endingBy(change, quarantines);
       if (reason !== undefined) live.closeZone(change.id.name, reason);
     }
-    if (zones.length > 0) void gate.look();
-    audience.observe(event);
+    if (zones.length > 0) void gate.check();
+    fanOut.observe(event);
   });
 }
 
@@ -155,12 +155,12 @@ interface ZonePort {
 /** What answers at the port. */
 interface PortParts {
   readonly refusals: RefusalLog;
-  readonly streams: ZoneStreams;
-  readonly door: ZoneDoor;
+  readonly streams: StreamHandler;
+  readonly door: HandshakeHandler;
 }
 
 function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, parts: PortParts): ZonePort {
-  const guard = new ConnectionGuard(connections, parts.refusals);
+  const guard = new ConnectionAcceptor(connections, parts.refusals);
   let server: Server | undefined;
   return {
     bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
@@ -176,11 +176,11 @@ function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, part
   };
 }
 
-function serverFor({ refusals, streams, door }: PortParts): Server {
+function serverFor({ refusals, streams, door: handshakes }: PortParts): Server {
   const server = new Server(kdsChannelOptions.server);
-  const unary = unaryFor(refusals);
+  const unary = unaryHandlers(refusals);
   server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers, address) => door.handshake(request, headers, address)),
+    handshake: unary((request: HandshakeRequest, headers, address) => handshakes.handshake(request, headers, address)),
   });
   server.addService(kdsSyncService, {
     globalToZoneSync: (call: BytesCall) => void streams.down(call),

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
 import type { Note } from '@causeway/store';
-import { isWholeLife } from '@causeway/sync';
+import { isIncarnationComplete } from '@causeway/sync';
 import { caughtUp } from '../caught-up';
-import { DEFAULT_HOLD, type GlobalSyncOptions } from './options';
+import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 
 /** Where it stands beside the log which zones have reported in this life of the store. */
 const AREA = 'global-life';
@@ -15,13 +15,13 @@ export function reportedNote(zone: string): { readonly area: string; readonly ke
   return { area: AREA, key: REPORTED + zone };
 }
 
-interface Life {
+interface GateState {
   /** First sight, ms since 1970. */
   readonly since: number;
   readonly open: boolean;
 }
 
-type Parts = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'index' | 'clock' | 'logger' | 'hold'>;
+type KumaGateOptions = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'index' | 'clock' | 'logger' | 'hold'>;
 
 /**
  * Whether Kuma zones may be told of other zones' resources. A Kuma zone deletes what a first state lacks, so a global that
@@ -35,7 +35,7 @@ export class KumaGate {
   private readonly stopped = new AbortController();
   private readonly waiting = new Set<() => void>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: KumaGateOptions) {}
 
   get isOpen(): boolean {
     return this.opened !== undefined && this.opened === this.incarnation;
@@ -49,17 +49,17 @@ export class KumaGate {
 
   /** The whole state of a zone has arrived; never rejects. */
   async reported(zone: string): Promise<void> {
-    await this.look();
+    await this.check();
     const { incarnation } = this;
     if (this.isOpen || incarnation === undefined) return;
     await this.write(REPORTED + zone, { incarnation }).catch((error: unknown) => this.failed(error));
-    await this.look();
+    await this.check();
   }
 
   /** Looks whether it is to be opened; before a zone's first session, or there would be that zone to wait for. Never rejects. */
-  look(): Promise<void> {
+  check(): Promise<void> {
     if (this.isOpen) return Promise.resolve();
-    this.looking = this.looking.then(() => this.lookOnce()).catch((error: unknown) => this.failed(error));
+    this.looking = this.looking.then(() => this.checkOnce()).catch((error: unknown) => this.failed(error));
     return this.looking;
   }
 
@@ -73,22 +73,26 @@ export class KumaGate {
     return this.parts.index.point?.incarnation;
   }
 
-  private async lookOnce(): Promise<void> {
+  private async checkOnce(): Promise<void> {
     const { incarnation } = this;
     if (this.isOpen || incarnation === undefined) return;
-    const { store, index, clock, hold = DEFAULT_HOLD } = this.parts;
+    const { store, index, clock, hold = DEFAULT_ABSENCE_HOLD } = this.parts;
     const notes = await store.notes(AREA);
     const known = lifeIn(notes, incarnation);
     const { since, open } = known ?? { since: clock.now(), open: false };
-    const whole = open || isWholeLife(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
+    const whole =
+      open || isIncarnationComplete(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
     if (!known || whole !== open) await this.write(LIFE, { incarnation, since, open: whole });
-    if (!whole) return this.lookAgain(since + hold);
+    if (!whole) return this.scheduleCheck(since + hold);
     // What was reported to other replicas must be here before it is told.
     await caughtUp(index, await store.head(), this.stopped.signal);
     this.open(incarnation);
   }
 
-  private async zones(notes: readonly Note[], incarnation: string): Promise<Parameters<typeof isWholeLife>[0]> {
+  private async zones(
+    notes: readonly Note[],
+    incarnation: string,
+  ): Promise<Parameters<typeof isIncarnationComplete>[0]> {
     const { sessions, index } = this.parts;
     const known = new Set((await sessions.sessions()).map(({ zone }) => zone));
     const reported = new Set(notes.filter(({ value }) => value?.['incarnation'] === incarnation).map(({ key }) => key));
@@ -105,14 +109,14 @@ export class KumaGate {
     for (const listener of [...this.waiting]) listener();
   }
 
-  private lookAgain(at: number): void {
+  private scheduleCheck(at: number): void {
     const { clock, logger } = this.parts;
     if (!this.timer) {
       const until = new Date(at).toISOString();
       logger.warn('the store is in a new life: Kuma zones hear of others only once all have reported', { until });
     }
     this.timer?.cancel();
-    this.timer = clock.after(at - clock.now(), () => void this.look());
+    this.timer = clock.after(at - clock.now(), () => void this.check());
   }
 
   private write(key: string, value: JsonObject): Promise<unknown> {
@@ -124,7 +128,7 @@ export class KumaGate {
   }
 }
 
-function lifeIn(notes: readonly Note[], incarnation: string): Life | undefined {
+function lifeIn(notes: readonly Note[], incarnation: string): GateState | undefined {
   const value = notes.find(({ key }) => key === LIFE)?.value;
   if (!isJsonObject(value) || value['incarnation'] !== incarnation) return undefined;
   return { since: Number(value['since']), open: value['open'] === true };

@@ -1,8 +1,8 @@
-import type { PendingLife } from '@causeway/sync';
-import type { KindReport } from '../report';
+import type { PendingIncarnation } from '@causeway/sync';
+import type { KindReport } from '../session/kind-report';
 
 /** One stream of a zone on this replica; it lives as long as its session. */
-export interface SessionMember {
+export interface LiveStream {
   readonly session: number;
   readonly direction: 'up' | 'down';
   readonly causeway: boolean;
@@ -13,9 +13,9 @@ export interface SessionMember {
   /** ms since 1970. */
   readonly openedAt: number;
   /** Looks whether the operator has accepted the zone's new life. */
-  heedOperator(): Promise<void>;
+  checkConfirmation(): Promise<void>;
   /** A life of the zone that is not accepted, where its state comes in. */
-  pendingLife(): PendingLife | undefined;
+  pendingIncarnation(): PendingIncarnation | undefined;
   reports(): readonly KindReport[];
   /** Bytes that were sent and not answered. */
   unanswered(): number;
@@ -29,7 +29,7 @@ export type SessionEnd = { readonly since: number; readonly reason: string };
 
 /** The streams of each zone on this replica: a newer session closes the older one's (design.md §5 Reconnect). */
 export class LiveSessions {
-  private readonly zones = new Map<string, Set<SessionMember>>();
+  private readonly zones = new Map<string, Set<LiveStream>>();
   /** The last session of each zone and direction that was entered or replaced. */
   private readonly entered = new Map<string, number>();
   /** How the last session of each zone ended; none while it has its first stream. */
@@ -49,7 +49,7 @@ export class LiveSessions {
   }
 
   /** The open streams of a zone. */
-  of(zone: string): readonly SessionMember[] {
+  of(zone: string): readonly LiveStream[] {
     return [...(this.zones.get(zone) ?? [])];
   }
 
@@ -57,7 +57,7 @@ export class LiveSessions {
    * Adds a stream and closes those of older sessions. False when this session or a later one has had this stream
    * already: what the former stream still writes could not be told from what this one does.
    */
-  enter(zone: string, member: SessionMember): boolean {
+  add(zone: string, member: LiveStream): boolean {
     const key = keyOf(zone, member.direction);
     if (member.session <= (this.entered.get(key) ?? 0)) return false;
     this.closeOlder(zone, member.session, member.direction);
@@ -70,7 +70,7 @@ export class LiveSessions {
   }
 
   /** The first stream to leave ends the session, unless a newer one has taken its place. */
-  leave(zone: string, member: SessionMember, end: SessionEnd): void {
+  remove(zone: string, member: LiveStream, end: SessionEnd): void {
     const members = this.zones.get(zone);
     if (!members?.delete(member)) return;
     const replaced = [...members].some(({ session }) => session > member.session);

@@ -1,26 +1,26 @@
-import type { LiveAdmissions } from '../auth/live-admissions';
-import type { Audience } from './audience';
+import type { StreamAuthMonitor } from '../auth/stream-auth-monitor';
+import type { FanOut } from './fan-out';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
-import type { GlobalSyncOptions } from './options';
-import type { PlainLives } from './plain-lives';
+import type { GlobalSyncOptions } from './global-sync-options';
+import type { KumaInstanceIds } from './kuma-instance-ids';
 import type { Quarantines } from './quarantines';
 import type { RefusalLog } from './refusal-log';
-import type { StreamEnds } from './stream-ends';
-import type { ZoneDoor } from './zone-door';
-import type { ZoneIntake } from './zone-intake';
+import type { StreamEndings } from './stream-endings';
+import type { HandshakeHandler } from './handshake-handler';
+import type { InboundCapacity } from '../session/inbound/inbound-capacity';
 
 /** The parts of one global's sync. */
 export interface GlobalParts {
   readonly options: GlobalSyncOptions;
-  readonly audience: Audience;
+  readonly fanOut: FanOut;
   readonly live: LiveSessions;
-  readonly door: ZoneDoor;
-  readonly plainLives: PlainLives;
+  readonly handshakes: HandshakeHandler;
+  readonly kumaInstances: KumaInstanceIds;
   readonly gate: KumaGate;
-  readonly admissions: LiveAdmissions;
-  readonly intake: ZoneIntake;
-  readonly ends: StreamEnds;
+  readonly admissions: StreamAuthMonitor;
+  readonly inbound: InboundCapacity;
+  readonly endings: StreamEndings;
   readonly quarantines: Quarantines;
   readonly refusals: RefusalLog;
 }

@@ -36,6 +36,6 @@ export class Quarantines {
 
   /** See Quarantine. */
   cutsOf(name: string): (kind: string) => string {
-    return (kind) => this.ofZone(name)?.cut(kind) ?? '';
+    return (kind) => this.ofZone(name)?.digest(kind) ?? '';
   }
 }

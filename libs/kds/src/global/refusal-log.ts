@@ -1,4 +1,4 @@
-import { RecentMap, type Clock, type Logger } from '@causeway/runtime';
+import { BoundedMap, type Clock, type Logger } from '@causeway/runtime';
 
 /** Lines about one caller are at least this far apart, ms. */
 const PAUSE = 10_000;
@@ -6,7 +6,7 @@ const PAUSE = 10_000;
 /** Most callers that are told apart. */
 const MOST_KEYS = 1_000;
 
-interface Told {
+interface LoggedCaller {
   /** By `Clock.elapsed`. */
   readonly at: number;
   /** Lines that were left out since. */
@@ -17,7 +17,7 @@ type Fields = Parameters<Logger['warn']>[1];
 
 /** Writes of refusals one line a caller and 10 s; the next one says how many were left out. */
 export class RefusalLog {
-  private readonly told = new RecentMap<Told>(MOST_KEYS);
+  private readonly told = new BoundedMap<LoggedCaller>(MOST_KEYS);
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed'>,

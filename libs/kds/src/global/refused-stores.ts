@@ -1,9 +1,9 @@
 import { NotFound, type JsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { GlobalSyncOptions } from './options';
+import type { GlobalSyncOptions } from './global-sync-options';
 
 /** Where refusals stand beside the log, by zone. */
-export const REFUSALS = 'zone-refusal';
+export const REFUSED_STORES_AREA = 'zone-refusal';
 
 /** A refused zone tries again within seconds: a refusal that is not renewed for so long is over, ms. */
 const SHOWN = 600_000;
@@ -29,13 +29,13 @@ export interface Adoption {
   readonly formerly: string;
 }
 
-type Parts = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'clock' | 'logger'>;
+type RefusedStoresOptions = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'clock' | 'logger'>;
 
 /** Stores that were refused under a zone's name, the last one a zone, and the operator's answer (design.md §5 Ownership). */
 export class RefusedStores {
   private readonly written = new Map<string, RefusedStore>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: RefusedStoresOptions) {}
 
   /** Notes a refusal, so that the operator sees whom to adopt; never rejects. */
   async note(zone: string, storeId: string, instance: string): Promise<void> {
@@ -46,7 +46,7 @@ export class RefusedStores {
     const refused = { storeId, instance, refusedAt: now };
     this.written.set(zone, refused);
     try {
-      const notes = [{ area: REFUSALS, key: zone, value: { ...refused } }];
+      const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...refused } }];
       await store.write({ changes: [], onRefusal: 'skip', notes });
     } catch (error) {
       logger.warn('a refusal could not be noted', { zone, storeId, error: errorText(error) });
@@ -55,7 +55,7 @@ export class RefusedStores {
 
   /** The store that is refused now; undefined where none is, or the operator has adopted it. */
   async of(zone: string): Promise<RefusedStore | undefined> {
-    const note = await this.parts.store.note(REFUSALS, zone);
+    const note = await this.parts.store.note(REFUSED_STORES_AREA, zone);
     const refused = note && note['adopted'] !== true ? refusedIn(note) : undefined;
     return refused && this.parts.clock.now() - refused.refusedAt <= SHOWN ? refused : undefined;
   }
@@ -68,7 +68,7 @@ export class RefusedStores {
     const { store, sessions, logger } = this.parts;
     const standing = await sessions.session(zone);
     if (!standing) throw new NotFound(`zone ${zone} never had a session with this global`);
-    const note = (await store.note(REFUSALS, zone)) ?? {};
+    const note = (await store.note(REFUSED_STORES_AREA, zone)) ?? {};
     const refused = refusedIn(note);
     const wanted = storeId ?? refused?.storeId ?? '';
     if (await sessions.adopt(zone, wanted)) {
@@ -76,7 +76,7 @@ export class RefusedStores {
     }
     if (refused?.storeId === wanted) {
       // Kept: an adoption that is repeated means the same store.
-      const notes = [{ area: REFUSALS, key: zone, value: { ...note, adopted: true } }];
+      const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...note, adopted: true } }];
       await store.write({ changes: [], onRefusal: 'skip', notes });
     }
     return { zone, storeId: wanted, formerly: standing.storeId };

@@ -1,27 +1,27 @@
 import { crossesZones } from '@causeway/resources';
-import { goesUp, QUARANTINED, type PendingLife } from '@causeway/sync';
-import { PeerBook } from '../peer-book';
-import type { KindReport } from '../report';
-import { IntakeShare } from '../stream/intake-share';
-import { IntakeStream } from '../stream/intake-stream';
-import { IntakeWriter } from '../stream/intake-writer';
-import { LimitedLogger } from '../stream/limited-logger';
-import type { PeerStream } from '../stream/peer-stream';
-import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../wire/bounds';
+import { isKindSentUp, QUARANTINED, type PendingIncarnation } from '@causeway/sync';
+import { PeerState } from '../session/peer-state';
+import type { KindReport } from '../session/kind-report';
+import { InboundShare } from '../session/inbound/inbound-share';
+import { InboundStream } from '../session/inbound/inbound-stream';
+import { InboundApplier } from '../session/inbound/inbound-applier';
+import { RateLimitedLogger } from '../session/rate-limited-logger';
+import type { PeerStream } from '../session/peer-stream';
+import { CHUNKED_BOUNDS, KUMA_BOUNDS } from '../wire/bounds';
 import { dialectOf, Extension } from '../wire/dialect';
 import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
-import { DEFAULT_HOLD } from './options';
+import { DEFAULT_ABSENCE_HOLD } from './global-sync-options';
 import type { GlobalParts } from './parts';
-import type { Entrance } from './zone-door';
+import type { AcceptedStream } from './handshake-handler';
 import type { StreamParts, ZoneStream } from './zone-stream';
 
 /** ZoneToGlobalSync of one session: takes in what a zone has. */
 export class UpStream implements ZoneStream {
-  private readonly entrance: Entrance;
+  private readonly entrance: AcceptedStream;
   private readonly stream: PeerStream;
-  private readonly intake: IntakeStream;
-  private readonly writer: IntakeWriter;
+  private readonly intake: InboundStream;
+  private readonly writer: InboundApplier;
   private readonly forget: () => void;
   private readonly ready: Promise<void>;
   /** Kinds that cross zones and whose whole state has not been stored. */
@@ -30,34 +30,48 @@ export class UpStream implements ZoneStream {
 
   private constructor(
     private readonly parts: GlobalParts,
-    { entrance, stream, inlet }: StreamParts,
-    book: PeerBook,
+    { accepted: entrance, stream, channel: inlet }: StreamParts,
+    book: PeerState,
   ) {
-    const { store, registry, index, clock, logger, propagated, hold = DEFAULT_HOLD } = parts.options;
+    const {
+      store,
+      registry,
+      index,
+      clock,
+      logger,
+      onPropagated: propagated,
+      hold = DEFAULT_ABSENCE_HOLD,
+    } = parts.options;
     const { zone, session, extensions } = entrance;
     this.entrance = entrance;
     this.stream = stream;
-    const { pace, life } = inlet;
-    const share = new IntakeShare({ peer: zone, scheduler: parts.intake.scheduler, index, pace, signal: life.signal });
-    const crossing = registry.kinds.filter((kind) => crossesZones(kind.sync) && goesUp(kind, entrance));
+    const { limiter: pace, lifetime: life } = inlet;
+    const share = new InboundShare({
+      peer: zone,
+      scheduler: parts.inbound.scheduler,
+      index,
+      pace,
+      signal: life.signal,
+    });
+    const crossing = registry.kinds.filter((kind) => crossesZones(kind.sync) && isKindSentUp(kind, entrance));
     this.awaited = new Set(crossing.map(({ name }) => name));
     this.ready = new Promise((resolve) => (this.begin = resolve));
-    const log = LimitedLogger.of(logger.child({ zone, stream: 'up' }), clock);
+    const log = RateLimitedLogger.of(logger.child({ zone, stream: 'up' }), clock);
     const receiver = { role: 'global', from: zone } as const;
-    this.writer = new IntakeWriter({
+    this.writer = new InboundApplier({
       index,
       receiver,
       write: (changes, notes) =>
         share.write(changes, () => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } })),
       isShared: () => share.isShared,
-      book,
+      peerState: book,
       hold,
       clock,
       logger: log,
-      ...(entrance.causeway ? {} : { plainLife: () => parts.plainLives.of(zone) }),
+      ...(entrance.causeway ? {} : { kumaIncarnation: () => parts.kumaInstances.of(zone) }),
     });
-    this.forget = parts.plainLives.await(zone, () => void this.writer.lifeKnown());
-    this.intake = new IntakeStream({
+    this.forget = parts.kumaInstances.onLearnt(zone, () => void this.writer.kumaIncarnationKnown());
+    this.intake = new InboundStream({
       stream,
       receiver,
       zone,
@@ -66,14 +80,14 @@ export class UpStream implements ZoneStream {
       registry,
       index,
       ready: this.ready,
-      refusal: (id) => (parts.quarantines.ofZone(zone)?.holds(id) === true ? QUARANTINED : undefined),
+      refusal: (id) => (parts.quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : undefined),
       writer: this.writer,
-      bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : PLAIN_BOUNDS,
+      bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
       share,
       now: () => clock.now(),
       logger: log,
-      applied: (kind) => this.countReport(kind),
-      ...(propagated ? { propagated } : {}),
+      onApplied: (kind) => this.countReport(kind),
+      ...(propagated ? { onPropagated: propagated } : {}),
     });
   }
 
@@ -84,8 +98,8 @@ export class UpStream implements ZoneStream {
   }
 
   static async begin(parts: GlobalParts, stream: StreamParts): Promise<UpStream> {
-    const { zone } = stream.entrance;
-    const book = await PeerBook.read(parts.options.store, zone, parts.quarantines.cutsOf(zone));
+    const { zone } = stream.accepted;
+    const book = await PeerState.read(parts.options.store, zone, parts.quarantines.cutsOf(zone));
     return new UpStream(parts, stream, book);
   }
 
@@ -103,17 +117,17 @@ export class UpStream implements ZoneStream {
     const { version, instance, registry } = this.parts.options;
     const metadata = { version, config: '', controlPlaneId: instance, features: NODE_FEATURES };
     for (const kind of registry.kinds) {
-      if (!goesUp(kind, { zone, causeway })) continue;
+      if (!isKindSentUp(kind, { zone, causeway })) continue;
       this.stream.write(encodeRequest({ type: 'subscribe', kind: kind.name, zone, metadata, held: {} }));
     }
   }
 
-  heedOperator(): Promise<void> {
-    return this.intake.heedOperator();
+  checkConfirmation(): Promise<void> {
+    return this.intake.checkConfirmation();
   }
 
-  pendingLife(): PendingLife | undefined {
-    return this.intake.pendingLife();
+  pendingIncarnation(): PendingIncarnation | undefined {
+    return this.intake.pendingIncarnation();
   }
 
   reports(): readonly KindReport[] {

@@ -1,9 +1,9 @@
 import { NotFound } from '@causeway/resources';
-import type { PendingLife } from '@causeway/sync';
-import { confirmPeerLife } from '../peer-book';
+import type { PendingIncarnation } from '@causeway/sync';
+import { confirmPeerIncarnation } from '../session/peer-state';
 import type { DoubtfulClaims } from './doubtful-claims';
 import type { LiveSessions } from './live-sessions';
-import type { GlobalSyncOptions } from './options';
+import type { GlobalSyncOptions } from './global-sync-options';
 import type { Adoption, RefusedStores } from './refused-stores';
 
 /** What only an operator can know of a zone. Any replica takes it, and saying it again changes nothing. */
@@ -12,7 +12,7 @@ export interface ZoneDecisions {
    * The zone's new life is the true one, whichever replica has its stream: what it lacks is deleted. Answers with the
    * life, undefined where none is pending. Throws NotFound, Unavailable.
    */
-  confirm(zone: string): Promise<PendingLife | undefined>;
+  confirm(zone: string): Promise<PendingIncarnation | undefined>;
   /** See RefusedStores. */
   adopt(zone: string, storeId?: string): Promise<Adoption>;
   /**
@@ -37,8 +37,8 @@ export function zoneDecisions({ options, live, refused, doubts }: DecisionParts)
       if (!(await options.sessions.session(zone))) {
         throw new NotFound(`zone ${zone} never had a session with this global`);
       }
-      const life = await confirmPeerLife(options.store, zone);
-      await Promise.all(live.of(zone).map((member) => member.heedOperator()));
+      const life = await confirmPeerIncarnation(options.store, zone);
+      await Promise.all(live.of(zone).map((member) => member.checkConfirmation()));
       return life;
     },
     adopt: async (zone, storeId) => {

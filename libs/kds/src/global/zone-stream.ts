@@ -1,14 +1,14 @@
-import type { PendingLife } from '@causeway/sync';
-import type { KindReport } from '../report';
-import type { PeerStream } from '../stream/peer-stream';
-import type { Entrance } from './zone-door';
-import type { ZoneInlet } from './zone-intake';
+import type { PendingIncarnation } from '@causeway/sync';
+import type { KindReport } from '../session/kind-report';
+import type { PeerStream } from '../session/peer-stream';
+import type { AcceptedStream } from './handshake-handler';
+import type { InboundChannel } from '../session/inbound/inbound-capacity';
 
 /** What one direction of a session is made of. */
 export interface StreamParts {
-  readonly entrance: Entrance;
+  readonly accepted: AcceptedStream;
   readonly stream: PeerStream;
-  readonly inlet: ZoneInlet;
+  readonly channel: InboundChannel;
 }
 
 /** One direction of a zone's session on the global. */
@@ -18,11 +18,11 @@ export interface ZoneStream {
   drain(): void;
   /** The index holds everything that was written before; every deletion after `floor` is known. */
   open(floor: number): void;
-  /** Where the zone's state comes in: see IntakeWriter. */
-  heedOperator?(): Promise<void>;
-  pendingLife?(): PendingLife | undefined;
+  /** Where the zone's state comes in: see InboundApplier. */
+  checkConfirmation?(): Promise<void>;
+  pendingIncarnation?(): PendingIncarnation | undefined;
   reports(): readonly KindReport[];
-  /** Where state goes out: see OfferStream. */
+  /** Where state goes out: see OutboundStream. */
   unanswered?(): number;
   blockedSince?(): number | undefined;
   ended(): void;

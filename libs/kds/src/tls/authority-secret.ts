@@ -5,10 +5,10 @@ import { secretText } from '../auth/secret-text';
 import type { CertifiedKey } from './x509';
 
 /** The GlobalSecret that holds the certificate authority of all replicas; it never leaves the global (ADR 3). */
-export const AUTHORITY = 'kds-tls-authority';
+export const AUTHORITY_SECRET = 'kds-tls-authority';
 
 /** A secret read as an authority, or why it is none. The reason never repeats the value. */
-export type AuthorityReading =
+export type ParsedAuthority =
   { readonly ok: true; readonly authority: CertifiedKey } | { readonly ok: false; readonly reason: string };
 
 /** How an authority stands in its secret: both PEM blocks, one after the other. */
@@ -17,7 +17,7 @@ export function authorityText({ certificate, privateKey }: CertifiedKey): string
 }
 
 /** Reads and checks an authority; `now` is ms since 1970. */
-export function readAuthority(secret: Resource, now: number): AuthorityReading {
+export function parseAuthority(secret: Resource, now: number): ParsedAuthority {
   const text = secretText(secret);
   const certificate = block(text, 'CERTIFICATE');
   const privateKey = block(text, '(?:EC )?PRIVATE KEY');

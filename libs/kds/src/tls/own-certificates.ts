@@ -2,12 +2,12 @@ import type { Registry } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { IndexEvent, ResourceIndex, ResourceStore } from '@causeway/store';
 import { globalSecretId, isOwnGlobalSecret, putSecret } from '../auth/secret-text';
-import { AUTHORITY, authorityText, readAuthority, type AuthorityReading } from './authority-secret';
+import { AUTHORITY_SECRET, authorityText, parseAuthority, type ParsedAuthority } from './authority-secret';
 import type { ServerCertificates } from './server-certificates';
-import { makeAuthority, makeServerCertificate, SERVER_LIFE, type CertifiedKey } from './x509';
+import { createAuthority, createServerCertificate, SERVER_VALIDITY, type CertifiedKey } from './x509';
 
 /** What our own certificates are made of. */
-export interface OwnCertificateOptions {
+export interface SelfIssuedCertificateOptions {
   readonly store: ResourceStore;
   readonly index: ResourceIndex;
   readonly registry: Registry;
@@ -20,9 +20,9 @@ export interface OwnCertificateOptions {
 /** How often this machine's names and the age of the certificate are looked at, ms. */
 const LOOK_EVERY = 3_600_000;
 /** A certificate this old is replaced, ms. */
-const RENEWED_AT = SERVER_LIFE / 2;
+const RENEWED_AT = SERVER_VALIDITY / 2;
 
-interface Issued {
+interface IssuedCertificate {
   readonly authority: CertifiedKey;
   readonly server: CertifiedKey;
   readonly names: readonly string[];
@@ -34,7 +34,7 @@ interface Issued {
  * replica signs a certificate for its own names with it (ADR 3). Another authority in the secret, new names and age
  * replace the certificate while it is in use; a deleted authority is made anew.
  */
-export class OwnCertificates implements ServerCertificates {
+export class SelfIssuedCertificates implements ServerCertificates {
   private readonly listeners = new Set<() => void>();
   private readonly unsubscribe: () => void;
   private timer: Timer | undefined;
@@ -42,8 +42,8 @@ export class OwnCertificates implements ServerCertificates {
   private closed = false;
 
   private constructor(
-    private readonly options: OwnCertificateOptions,
-    private issued: Issued,
+    private readonly options: SelfIssuedCertificateOptions,
+    private issued: IssuedCertificate,
     private lastFault: string | undefined,
   ) {
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
@@ -51,13 +51,16 @@ export class OwnCertificates implements ServerCertificates {
   }
 
   /** Resolves when there is a certificate to show. Throws Unavailable. */
-  static async open(options: OwnCertificateOptions): Promise<OwnCertificates> {
+  static async open(options: SelfIssuedCertificateOptions): Promise<SelfIssuedCertificates> {
     const issued = await issueByStored(options);
-    if (issued.ok) return new OwnCertificates(options, issued.issued, undefined);
+    if (issued.ok) return new SelfIssuedCertificates(options, issued.issued, undefined);
     // Who mends the secret needs a control plane that runs: until then zones find a certificate that they do not trust.
-    options.logger.error('zones cannot trust the certificate shown', { secret: AUTHORITY, reason: issued.reason });
-    const own = await issue(options, await makeAuthority(options.clock.now()));
-    return new OwnCertificates(options, own, `${AUTHORITY}: ${issued.reason}`);
+    options.logger.error('zones cannot trust the certificate shown', {
+      secret: AUTHORITY_SECRET,
+      reason: issued.reason,
+    });
+    const own = await issue(options, await createAuthority(options.clock.now()));
+    return new SelfIssuedCertificates(options, own, `${AUTHORITY_SECRET}: ${issued.reason}`);
   }
 
   current(): CertifiedKey {
@@ -84,7 +87,7 @@ export class OwnCertificates implements ServerCertificates {
   }
 
   private observe({ reloaded, changes }: IndexEvent): void {
-    if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && id.name === AUTHORITY)) this.refresh();
+    if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && id.name === AUTHORITY_SECRET)) this.refresh();
   }
 
   private look(): void {
@@ -108,7 +111,7 @@ export class OwnCertificates implements ServerCertificates {
     if (this.closed) return;
     const { options, issued } = this;
     const reading = await ensureAuthority(options);
-    if (!reading.ok) throw new Error(`${AUTHORITY}: ${reading.reason}`);
+    if (!reading.ok) throw new Error(`${AUTHORITY_SECRET}: ${reading.reason}`);
     const { authority } = reading;
     this.lastFault = undefined;
     const same = authority.certificate === issued.authority.certificate;
@@ -122,8 +125,10 @@ export class OwnCertificates implements ServerCertificates {
 
 /** A certificate by the stored authority, or why that makes none. Throws Unavailable. */
 async function issueByStored(
-  options: OwnCertificateOptions,
-): Promise<{ readonly ok: true; readonly issued: Issued } | { readonly ok: false; readonly reason: string }> {
+  options: SelfIssuedCertificateOptions,
+): Promise<
+  { readonly ok: true; readonly issued: IssuedCertificate } | { readonly ok: false; readonly reason: string }
+> {
   const reading = await ensureAuthority(options);
   if (!reading.ok) return reading;
   try {
@@ -133,21 +138,26 @@ async function issueByStored(
   }
 }
 
-async function issue(options: OwnCertificateOptions, authority: CertifiedKey): Promise<Issued> {
+async function issue(options: SelfIssuedCertificateOptions, authority: CertifiedKey): Promise<IssuedCertificate> {
   const names = options.names();
   const at = options.clock.now();
-  return { authority, names, at, server: await makeServerCertificate(authority, { names, now: at }) };
+  return { authority, names, at, server: await createServerCertificate(authority, { names, now: at }) };
 }
 
 /** The stored authority; made where there is none. Throws Unavailable. */
-async function ensureAuthority({ store, registry, clock, logger }: OwnCertificateOptions): Promise<AuthorityReading> {
-  const id = globalSecretId(AUTHORITY);
+async function ensureAuthority({
+  store,
+  registry,
+  clock,
+  logger,
+}: SelfIssuedCertificateOptions): Promise<ParsedAuthority> {
+  const id = globalSecretId(AUTHORITY_SECRET);
   let held = await store.get(id);
   if (!held) {
-    const change = putSecret(registry, AUTHORITY, authorityText(await makeAuthority(clock.now())), 'absent');
+    const change = putSecret(registry, AUTHORITY_SECRET, authorityText(await createAuthority(clock.now())), 'absent');
     await store.write({ changes: [change], onRefusal: 'skip' });
     held = await store.get(id);
-    logger.info('a certificate authority for zones is in the store', { secret: AUTHORITY });
+    logger.info('a certificate authority for zones is in the store', { secret: AUTHORITY_SECRET });
   }
-  return held ? readAuthority(held, clock.now()) : { ok: false, reason: 'it was deleted as soon as it was made' };
+  return held ? parseAuthority(held, clock.now()) : { ok: false, reason: 'it was deleted as soon as it was made' };
 }

@@ -1,15 +1,15 @@
 import { experimental, type ServerCredentials } from '@grpc/grpc-js';
 import type { ServerCertificates } from './server-certificates';
 
-type Listener = Parameters<experimental.CertificateProvider['addIdentityCertificateListener']>[0];
+type IdentityListener = Parameters<experimental.CertificateProvider['addIdentityCertificateListener']>[0];
 
 /**
  * TLS of a server with these certificates, zones showing none. A replaced certificate is shown to whoever connects from
  * then on; what is connected stays.
  */
-export function tlsServer(certificates: ServerCertificates): ServerCredentials {
-  const subscriptions = new Map<Listener, () => void>();
-  const tell = (listener: Listener): void => {
+export function tlsServerCredentials(certificates: ServerCertificates): ServerCredentials {
+  const subscriptions = new Map<IdentityListener, () => void>();
+  const tell = (listener: IdentityListener): void => {
     const { certificate, privateKey } = certificates.current();
     listener({ certificate: Buffer.from(certificate), privateKey: Buffer.from(privateKey) });
   };

@@ -4,15 +4,15 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 import { putSecret } from '../auth/secret-text';
-import { AUTHORITY, authorityText } from './authority-secret';
-import { OwnCertificates } from './own-certificates';
-import { tlsServer } from './server-credentials';
-import { makeAuthority } from './x509';
+import { AUTHORITY_SECRET, authorityText } from './authority-secret';
+import { SelfIssuedCertificates } from './own-certificates';
+import { tlsServerCredentials } from './server-credentials';
+import { createAuthority } from './x509';
 import { globalCredentials } from './zone-credentials';
 
 describe('zones and a global over TLS', () => {
   let global: TestGlobal;
-  let certificates: OwnCertificates;
+  let certificates: SelfIssuedCertificates;
   const zones: TestZone[] = [];
   const join = async (name: string, credentials: () => ChannelCredentials): Promise<TestZone> => {
     const zone = new TestZone(name, { credentials });
@@ -30,11 +30,11 @@ describe('zones and a global over TLS', () => {
   beforeEach(async () => {
     global = new TestGlobal();
     await global.put('Mesh', 'default', {});
-    certificates = await OwnCertificates.open({
+    certificates = await SelfIssuedCertificates.open({
       ...{ store: global.store, index: global.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
       names: () => ['localhost', '127.0.0.1'],
     });
-    global.credentials = tlsServer(certificates);
+    global.credentials = tlsServerCredentials(certificates);
     await global.serve();
   });
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('zones and a global over TLS', () => {
   });
 
   it('a zone that has another authority, or none, or speaks plain text, sends nothing', async () => {
-    const other = (await makeAuthority(Date.now())).certificate;
+    const other = (await createAuthority(Date.now())).certificate;
     const [wrong, none, plain] = await Promise.all([
       join(
         'wrong',
@@ -82,7 +82,9 @@ describe('zones and a global over TLS', () => {
     await joined(east);
     const session = east.sync?.status().session;
     const changed = new Promise<void>((resolve) => certificates.onChange(resolve));
-    await global.write([putSecret(coreKinds, AUTHORITY, authorityText(await makeAuthority(Date.now())), 'any')]);
+    await global.write([
+      putSecret(coreKinds, AUTHORITY_SECRET, authorityText(await createAuthority(Date.now())), 'any'),
+    ]);
     await changed;
     await global.put('Mesh', 'second', {});
     await east.holds(global.id('Mesh', 'second'));

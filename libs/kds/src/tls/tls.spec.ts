@@ -9,12 +9,12 @@ import { coreKinds } from '@causeway/kinds';
 import { MemoryDisk } from '@causeway/store';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { globalSecretId, putSecret, secretText } from '../auth/secret-text';
-import { AUTHORITY, authorityText, readAuthority } from './authority-secret';
+import { AUTHORITY_SECRET, authorityText, parseAuthority } from './authority-secret';
 import { FileCertificates } from './file-certificates';
-import { OwnCertificates } from './own-certificates';
-import { tlsServer } from './server-credentials';
+import { SelfIssuedCertificates } from './own-certificates';
+import { tlsServerCredentials } from './server-credentials';
 import type { ServerCertificates } from './server-certificates';
-import { makeAuthority, makeServerCertificate, SERVER_LIFE } from './x509';
+import { createAuthority, createServerCertificate, SERVER_VALIDITY } from './x509';
 
 const NOW = Date.now();
 const LOCAL = ['localhost', '127.0.0.1'];
@@ -33,7 +33,7 @@ function shown(port: number, ca: string, servername = 'localhost'): Promise<Peer
 async function serving(certificates: ServerCertificates): Promise<{ port: number; stop(): void }> {
   const server = new Server();
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', tlsServer(certificates), (error, bound) =>
+    server.bindAsync('127.0.0.1:0', tlsServerCredentials(certificates), (error, bound) =>
       error ? reject(error) : resolve(bound),
     ),
   );
@@ -42,8 +42,11 @@ async function serving(certificates: ServerCertificates): Promise<{ port: number
 
 describe('certificates', () => {
   it('of a server are signed by the authority, for all its names', async () => {
-    const authority = await makeAuthority(NOW);
-    const { certificate } = await makeServerCertificate(authority, { names: ['global', '10.1.2.3', '::1'], now: NOW });
+    const authority = await createAuthority(NOW);
+    const { certificate } = await createServerCertificate(authority, {
+      names: ['global', '10.1.2.3', '::1'],
+      now: NOW,
+    });
     const [root, server] = [new X509Certificate(authority.certificate), new X509Certificate(certificate)];
     expect([root.ca, server.ca]).toEqual([true, false]);
     expect(server.checkIssued(root) && server.verify(root.publicKey)).toBe(true);
@@ -65,9 +68,9 @@ describe('certificates', () => {
     ['one that has ended', 'ended', /^its certificate ended on /],
     ['one in order', 'good', /^in order$/],
   ])('an authority that is %s', async (_, what, wanted) => {
-    const authority = await makeAuthority(NOW);
-    const server = await makeServerCertificate(authority, { names: LOCAL, now: NOW });
-    const other = await makeAuthority(NOW);
+    const authority = await createAuthority(NOW);
+    const server = await createServerCertificate(authority, { names: LOCAL, now: NOW });
+    const other = await createAuthority(NOW);
     const texts: Record<string, string> = {
       certificate: authority.certificate,
       'other key': authorityText({ ...authority, privateKey: other.privateKey }),
@@ -75,9 +78,9 @@ describe('certificates', () => {
     };
     const text = texts[what] ?? (what === '' ? '' : authorityText(authority));
     const plane = new TestPlane({ role: 'global' });
-    await plane.write([putSecret(coreKinds, AUTHORITY, text === '' ? ' ' : text, 'any')]);
-    const secret = await plane.holds(globalSecretId(AUTHORITY));
-    const reading = readAuthority(secret, what === 'ended' ? NOW + 3_651 * 24 * 3_600_000 : NOW);
+    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, text === '' ? ' ' : text, 'any')]);
+    const secret = await plane.holds(globalSecretId(AUTHORITY_SECRET));
+    const reading = parseAuthority(secret, what === 'ended' ? NOW + 3_651 * 24 * 3_600_000 : NOW);
     expect(reading.ok ? 'in order' : reading.reason).toMatch(wanted);
     await plane.close();
   });
@@ -86,8 +89,8 @@ describe('certificates', () => {
 describe("a global's own certificates", () => {
   const disk = new MemoryDisk();
   let plane: TestPlane;
-  const open = (at: TestPlane, names = LOCAL, clock = systemClock): Promise<OwnCertificates> =>
-    OwnCertificates.open({
+  const open = (at: TestPlane, names = LOCAL, clock = systemClock): Promise<SelfIssuedCertificates> =>
+    SelfIssuedCertificates.open({
       ...{ store: at.store, index: at.index, registry: coreKinds, logger: silentLogger, clock },
       names: () => [...names],
     });
@@ -112,7 +115,7 @@ describe("a global's own certificates", () => {
       const server = await serving(certificates);
       expect(await shown(server.port, one.authority())).toMatchObject({ subject: { CN: 'Causeway global' } });
       expect(await shown(server.port, one.authority(), 'elsewhere')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
-      expect(await shown(server.port, (await makeAuthority(NOW)).certificate)).toMatch(/SELF_SIGNED|UNABLE_TO/);
+      expect(await shown(server.port, (await createAuthority(NOW)).certificate)).toMatch(/SELF_SIGNED|UNABLE_TO/);
       server.stop();
       certificates.close();
     }
@@ -123,9 +126,9 @@ describe("a global's own certificates", () => {
     const certificates = await open(plane);
     const server = await serving(certificates);
     const former = certificates.authority();
-    const authority = await makeAuthority(NOW);
+    const authority = await createAuthority(NOW);
     const replaced = changed(certificates);
-    await plane.write([putSecret(coreKinds, AUTHORITY, authorityText(authority), 'any')]);
+    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, authorityText(authority), 'any')]);
     await replaced;
     expect(certificates.authority().trim()).toBe(authority.certificate.trim());
     expect(await shown(server.port, certificates.authority())).toMatchObject({ subject: { CN: 'Causeway global' } });
@@ -140,22 +143,22 @@ describe("a global's own certificates", () => {
     const certificates = await open(plane);
     const former = certificates.authority();
     const replaced = changed(certificates);
-    await plane.write([{ type: 'delete', id: globalSecretId(AUTHORITY), expect: 'any' }]);
+    await plane.write([{ type: 'delete', id: globalSecretId(AUTHORITY_SECRET), expect: 'any' }]);
     await replaced;
     expect(certificates.authority()).not.toBe(former);
-    expect(secretText(await plane.holds(globalSecretId(AUTHORITY)))).toContain(certificates.authority().trim());
+    expect(secretText(await plane.holds(globalSecretId(AUTHORITY_SECRET)))).toContain(certificates.authority().trim());
     certificates.close();
   });
 
   it('stay as they are while the secret holds no authority; a start then serves until it is mended', async () => {
     const certificates = await open(plane);
-    const [former, text] = [certificates.current(), secretText(await plane.holds(globalSecretId(AUTHORITY)))];
-    await plane.write([putSecret(coreKinds, AUTHORITY, 'no authority', 'any')]);
+    const [former, text] = [certificates.current(), secretText(await plane.holds(globalSecretId(AUTHORITY_SECRET)))];
+    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, 'no authority', 'any')]);
     const started = await open(plane);
     expect(certificates.current()).toBe(former);
     expect(started.authority()).not.toBe(certificates.authority());
     const mended = changed(started);
-    await plane.write([putSecret(coreKinds, AUTHORITY, text, 'any')]);
+    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, text, 'any')]);
     await mended;
     expect(started.authority()).toBe(certificates.authority());
     certificates.close();
@@ -167,7 +170,7 @@ describe("a global's own certificates", () => {
     const certificates = await open(plane, LOCAL, clock);
     const [first, authority] = [certificates.current(), certificates.authority()];
     const renewed = changed(certificates);
-    clock.advance(SERVER_LIFE / 2 + 3_600_000);
+    clock.advance(SERVER_VALIDITY / 2 + 3_600_000);
     await renewed;
     expect(certificates.current()).not.toBe(first);
     expect(certificates.authority()).toBe(authority);
@@ -193,8 +196,8 @@ describe("an operator's own certificate", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   async function writePair(chained = true): Promise<string> {
-    const authority = await makeAuthority(NOW);
-    const { certificate, privateKey } = await makeServerCertificate(authority, { names: LOCAL, now: NOW });
+    const authority = await createAuthority(NOW);
+    const { certificate, privateKey } = await createServerCertificate(authority, { names: LOCAL, now: NOW });
     writeFileSync(certificateFile, chained ? `${certificate}\n${authority.certificate}\n` : certificate);
     writeFileSync(keyFile, privateKey);
     return authority.certificate;
@@ -220,7 +223,7 @@ describe("an operator's own certificate", () => {
     await writePair();
     const certificates = new FileCertificates({ certificateFile, keyFile, clock, logger: silentLogger });
     const former = certificates.current();
-    const other = await makeServerCertificate(await makeAuthority(NOW), { names: LOCAL, now: NOW });
+    const other = await createServerCertificate(await createAuthority(NOW), { names: LOCAL, now: NOW });
     writeFileSync(certificateFile, other.certificate);
     clock.advance(5_000);
     expect(certificates.current()).toBe(former);
@@ -243,7 +246,7 @@ describe("an operator's own certificate", () => {
     ['are no PEM', async () => writeFileSync(keyFile, 'key'), /must hold a certificate and its key in PEM/],
     [
       'do not belong together',
-      async () => writeFileSync(keyFile, (await makeAuthority(NOW)).privateKey),
+      async () => writeFileSync(keyFile, (await createAuthority(NOW)).privateKey),
       /the key in .* is not that of the certificate/,
     ],
   ])('is refused at the start when its files %s', async (_, spoil, wanted) => {

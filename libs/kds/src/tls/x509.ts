@@ -4,9 +4,9 @@ import type * as X509 from '@peculiar/x509';
 
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY = 24 * 3_600_000;
-const AUTHORITY_LIFE = 3_650 * DAY;
+const AUTHORITY_VALIDITY = 3_650 * DAY;
 /** How long a certificate of a replica is valid, ms; it is made anew well before. */
-export const SERVER_LIFE = 90 * DAY;
+export const SERVER_VALIDITY = 90 * DAY;
 /** Certificates are valid from before now: clocks differ. */
 const BACKDATED = DAY;
 
@@ -32,12 +32,12 @@ async function library(): Promise<typeof X509> {
 }
 
 /** A certificate authority of its own, for 10 years, that may sign servers and nothing else. */
-export async function makeAuthority(now: number): Promise<CertifiedKey> {
+export async function createAuthority(now: number): Promise<CertifiedKey> {
   const x509 = await library();
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=Causeway zones, O=Causeway',
-    ...validity(now, AUTHORITY_LIFE),
+    ...validity(now, AUTHORITY_VALIDITY),
     keys,
     signingAlgorithm: CURVE,
     extensions: [
@@ -50,7 +50,7 @@ export async function makeAuthority(now: number): Promise<CertifiedKey> {
 }
 
 /** A certificate of a server under these names, signed by the authority. */
-export async function makeServerCertificate(
+export async function createServerCertificate(
   authority: CertifiedKey,
   subject: CertificateSubject,
 ): Promise<CertifiedKey> {
@@ -61,7 +61,7 @@ export async function makeServerCertificate(
   const certificate = await x509.X509CertificateGenerator.create({
     subject: 'CN=Causeway global, O=Causeway',
     issuer: issuer.subject,
-    ...validity(subject.now, SERVER_LIFE),
+    ...validity(subject.now, SERVER_VALIDITY),
     publicKey: keys.publicKey,
     signingKey: await imported(authority.privateKey),
     signingAlgorithm: CURVE,

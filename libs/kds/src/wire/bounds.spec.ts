@@ -1,9 +1,9 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { BeyondBounds, CHUNKED_BOUNDS, PLAIN_BOUNDS, REQUEST_BOUNDS } from './bounds';
+import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, REQUEST_BOUNDS } from './bounds';
 import { CAUSEWAY_DIALECT } from './dialect';
 import { decodeRequest, encodeRequest, type SubscribeRequest } from './request';
 import { ResourceEncoder } from './resource-encoder';
-import { decodeResponse, encodeResponse, openResponse, Unreadable } from './response';
+import { decodeResponse, encodeResponse, openResponse, MalformedMessage } from './response';
 import type { WireResource } from './wire-resource';
 
 const HEAD = { kind: 'MeshService', nonce: '1', controlPlane: 'east' };
@@ -25,31 +25,31 @@ describe('a response', () => {
   it('is refused whole when it is too large, or has too many parts', () => {
     const [resource, removal] = ['1200', '3200'];
     expect(() => openResponse(Buffer.alloc(CHUNKED_BOUNDS.bytes + 1), CHUNKED_BOUNDS)).toThrow(
-      new BeyondBounds('a response has 2097153 bytes; at most 2097152 are taken'),
+      new BoundsExceeded('a response has 2097153 bytes; at most 2097152 are taken'),
     );
     for (const part of [resource, removal]) {
-      expect(() => openResponse(repeated(part, 50_000), CHUNKED_BOUNDS)).toThrow(BeyondBounds);
-      expect(() => openResponse(repeated(part, 50_000), PLAIN_BOUNDS)).not.toThrow();
-      expect(() => openResponse(repeated(part, 1_000_000), PLAIN_BOUNDS)).toThrow(BeyondBounds);
+      expect(() => openResponse(repeated(part, 50_000), CHUNKED_BOUNDS)).toThrow(BoundsExceeded);
+      expect(() => openResponse(repeated(part, 50_000), KUMA_BOUNDS)).not.toThrow();
+      expect(() => openResponse(repeated(part, 1_000_000), KUMA_BOUNDS)).toThrow(BoundsExceeded);
     }
     const gone = Array.from({ length: 20_001 }, () => ({ mesh: '', zone: '', namespace: '', name: 'a' }));
     const marked = encodeResponse({ ...HEAD, resources: [], removed: [], position: { ...MARK, gone } });
     expect(() => openResponse(marked, CHUNKED_BOUNDS)).toThrow(/a mark of state has more than 20000 parts/);
     const named = encodeResponse({ ...HEAD, kind: 'k'.repeat(254), resources: [], removed: [] });
-    expect(() => openResponse(named, PLAIN_BOUNDS)).toThrow(/at most 253/);
+    expect(() => openResponse(named, KUMA_BOUNDS)).toThrow(/at most 253/);
   });
 
   it('that is no message says so', () => {
-    expect(() => openResponse(Buffer.from('ffffff', 'hex'), PLAIN_BOUNDS)).toThrow(Unreadable);
+    expect(() => openResponse(Buffer.from('ffffff', 'hex'), KUMA_BOUNDS)).toThrow(MalformedMessage);
     // A resource that ends before its length.
-    expect(() => openResponse(Buffer.from('1205aa', 'hex'), PLAIN_BOUNDS)).toThrow(Unreadable);
-    expect(() => decodeResponse(Buffer.from('1202ffff', 'hex'), CAUSEWAY_DIALECT)).toThrow(Unreadable);
+    expect(() => openResponse(Buffer.from('1205aa', 'hex'), KUMA_BOUNDS)).toThrow(MalformedMessage);
+    expect(() => decodeResponse(Buffer.from('1202ffff', 'hex'), CAUSEWAY_DIALECT)).toThrow(MalformedMessage);
   });
 
   it('says the same whatever the order of its parts', () => {
     const bytes = encodeResponse({ ...HEAD, resources: [], removed: [{ name: 'a', mesh: 'm' }] });
     const moved = Buffer.concat([repeated('1200', 2), bytes, repeated('1200', 1)]);
-    const { entries, ...head } = openResponse(moved, PLAIN_BOUNDS);
+    const { entries, ...head } = openResponse(moved, KUMA_BOUNDS);
     expect(entries).toHaveLength(3);
     expect(head).toEqual({ ...HEAD, removed: [{ name: 'a', mesh: 'm' }] });
   });

@@ -3,10 +3,10 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 const MIB = 1024 * 1024;
 
 /** Most fields of a resource's envelope, labels counted each. */
-export const MOST_META_FIELDS = 4_096;
+export const MAX_META_FIELDS = 4_096;
 
 /** Longest name of a kind. */
-export const MOST_KIND_LENGTH = 253;
+export const MAX_KIND_LENGTH = 253;
 
 /** What one response may hold. */
 export interface ResponseBounds {
@@ -18,7 +18,7 @@ export interface ResponseBounds {
 }
 
 /** Of a plain Kuma peer: all of a kind comes in one message. */
-export const PLAIN_BOUNDS: ResponseBounds = { bytes: 10 * MIB, items: 100_000, resource: 1.5 * MIB };
+export const KUMA_BOUNDS: ResponseBounds = { bytes: 10 * MIB, items: 100_000, resource: 1.5 * MIB };
 
 /** Of a peer with cw-chunk: pieces of 256 KiB, or one resource that is larger. */
 export const CHUNKED_BOUNDS: ResponseBounds = { bytes: 2 * MIB, items: 20_000, resource: 1.5 * MIB };
@@ -30,11 +30,11 @@ export const REQUEST_BOUNDS = { bytes: 2 * MIB, fields: 10_000, results: 25_000,
 export const UNBOUNDED: ResponseBounds = { bytes: Infinity, items: Infinity, resource: Infinity };
 
 /** A message that goes beyond a bound: who sent it is at fault, and the stream ends with this reason. */
-export class BeyondBounds extends Error {}
+export class BoundsExceeded extends Error {}
 
-/** Throws BeyondBounds for more bytes than `most`. */
-export function boundBytes(what: string, bytes: number, most: number): void {
-  if (bytes > most) throw new BeyondBounds(`${what} has ${bytes} bytes; at most ${most} are taken`);
+/** Throws BoundsExceeded for more bytes than `most`. */
+export function checkBytes(what: string, bytes: number, most: number): void {
+  if (bytes > most) throw new BoundsExceeded(`${what} has ${bytes} bytes; at most ${most} are taken`);
 }
 
 /** A field of a message, its content undecoded; empty for fields that are not length-delimited. */
@@ -48,13 +48,13 @@ export interface WireField {
 const NOTHING = new Uint8Array(0);
 
 /**
- * The fields of a message, not of those in it. Throws BeyondBounds for more than `most`, and what cannot be read. A field
+ * The fields of a message, not of those in it. Throws BoundsExceeded for more than `most`, and what cannot be read. A field
  * costs about as much as its tag, so a message of millions of empty parts is refused before any of them is made.
  */
 export function* fieldsOf(what: string, bytes: Uint8Array, most: number): Generator<WireField> {
   const reader = new BinaryReader(bytes);
   for (let count = 1; reader.pos < reader.len; count++) {
-    if (count > most) throw new BeyondBounds(`${what} has more than ${most} parts`);
+    if (count > most) throw new BoundsExceeded(`${what} has more than ${most} parts`);
     const start = reader.pos;
     const [number, type] = reader.tag();
     if (type === WireType.LengthDelimited) {
@@ -68,6 +68,6 @@ export function* fieldsOf(what: string, bytes: Uint8Array, most: number): Genera
 }
 
 /** Throws as `fieldsOf` does. */
-export function boundFields(what: string, bytes: Uint8Array, most: number): void {
+export function checkFields(what: string, bytes: Uint8Array, most: number): void {
   for (const field of fieldsOf(what, bytes, most)) void field;
 }

@@ -10,7 +10,7 @@ import {
   type Labels,
 } from '@causeway/resources';
 import type { CopyFacts } from '@causeway/store';
-import { kumaLanguage } from './language/languages';
+import { kumaTranslation } from '../kuma/translations';
 import { CREATION_ORDER_LABEL } from './outgoing';
 import type { WireResource } from './wire-resource';
 
@@ -63,7 +63,7 @@ function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Ident
 }
 
 function attributed({ kind, spec }: WireResource, sender: Sender): JsonObject {
-  const { attribute } = kumaLanguage(kind);
+  const { withOriginZone: attribute } = kumaTranslation(kind);
   return sender.role === 'zone' && attribute !== undefined ? attribute(spec, sender.zone) : spec;
 }
 

@@ -7,7 +7,7 @@ import { ResourceEncoder } from './resource-encoder';
 import { decodeResponse, encodeResponse, type IncomingResponse } from './response';
 import { formatWireKey } from './wire-resource';
 
-const FOLDER = join(__dirname, '../../../kds/testdata/golden');
+const FOLDER = join(__dirname, '../../testdata/golden');
 
 interface Recorded {
   readonly message: string;

@@ -12,19 +12,19 @@ const GRACE_LABEL = 'kuma.io/deletion-grace-period-started-at';
  * A resource as it leaves this control plane: named by hash, labelled with its origin as the receiver sees it
  * (kds.md §4.2 down, §4.3 up). Status goes up, not down.
  */
-export function wireResource(resource: Resource, cp: ControlPlane, dialect: Dialect): WireResource {
+export function toWireResource(resource: Resource, cp: ControlPlane, dialect: Dialect): WireResource {
   const labels = outgoingLabels(resource, cp, dialect);
   const { id, spec, status } = resource;
   const wire = { kind: id.kind, mesh: id.mesh, name: wireName({ ...id, labels }), labels, spec };
   return {
     ...wire,
-    ...(status !== undefined && (cp.role === 'zone' || statusGoesDown(id.kind)) ? { status } : {}),
+    ...(status !== undefined && (cp.role === 'zone' || isStatusSentDown(id.kind)) ? { status } : {}),
     ...(dialect.meta ? { meta: metaOf(resource) } : {}),
   };
 }
 
 /** Whether zones are told the status that the global wrote: of Zones, for their lost state (design.md §5 Lost zone). */
-export function statusGoesDown(kind: string): boolean {
+export function isStatusSentDown(kind: string): boolean {
   return kind === 'Zone';
 }
 

@@ -1,5 +1,5 @@
 import { DeltaDiscoveryRequest, type Status } from '@causeway/proto-gen';
-import { BeyondBounds, boundBytes, boundFields, fieldsOf, MOST_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
+import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
 import { decodeResult, encodeResult, type AppliedResult } from './results';
 
@@ -48,7 +48,7 @@ export function encodeRequest(request: WireRequest): Buffer {
   return Buffer.from(DeltaDiscoveryRequest.encode({ ...base, ...specifics(request) }).finish());
 }
 
-/** Throws BeyondBounds, and when the message as a whole cannot be read. */
+/** Throws BoundsExceeded, and when the message as a whole cannot be read. */
 export function decodeRequest(bytes: Uint8Array): WireRequest {
   boundRequest(bytes);
   const message = DeltaDiscoveryRequest.decode(bytes);
@@ -71,12 +71,12 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
 
 /** Before anything of it is made. */
 function boundRequest(bytes: Uint8Array): void {
-  boundBytes('a request', bytes.length, REQUEST_BOUNDS.bytes);
+  checkBytes('a request', bytes.length, REQUEST_BOUNDS.bytes);
   for (const { number, content } of fieldsOf('a request', bytes, REQUEST_BOUNDS.fields)) {
-    if (number === Field.node) boundBytes('the node of a request', content.length, REQUEST_BOUNDS.node);
-    if (number === Field.errorDetail) boundFields('the answer to a response', content, REQUEST_BOUNDS.results);
-    if (number === Field.typeUrl && content.length > MOST_KIND_LENGTH) {
-      throw new BeyondBounds(`the name of a kind has ${content.length} bytes; at most ${MOST_KIND_LENGTH}`);
+    if (number === Field.node) checkBytes('the node of a request', content.length, REQUEST_BOUNDS.node);
+    if (number === Field.errorDetail) checkFields('the answer to a response', content, REQUEST_BOUNDS.results);
+    if (number === Field.typeUrl && content.length > MAX_KIND_LENGTH) {
+      throw new BoundsExceeded(`the name of a kind has ${content.length} bytes; at most ${MAX_KIND_LENGTH}`);
     }
   }
 }

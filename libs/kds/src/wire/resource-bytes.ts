@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
-import type { BackwardBytes } from './backward-bytes';
-import type { Payload } from './payload';
+import type { ReverseWriter } from './reverse-writer';
+import type { Payload } from '../kuma/payload';
 import { formatWireKey, type WireMeta, type WireResource } from './wire-resource';
 
 /** Type URL of what travels in a discovery Resource (kds.md §2.4). */
@@ -24,14 +24,14 @@ export interface ResourceBytes {
 }
 
 /** What a resource is made of once spec and status are said in the peer's language. */
-export interface SaidResource {
+export interface TranslatedResource {
   readonly resource: Omit<WireResource, 'spec' | 'status'>;
   readonly spec: Payload;
   readonly status: string | undefined;
 }
 
 /** Writes the discovery Resource around the KumaResource (kds.md Appendix B); labels sorted, so bytes are stable. */
-export function writeResource(out: BackwardBytes, said: SaidResource): ResourceBytes {
+export function writeResource(out: ReverseWriter, said: TranslatedResource): ResourceBytes {
   out.reset();
   out.field(Entry.name, formatWireKey(said.resource));
   const any = out.length;
@@ -45,7 +45,7 @@ export function writeResource(out: BackwardBytes, said: SaidResource): ResourceB
   return { version, entry: Buffer.from(out.written(0)) };
 }
 
-function writeKumaResource(out: BackwardBytes, { resource, spec, status }: SaidResource): void {
+function writeKumaResource(out: ReverseWriter, { resource, spec, status }: TranslatedResource): void {
   if (status !== undefined) writeAny(out, KumaField.status, { typeUrl: '', value: status });
   writeAny(out, KumaField.spec, spec);
   const meta = out.length;
@@ -56,14 +56,14 @@ function writeKumaResource(out: BackwardBytes, { resource, spec, status }: SaidR
   out.close(KumaField.meta, meta);
 }
 
-function writeAny(out: BackwardBytes, field: number, { typeUrl, value }: Payload): void {
+function writeAny(out: ReverseWriter, field: number, { typeUrl, value }: Payload): void {
   const since = out.length;
   if (value.length > 0) out.field(AnyField.value, value);
   if (typeUrl !== '') out.field(AnyField.typeUrl, typeUrl);
   out.close(field, since);
 }
 
-function writeLabels(out: BackwardBytes, labels: WireResource['labels']): void {
+function writeLabels(out: ReverseWriter, labels: WireResource['labels']): void {
   for (const key of Object.keys(labels).sort().reverse()) {
     const since = out.length;
     out.field(LabelField.value, labels[key] ?? '');

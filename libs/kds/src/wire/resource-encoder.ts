@@ -1,10 +1,10 @@
 import type { ControlPlane, Resource } from '@causeway/resources';
-import { BackwardBytes } from './backward-bytes';
+import { ReverseWriter } from './reverse-writer';
 import type { Dialect } from './dialect';
-import type { KumaOptions } from './language/kuma-language';
-import { wireResource } from './outgoing';
-import { isWithheldSecret, publicHalf } from './outgoing-secret';
-import { sayPayload, sayStatus } from './payload';
+import type { KumaOptions } from '../kuma/translation';
+import { toWireResource } from './outgoing';
+import { isWithheldSecret, withPublicKeyOnly } from '../kuma/secrets';
+import { encodeSpec, encodeStatus } from '../kuma/payload';
 import { writeResource, type ResourceBytes } from './resource-bytes';
 import type { WireKey, WireResource } from './wire-resource';
 
@@ -23,7 +23,7 @@ export type Encoding =
  */
 export class ResourceEncoder {
   private readonly known = new WeakMap<Resource, Encoding[]>();
-  private readonly out = new BackwardBytes();
+  private readonly out = new ReverseWriter();
 
   constructor(
     private readonly cp: ControlPlane,
@@ -34,19 +34,19 @@ export class ResourceEncoder {
   encode(resource: Resource, dialect: Dialect): Encoding {
     const encodings = this.encodingsOf(resource);
     const slot = (dialect.json ? 1 : 0) + (dialect.meta ? 2 : 0);
-    return (encodings[slot] ??= this.encodeWire(wireResource(resource, this.cp, dialect), dialect));
+    return (encodings[slot] ??= this.encodeWire(toWireResource(resource, this.cp, dialect), dialect));
   }
 
   /** The bytes of a resource that is in no store, such as Config; not remembered. */
   encodeWire(wire: WireResource, dialect: Dialect): Encoding {
     try {
       if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
-      const resource = publicHalf(wire);
+      const resource = withPublicKeyOnly(wire);
       const { kind, name, mesh } = resource;
       const said = {
         resource,
-        spec: sayPayload(resource, dialect, this.options),
-        status: sayStatus(resource, dialect),
+        spec: encodeSpec(resource, dialect, this.options),
+        status: encodeStatus(resource, dialect),
       };
       return { ok: true, resource: { kind, name, mesh, ...writeResource(this.out, said) } };
     } catch (error) {

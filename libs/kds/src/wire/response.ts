@@ -1,16 +1,16 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryResponse, DiscoveryResource, StateMark } from '@causeway/proto-gen';
 import {
-  boundBytes,
-  boundFields,
-  BeyondBounds,
+  checkBytes,
+  checkFields,
+  BoundsExceeded,
   fieldsOf,
-  MOST_KIND_LENGTH,
+  MAX_KIND_LENGTH,
   UNBOUNDED,
   type ResponseBounds,
 } from './bounds';
 import type { Dialect } from './dialect';
-import { readResource, type Received } from './incoming';
+import { decodeResource, type DecodedResource } from './resource-decoder';
 import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
 import type { ResourceBytes } from './resource-bytes';
 
@@ -21,7 +21,7 @@ const Field = { systemVersion: 1, resources: 2, typeUrl: 4, nonce: 5, removed: 6
 const CONTROL_PLANE_IDENTIFIER = 1;
 
 /** Parts of a response that are neither resources nor removals: more make no sense. */
-const HEAD_PARTS = 100;
+const MAX_HEAD_FIELDS = 100;
 
 /** Where a piece of state stands: which state, cut how, and whether more of it follows (cw-chunk, cw-resume). */
 export interface StatePosition {
@@ -40,7 +40,7 @@ export interface StatePosition {
 }
 
 /** Longest text of a mark: hashes, ids and MACs are shorter. */
-const MARK_TEXT = 200;
+const MAX_MARK_TEXT = 200;
 
 /** A resource of the message's kind that is no more. */
 export interface GoneResource {
@@ -66,7 +66,7 @@ export interface OutgoingResponse extends ResponseHead {
 }
 
 export interface IncomingResponse extends ResponseHead {
-  readonly resources: readonly Received[];
+  readonly resources: readonly DecodedResource[];
   readonly removed: readonly WireKey[];
 }
 
@@ -83,7 +83,7 @@ export function responseSize(response: OutgoingResponse): number {
 }
 
 /** A message that is no message: the stream is of no use. */
-export class Unreadable extends Error {}
+export class MalformedMessage extends Error {}
 
 /** A response whose resources are still bytes. */
 export interface OpenedResponse extends ResponseHead {
@@ -91,30 +91,30 @@ export interface OpenedResponse extends ResponseHead {
   readonly entries: readonly Uint8Array[];
 }
 
-/** Reads what a response says beside its resources; those are only found. Throws BeyondBounds, Unreadable. */
+/** Reads what a response says beside its resources; those are only found. Throws BoundsExceeded, Unreadable. */
 export function openResponse(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
-  return orUnreadable(() => open(bytes, bounds));
+  return orMalformed(() => open(bytes, bounds));
 }
 
-function orUnreadable<T>(read: () => T): T {
+function orMalformed<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof BeyondBounds) throw error;
-    throw new Unreadable(`response cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+    if (error instanceof BoundsExceeded) throw error;
+    throw new MalformedMessage(`response cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }
 }
 
 function open(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
-  boundBytes('a response', bytes.length, bounds.bytes);
+  checkBytes('a response', bytes.length, bounds.bytes);
   const { head, entries } = split(bytes, bounds.items);
   const message = DeltaDiscoveryResponse.decode(head);
-  if (message.typeUrl.length > MOST_KIND_LENGTH) {
-    throw new BeyondBounds(`the name of a kind has ${message.typeUrl.length} characters; at most ${MOST_KIND_LENGTH}`);
+  if (message.typeUrl.length > MAX_KIND_LENGTH) {
+    throw new BoundsExceeded(`the name of a kind has ${message.typeUrl.length} characters; at most ${MAX_KIND_LENGTH}`);
   }
-  const position = readPosition(message, bounds);
+  const position = decodePosition(message, bounds);
   return {
     kind: message.typeUrl,
     nonce: message.nonce,
@@ -126,15 +126,15 @@ function open(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
 }
 
 /** Reads one of a response's entries. Throws Unreadable when it is no resource at all. */
-export function readEntry(kind: string, entry: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): Received {
-  const outer = orUnreadable(() => DiscoveryResource.decode(entry));
-  return readResource(kind, outer, dialect, bounds.resource);
+export function decodeEntry(kind: string, entry: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): DecodedResource {
+  const outer = orMalformed(() => DiscoveryResource.decode(entry));
+  return decodeResource(kind, outer, dialect, bounds.resource);
 }
 
-/** A response with all its resources. Throws as `openResponse` and `readEntry` do. */
+/** A response with all its resources. Throws as `openResponse` and `decodeEntry` do. */
 export function decodeResponse(bytes: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): IncomingResponse {
   const { entries, ...head } = openResponse(bytes, bounds);
-  return { ...head, resources: entries.map((entry) => readEntry(head.kind, entry, dialect, bounds)) };
+  return { ...head, resources: entries.map((entry) => decodeEntry(head.kind, entry, dialect, bounds)) };
 }
 
 /** A message without its resources, and those. */
@@ -144,7 +144,7 @@ function split(
 ): { readonly head: Uint8Array; readonly entries: readonly Uint8Array[] } {
   const entries: Uint8Array[] = [];
   const head: Uint8Array[] = [];
-  for (const field of fieldsOf('a response', bytes, items + HEAD_PARTS)) {
+  for (const field of fieldsOf('a response', bytes, items + MAX_HEAD_FIELDS)) {
     if (field.number === Field.resources) entries.push(field.content);
     else head.push(bytes.subarray(field.start, field.end));
   }
@@ -152,7 +152,7 @@ function split(
 }
 
 /** Groups resources so that no group is larger than `limit` bytes but for one that a single resource fills (cw-chunk). */
-export function pieces<T extends ResourceBytes>(resources: readonly T[], limit: number): readonly (readonly T[])[] {
+export function chunksOf<T extends ResourceBytes>(resources: readonly T[], limit: number): readonly (readonly T[])[] {
   const groups: T[][] = [[]];
   let size = 0;
   for (const resource of resources) {
@@ -188,23 +188,23 @@ function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse
   return out.finish();
 }
 
-function readGone({ mesh, zone, namespace, name }: GoneResource): GoneResource {
+function decodeGone({ mesh, zone, namespace, name }: GoneResource): GoneResource {
   return { mesh, zone, namespace, name };
 }
 
-function readPosition(
+function decodePosition(
   { systemVersionInfo, _unknownFields }: DeltaDiscoveryResponse,
   { items }: ResponseBounds,
 ): StatePosition | undefined {
   const bytes = _unknownFields?.[MARK_TAG]?.at(-1);
   if (bytes === undefined) return undefined;
   const mark = new BinaryReader(bytes).bytes();
-  boundFields('a mark of state', mark, items);
+  checkFields('a mark of state', mark, items);
   const { more, resumed, incarnation, view, gone, mac } = StateMark.decode(mark);
   const revision = Number(systemVersionInfo);
   if (!Number.isSafeInteger(revision))
     throw new TypeError(`system_version_info is not a revision: ${systemVersionInfo}`);
-  if ([incarnation, view, mac].some((text) => text.length > MARK_TEXT))
-    throw new TypeError(`a text of the mark is longer than ${MARK_TEXT} characters`);
-  return { incarnation, revision, view, more, resumed, gone: gone.map(readGone), ...(mac === '' ? {} : { mac }) };
+  if ([incarnation, view, mac].some((text) => text.length > MAX_MARK_TEXT))
+    throw new TypeError(`a text of the mark is longer than ${MAX_MARK_TEXT} characters`);
+  return { incarnation, revision, view, more, resumed, gone: gone.map(decodeGone), ...(mac === '' ? {} : { mac }) };
 }

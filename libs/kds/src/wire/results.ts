@@ -13,7 +13,7 @@ export interface AppliedResult extends WireKey {
   readonly reason: string;
 }
 
-const SAID = {
+const OUTCOMES = {
   applied: ResourceOutcome.RESOURCE_OUTCOME_APPLIED,
   rejected: ResourceOutcome.RESOURCE_OUTCOME_REJECTED,
   superseded: ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED,
@@ -21,7 +21,7 @@ const SAID = {
 
 /** One entry of `error_detail.details`. */
 export function encodeResult(result: AppliedResult): Any {
-  const value = ResourceResult.encode({ ...result, outcome: SAID[result.outcome] }).finish();
+  const value = ResourceResult.encode({ ...result, outcome: OUTCOMES[result.outcome] }).finish();
   return { typeUrl: RESULT_URL, value: Buffer.from(value) };
 }
 

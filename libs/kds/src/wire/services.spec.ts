@@ -9,7 +9,7 @@ import {
   type ClientDuplexStream,
   type ServerDuplexStream,
 } from '@grpc/grpc-js';
-import { kdsChannelOptions } from './channel-options';
+import { kdsChannelOptions } from './kds-service';
 import { KUMA_DIALECT } from './dialect';
 import { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from './headers';
 import { decodeRequest, encodeRequest } from './request';

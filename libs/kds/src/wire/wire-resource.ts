@@ -45,6 +45,6 @@ export function formatWireKey(key: WireKey): string {
 
 /** Splits at the last dot; without a dot the scope is global (kds.md §2.4). */
 export function parseWireKey(text: string): WireKey {
-  const dot = text.lastIndexOf('../../../kds/src/wire');
+  const dot = text.lastIndexOf('.');
   return dot < 0 ? { name: text, mesh: '' } : { name: text.slice(0, dot), mesh: text.slice(dot + 1) };
 }

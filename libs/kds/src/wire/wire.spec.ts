@@ -3,11 +3,11 @@ import { Any, Dataplane, DeltaDiscoveryResponse, DiscoveryResource, KumaResource
 import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { copyOf } from './copy';
 import { CAUSEWAY_DIALECT, dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
-import type { Received } from './incoming';
-import { CREATION_ORDER_LABEL, wireKeyOf, wireResource } from './outgoing';
+import type { DecodedResource } from './resource-decoder';
+import { CREATION_ORDER_LABEL, wireKeyOf, toWireResource } from './outgoing';
 import { KUMA_RESOURCE_URL } from './resource-bytes';
 import { ResourceEncoder, type EncodedResource } from './resource-encoder';
-import { decodeResponse, encodeResponse, pieces, responseSize, type StatePosition } from './response';
+import { decodeResponse, encodeResponse, chunksOf, responseSize, type StatePosition } from './response';
 import { formatWireKey, parseWireKey, type WireResource } from './wire-resource';
 
 const GLOBAL = { role: 'global' } as const;
@@ -50,7 +50,7 @@ const redis: Resource = {
 
 describe('a resource on its way', () => {
   it('down: loses its status, says where it comes from', () => {
-    const { status, labels, name } = wireResource(redis, GLOBAL, KUMA_DIALECT);
+    const { status, labels, name } = toWireResource(redis, GLOBAL, KUMA_DIALECT);
     expect({ status, origin: labels['kuma.io/origin'], zone: labels['kuma.io/zone'] }).toEqual({
       status: undefined,
       origin: 'global',
@@ -60,29 +60,29 @@ describe('a resource on its way', () => {
   });
 
   it('up: keeps its status, and to Kuma says its creation order in a label', () => {
-    expect(wireResource(redis, EAST, KUMA_DIALECT)).toMatchObject({
+    expect(toWireResource(redis, EAST, KUMA_DIALECT)).toMatchObject({
       status: redis.status,
       labels: { 'kuma.io/origin': 'zone', 'kuma.io/zone': 'east', [CREATION_ORDER_LABEL]: '1763705000000001' },
     });
-    expect(wireResource(redis, EAST, CAUSEWAY_DIALECT).labels).not.toHaveProperty(CREATION_ORDER_LABEL);
+    expect(toWireResource(redis, EAST, CAUSEWAY_DIALECT).labels).not.toHaveProperty(CREATION_ORDER_LABEL);
   });
 
   it('has one name on every hop, also for its removal', () => {
-    const up = wireResource(redis, EAST, KUMA_DIALECT);
+    const up = toWireResource(redis, EAST, KUMA_DIALECT);
     const held = { id: redis.id, labels: up.labels };
     const names = [
       up.name,
       wireKeyOf(redis).name,
       wireKeyOf(held).name,
-      wireResource(redis, GLOBAL, CAUSEWAY_DIALECT).name,
+      toWireResource(redis, GLOBAL, CAUSEWAY_DIALECT).name,
     ];
     expect(new Set(names).size).toBe(1);
   });
 
   it('gets a display name where it has none, but not where its name is kept', () => {
     const bare = { ...redis, labels: {} };
-    expect(wireResource(bare, GLOBAL, KUMA_DIALECT).labels['kuma.io/display-name']).toBe('redis');
-    expect(wireResource({ ...bare, id: { ...redis.id, kind: 'Secret' } }, GLOBAL, KUMA_DIALECT).labels).toEqual({
+    expect(toWireResource(bare, GLOBAL, KUMA_DIALECT).labels['kuma.io/display-name']).toBe('redis');
+    expect(toWireResource({ ...bare, id: { ...redis.id, kind: 'Secret' } }, GLOBAL, KUMA_DIALECT).labels).toEqual({
       'kuma.io/origin': 'global',
     });
   });
@@ -133,7 +133,7 @@ describe('a resource that arrives', () => {
   });
 
   it('through a Kuma global keeps its creation order and loses the label', () => {
-    const up = wireResource(redis, EAST, KUMA_DIALECT);
+    const up = toWireResource(redis, EAST, KUMA_DIALECT);
     const result = copyOf({ ...up, labels: { ...up.labels, 'kuma.io/origin': 'global' } }, SERVICE_KIND, GLOBAL);
     expect(result).toMatchObject({
       ok: true,
@@ -143,7 +143,7 @@ describe('a resource that arrives', () => {
   });
 
   it('from a zone is that zone’s, whatever it claims', () => {
-    const wire = { ...wireResource(redis, EAST, CAUSEWAY_DIALECT) };
+    const wire = { ...toWireResource(redis, EAST, CAUSEWAY_DIALECT) };
     expect(copyOf(wire, SERVICE_KIND, { role: 'zone', zone: 'west' })).toMatchObject({
       ok: true,
       copy: { id: { zone: 'west' }, labels: { 'kuma.io/zone': 'west', 'kuma.io/origin': 'zone' } },
@@ -151,7 +151,7 @@ describe('a resource that arrives', () => {
   });
 
   it('from Kuma has the same uid at every sight', () => {
-    const wire = wireResource(redis, GLOBAL, KUMA_DIALECT);
+    const wire = toWireResource(redis, GLOBAL, KUMA_DIALECT);
     const [one, two] = [copyOf(wire, SERVICE_KIND, GLOBAL), copyOf({ ...wire, spec: {} }, SERVICE_KIND, GLOBAL)];
     expect(one.ok && two.ok && one.copy.facts.uid === two.copy.facts.uid).toBe(true);
   });
@@ -161,7 +161,7 @@ describe('a resource that arrives', () => {
     ['a slash in its name', { labels: { 'kuma.io/display-name': 'a/b' } }, 'without "/"; got "a/b"'],
     ['too long a name', { labels: { 'kuma.io/display-name': 'a'.repeat(254) } }, 'at most 253'],
   ])('with %s is refused', (_, change: Partial<WireResource>, reason) => {
-    const result = copyOf({ ...wireResource(redis, GLOBAL, KUMA_DIALECT), ...change }, SERVICE_KIND, GLOBAL);
+    const result = copyOf({ ...toWireResource(redis, GLOBAL, KUMA_DIALECT), ...change }, SERVICE_KIND, GLOBAL);
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
   });
 });
@@ -284,7 +284,7 @@ describe('a response', () => {
   });
 
   it('is as large as promised', () => {
-    const resources = [encode(wireResource(redis, GLOBAL, KUMA_DIALECT), KUMA_DIALECT)];
+    const resources = [encode(toWireResource(redis, GLOBAL, KUMA_DIALECT), KUMA_DIALECT)];
     for (const extra of [{}, { position }]) {
       const response = { ...head, ...extra, resources, removed: [{ name: 'a', mesh: '' }] };
       expect(encodeResponse(response)).toHaveLength(responseSize(response));
@@ -295,14 +295,14 @@ describe('a response', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 })), fc.integer({ min: 5, max: 40 }), (sizes, limit) => {
         const resources = sizes.map((size, i) => ({ version: String(i), entry: Buffer.alloc(size) }));
-        const groups = pieces(resources, limit);
+        const groups = chunksOf(resources, limit);
         expect(groups.flat()).toEqual(resources);
         for (const group of groups) {
           expect(group.length === 1 || group.reduce((sum, { entry }) => sum + entry.length, 0) <= limit).toBe(true);
         }
       }),
     );
-    expect(pieces([], 5)).toEqual([[]]);
+    expect(chunksOf([], 5)).toEqual([[]]);
   });
 });
 
@@ -394,11 +394,11 @@ function roundTrip(resource: WireResource, dialect: Dialect): WireResource {
 }
 
 function received(resource: Resource, dialect: Dialect): unknown {
-  const result = copyOf(roundTrip(wireResource(resource, GLOBAL, dialect), dialect), SERVICE_KIND, GLOBAL);
+  const result = copyOf(roundTrip(toWireResource(resource, GLOBAL, dialect), dialect), SERVICE_KIND, GLOBAL);
   return result.ok ? result.copy : result.reason;
 }
 
-function decodeAll(kind: string, values: readonly Buffer[], dialect = KUMA_DIALECT): readonly Received[] {
+function decodeAll(kind: string, values: readonly Buffer[], dialect = KUMA_DIALECT): readonly DecodedResource[] {
   const resources = values.map((value) => ({ name: 'a.default', resource: { typeUrl: KUMA_RESOURCE_URL, value } }));
   const message = DeltaDiscoveryResponse.fromPartial({ typeUrl: kind, resources });
   return decodeResponse(DeltaDiscoveryResponse.encode(message).finish(), dialect).resources;

@@ -1,20 +1,20 @@
 import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import type { Registry, StorePoint } from '@causeway/resources';
-import type { PendingLife } from '@causeway/sync';
+import type { PendingIncarnation } from '@causeway/sync';
 import { caughtUp } from '../caught-up';
-import { GLOBAL_PEER, PeerBook } from '../peer-book';
-import type { KindReport } from '../report';
-import { judgePoints, PointSigner } from '../resume-points';
-import { IntakeBudget } from '../stream/intake-budget';
-import { IntakeScheduler } from '../stream/intake-scheduler';
+import { GLOBAL_PEER, PeerState } from '../session/peer-state';
+import type { KindReport } from '../session/kind-report';
+import { judgeClaimedPoints, ResumePointSigner } from '../session/resume-points';
+import { InboundBudget } from '../session/inbound/inbound-budget';
+import { InboundScheduler } from '../session/inbound/inbound-scheduler';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { openDown, type DownLink } from './down-link';
-import type { ZoneSyncOptions } from './options';
+import type { ZoneSyncOptions } from './zone-sync-options';
 import { pingFailure, pingHealth } from './health-pings';
-import { headersOf, type ZoneSession } from './session';
+import { headersOf, type SessionContext } from './session-context';
 import { openUp } from './up-link';
-import { ZoneCalls, type ZoneTransport } from './zone-calls';
+import { GrpcZoneTransport, type ZoneTransport } from './zone-transport';
 
 /** The replica of the global that a zone has its session with. */
 export interface GlobalReplica {
@@ -36,16 +36,16 @@ export interface Connection {
   /** Since when, ms since 1970. */
   readonly openedAt: number;
   /** Looks whether the operator has accepted the global's new life. */
-  heedOperator(): Promise<void>;
+  checkConfirmation(): Promise<void>;
   /** A life of the global that is not accepted. */
-  pendingLife(): PendingLife | undefined;
+  pendingIncarnation(): PendingIncarnation | undefined;
   /** Resolves when nothing of this session can be written any more. */
   close(): Promise<void>;
 }
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<Connection> {
-  const calls = options.dial?.() ?? dial(options);
+  const calls = options.dial?.() ?? dialGlobal(options);
   const stopped = new AbortController();
   const stop = (): void => {
     stopped.abort();
@@ -53,16 +53,25 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
   };
   const signal = AbortSignal.any([stopped.signal, options.term.signal]);
   try {
-    const book = await PeerBook.read(options.store, GLOBAL_PEER);
+    const book = await PeerState.read(options.store, GLOBAL_PEER);
     const greeting = await shakeHands(calls, options, book);
-    const signer = await PointSigner.read(options.store, GLOBAL_PEER);
-    const { head, points } = await judged({ options, greeting, signer });
+    const signer = await ResumePointSigner.read(options.store, GLOBAL_PEER);
+    const { head, resumePoints: points } = await judgeResumePoints({ options, greeting, signer });
     const floor = await options.store.floor();
     await caughtUp(options.index, head, signal);
     signal.throwIfAborted();
-    const scheduler = new IntakeScheduler({ clock: options.clock });
-    const shared = { options, calls, greeting, book, points, signer, floor, scheduler };
-    const budget = new IntakeBudget(options.intake);
+    const scheduler = new InboundScheduler({ clock: options.clock });
+    const shared = {
+      options,
+      transport: calls,
+      greeting,
+      peerState: book,
+      resumePoints: points,
+      signer,
+      floor,
+      scheduler,
+    };
+    const budget = new InboundBudget(options.inbound);
     return open({ ...shared, budget, extensions: greeting?.features ?? [] }, stop);
   } catch (error) {
     stop();
@@ -70,14 +79,14 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
   }
 }
 
-function dial({ address, credentials, clock }: ZoneSyncOptions): ZoneTransport {
-  return new ZoneCalls(address, typeof credentials === 'function' ? credentials() : credentials, clock);
+function dialGlobal({ address, credentials, clock }: ZoneSyncOptions): ZoneTransport {
+  return new GrpcZoneTransport(address, typeof credentials === 'function' ? credentials() : credentials, clock);
 }
 
 async function shakeHands(
   calls: ZoneTransport,
   options: ZoneSyncOptions,
-  book: PeerBook,
+  book: PeerState,
 ): Promise<HandshakeResponse | undefined> {
   const head = await options.store.head();
   const request = HandshakeRequest.create({
@@ -89,7 +98,7 @@ async function shakeHands(
     features: [...(options.features ?? Object.values(Extension))],
     instance: options.term.holder,
     version: options.version,
-    resumePoints: [...book.all()].map(([kind, point]) => ({ kind, mac: '', ...point })),
+    resumePoints: [...book.resumePoints()].map(([kind, point]) => ({ kind, mac: '', ...point })),
   });
   const { zone, version, token } = options;
   const value = token?.();
@@ -98,19 +107,19 @@ async function shakeHands(
 }
 
 /** A global that holds what this store issued and has not shows that something was lost: a new life begins. */
-async function judged({
+async function judgeResumePoints({
   options,
   greeting,
   signer,
-}: Pick<ZoneSession, 'options' | 'greeting' | 'signer'>): Promise<
-  Pick<ZoneSession, 'points'> & { readonly head: StorePoint }
+}: Pick<SessionContext, 'options' | 'greeting' | 'signer'>): Promise<
+  Pick<SessionContext, 'resumePoints'> & { readonly head: StorePoint }
 > {
   const head = await options.store.head();
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
-  const { points, isSetBack, doubtful } = judgePoints(claimed, head, signer);
-  if (isSetBack && options.upkeep) {
+  const { points, isSetBack, doubtful } = judgeClaimedPoints(claimed, head, signer);
+  if (isSetBack && options.maintenance) {
     options.logger.error('the global holds newer state than this store: it was set back, and begins a new life');
-    await options.upkeep.newIncarnation();
+    await options.maintenance.newIncarnation();
     throw new Error('the store began a new life');
   }
   if (doubtful) {
@@ -119,10 +128,10 @@ async function judged({
       revision: doubtful.revision,
     });
   }
-  return { head, points };
+  return { head, resumePoints: points };
 }
 
-function open(session: ZoneSession, stop: () => void): Connection {
+function open(session: SessionContext, stop: () => void): Connection {
   const { term, registry } = session.options;
   let finish: (reason: string) => void = () => undefined;
   const ended = new Promise<string>((resolve) => (finish = resolve));
@@ -131,7 +140,7 @@ function open(session: ZoneSession, stop: () => void): Connection {
   const stopped = new AbortController();
   if (!session.greeting) {
     const pings = {
-      calls: session.calls,
+      calls: session.transport,
       headers: () => headersOf(session),
       clock: session.options.clock,
       signal: stopped.signal,
@@ -148,8 +157,8 @@ function open(session: ZoneSession, stop: () => void): Connection {
     reports: () => [...down.reports(), ...up.reports()],
     global: session.greeting && { instance: session.greeting.instance, version: session.greeting.version },
     openedAt: session.options.clock.now(),
-    heedOperator: () => down.heedOperator(),
-    pendingLife: () => down.pendingLife(),
+    checkConfirmation: () => down.checkConfirmation(),
+    pendingIncarnation: () => down.pendingIncarnation(),
     close: async () => {
       term.signal.removeEventListener('abort', abort);
       stopped.abort();

@@ -1,43 +1,43 @@
 import type { Logger } from '@causeway/runtime';
-import { goesDown, type PendingLife, type Receiver } from '@causeway/sync';
-import { clusterIdIn, CONFIG } from '../kuma-config';
-import type { KindReport } from '../report';
-import { GLOBAL_PEER } from '../peer-book';
-import { IntakeShare } from '../stream/intake-share';
-import { IntakeStream } from '../stream/intake-stream';
-import { IntakeWriter } from '../stream/intake-writer';
-import { LimitedLogger } from '../stream/limited-logger';
-import { CHUNKED_BOUNDS, PLAIN_BOUNDS } from '../wire/bounds';
+import { isKindSentDown, type PendingIncarnation, type Receiver } from '@causeway/sync';
+import { clusterIdIn, CONFIG } from '../kuma/cluster-config';
+import type { KindReport } from '../session/kind-report';
+import { GLOBAL_PEER } from '../session/peer-state';
+import { InboundShare } from '../session/inbound/inbound-share';
+import { InboundStream } from '../session/inbound/inbound-stream';
+import { InboundApplier } from '../session/inbound/inbound-applier';
+import { RateLimitedLogger } from '../session/rate-limited-logger';
+import { CHUNKED_BOUNDS, KUMA_BOUNDS } from '../wire/bounds';
 import { dialectOf, Extension } from '../wire/dialect';
 import { NODE_FEATURES } from '../wire/node';
 import { encodeRequest } from '../wire/request';
 import type { IncomingResponse } from '../wire/response';
-import { DEFAULT_HOLD } from './options';
-import { headersOf, peerOf, receive, type ZoneSession } from './session';
+import { DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
+import { headersOf, peerOf, receive, type SessionContext } from './session-context';
 
 /** The open stream. */
 export interface DownLink {
   isComplete(kind: string): boolean;
   reports(): readonly KindReport[];
-  /** See IntakeWriter. */
-  heedOperator(): Promise<void>;
-  pendingLife(): PendingLife | undefined;
+  /** See InboundApplier. */
+  checkConfirmation(): Promise<void>;
+  pendingIncarnation(): PendingIncarnation | undefined;
   /** Resolves when nothing of this stream can be written any more. */
   close(): Promise<void>;
 }
 
 /** GlobalToZoneSync: asks for every kind that comes down and takes it in. */
-export function openDown(session: ZoneSession, finish: (reason: string) => void): DownLink {
-  const { options, calls, extensions, scheduler } = session;
+export function openDown(session: SessionContext, finish: (reason: string) => void): DownLink {
+  const { options, transport: calls, extensions, scheduler } = session;
   const { zone, registry, index, clock } = options;
-  const logger = LimitedLogger.of(options.logger.child({ stream: 'down' }), clock);
+  const logger = RateLimitedLogger.of(options.logger.child({ stream: 'down' }), clock);
   const life = new AbortController();
-  const share = new IntakeShare({ peer: GLOBAL_PEER, scheduler, index, signal: life.signal });
+  const share = new InboundShare({ peer: GLOBAL_PEER, scheduler, index, signal: life.signal });
   const stream = calls.stream('down', headersOf(session));
   const plain = plainGlobal(session);
   const receiver = { role: 'zone', zone } as const;
   const writer = writerFor(session, { receiver, share, plain, logger });
-  const intake = new IntakeStream({
+  const intake = new InboundStream({
     stream,
     receiver,
     zone,
@@ -47,12 +47,12 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
     index,
     ready: Promise.resolve(),
     writer,
-    bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : PLAIN_BOUNDS,
+    bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
     share,
-    ...(plain ? { aside: { kind: CONFIG, take: (response) => plain.take(response, writer) } } : {}),
+    ...(plain ? { outOfBand: { kind: CONFIG, take: (response) => plain.take(response, writer) } } : {}),
     now: () => clock.now(),
     logger,
-    ...(options.propagated ? { propagated: options.propagated } : {}),
+    ...(options.onPropagated ? { onPropagated: options.onPropagated } : {}),
   });
   receive(session, stream, {
     message: (bytes) => intake.message(bytes),
@@ -66,8 +66,8 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
   return {
     isComplete: (kind) => intake.isComplete(kind),
     reports: () => intake.reports(),
-    heedOperator: () => intake.heedOperator(),
-    pendingLife: () => intake.pendingLife(),
+    checkConfirmation: () => intake.checkConfirmation(),
+    pendingIncarnation: () => intake.pendingIncarnation(),
     close: () => {
       life.abort();
       stream.end('shutdown', 'the session is over');
@@ -79,32 +79,37 @@ export function openDown(session: ZoneSession, finish: (reason: string) => void)
 /** What a writer needs beside the session. */
 interface WriterParts {
   readonly receiver: Receiver;
-  readonly share: IntakeShare;
+  readonly share: InboundShare;
   readonly plain: PlainGlobal | undefined;
   readonly logger: Logger;
 }
 
-function writerFor({ options, book }: ZoneSession, { receiver, share, plain, logger }: WriterParts): IntakeWriter {
-  const { index, store, clock, term, hold = DEFAULT_HOLD } = options;
+function writerFor(
+  { options, peerState: book }: SessionContext,
+  { receiver, share, plain, logger }: WriterParts,
+): InboundApplier {
+  const { index, store, clock, term, hold = DEFAULT_ABSENCE_HOLD } = options;
   const fence = { epoch: term.epoch, holder: term.holder };
-  return new IntakeWriter({
+  return new InboundApplier({
     index,
     receiver,
     write: (changes, notes) => share.write(changes, () => store.write({ changes, notes, onRefusal: 'skip', fence })),
-    book,
+    peerState: book,
     hold,
     clock,
     logger,
-    ...(plain ? { plainLife: () => plain.clusterId } : {}),
+    ...(plain ? { kumaIncarnation: () => plain.clusterId } : {}),
   });
 }
 
 /** The requests for every kind that comes down; of a plain Kuma global first for what tells its life. */
-function subscriptions(session: ZoneSession): Buffer[] {
+function subscriptions(session: SessionContext): Buffer[] {
   const { options, greeting } = session;
   const { zone, registry, term, version } = options;
   const metadata = { version, config: '{}', controlPlaneId: term.holder, features: NODE_FEATURES };
-  const kinds = registry.kinds.filter((candidate) => goesDown(candidate, peerOf(session))).map((kind) => kind.name);
+  const kinds = registry.kinds
+    .filter((candidate) => isKindSentDown(candidate, peerOf(session)))
+    .map((kind) => kind.name);
   const asked = greeting ? kinds : [CONFIG, ...kinds];
   return asked.map((kind) => encodeRequest({ type: 'subscribe', kind, zone, metadata, held: {} }));
 }
@@ -113,12 +118,12 @@ function subscriptions(session: ZoneSession): Buffer[] {
 class PlainGlobal {
   clusterId: string | undefined;
 
-  take(response: IncomingResponse, writer: IntakeWriter): void {
+  take(response: IncomingResponse, writer: InboundApplier): void {
     this.clusterId = clusterIdIn(response) ?? this.clusterId;
-    void writer.lifeKnown();
+    void writer.kumaIncarnationKnown();
   }
 }
 
-function plainGlobal({ greeting }: ZoneSession): PlainGlobal | undefined {
+function plainGlobal({ greeting }: SessionContext): PlainGlobal | undefined {
   return greeting ? undefined : new PlainGlobal();
 }

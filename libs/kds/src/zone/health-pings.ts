@@ -1,6 +1,6 @@
 import { errorText, type Clock } from '@causeway/runtime';
 import type { Metadata } from '@grpc/grpc-js';
-import type { ZoneTransport } from './zone-calls';
+import type { ZoneTransport } from './zone-transport';
 
 /** Where the global names no interval, ms (kds.md §6). */
 const USUAL = 300_000;

@@ -1,15 +1,15 @@
 import { identityKey, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexEvent } from '@causeway/store';
-import { isOfferedUp, mayHaveGoneUp, type Told } from '@causeway/sync';
-import { IndexOffer, itemOf, type OfferRules } from '../stream/index-offer';
-import { LimitedLogger } from '../stream/limited-logger';
-import { OfferStream, type Standing } from '../stream/offer-stream';
-import type { Point } from '../peer-book';
-import type { KindReport } from '../report';
-import { CHUNK_BYTES, PLAIN_MESSAGE_BYTES } from '../wire/channel-options';
+import { isSentUp, mayHaveBeenSentUp, type LastSent } from '@causeway/sync';
+import { PeerIndexView, outboundItem, type VisibilityRules } from '../session/outbound/peer-index-view';
+import { RateLimitedLogger } from '../session/rate-limited-logger';
+import { OutboundStream, type ResumeSource } from '../session/outbound/outbound-stream';
+import type { ResumePoint } from '../session/peer-state';
+import type { KindReport } from '../session/kind-report';
+import { CHUNK_BYTES, KUMA_MESSAGE_BYTES } from '../wire/kds-service';
 import { dialectOf, Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { headersOf, peerOf, receive, type ZoneSession } from './session';
+import { headersOf, peerOf, receive, type SessionContext } from './session-context';
 
 /** The open stream. */
 export interface UpLink {
@@ -18,8 +18,8 @@ export interface UpLink {
 }
 
 /** ZoneToGlobalSync: answers the global's requests with what was made here. */
-export function openUp(session: ZoneSession, finish: (reason: string) => void): UpLink {
-  const { options, calls, extensions, greeting } = session;
+export function openUp(session: SessionContext, finish: (reason: string) => void): UpLink {
+  const { options, transport: calls, extensions, greeting } = session;
   const { zone, index, registry } = options;
   const cp: ControlPlane = { role: 'zone', zone, federated: true };
   const encoder = new ResourceEncoder(cp);
@@ -27,20 +27,20 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
   const chunked = extensions.includes(Extension.chunk);
   const rules = rulesOf(session, cp);
   const stream = calls.stream('up', headersOf(session));
-  const offering = new OfferStream({
+  const offering = new OutboundStream({
     stream,
-    offer: new IndexOffer({ index, registry, encoder, now: () => options.clock.now() }, dialect, rules),
-    limits: { chunked, bytes: chunked ? CHUNK_BYTES : PLAIN_MESSAGE_BYTES },
+    source: new PeerIndexView({ index, registry, encoder, now: () => options.clock.now() }, dialect, rules),
+    limits: { chunked, bytes: chunked ? CHUNK_BYTES : KUMA_MESSAGE_BYTES },
     controlPlane: zone,
     zone,
-    ...(greeting ? { standing: standingOf(session) } : {}),
+    ...(greeting ? { resume: standingOf(session) } : {}),
     registry,
     now: () => options.clock.now(),
-    logger: LimitedLogger.of(options.logger.child({ stream: 'up' }), options.clock),
+    logger: RateLimitedLogger.of(options.logger.child({ stream: 'up' }), options.clock),
   });
-  const told = (was: Resource | undefined): Told | undefined => {
+  const told = (was: Resource | undefined): LastSent | undefined => {
     const kind = was && registry.kind(was.id.kind);
-    return kind && rules.isOffered(kind, was) ? itemOf(encoder, was, dialect) : undefined;
+    return kind && rules.isVisible(kind, was) ? outboundItem(encoder, was, dialect) : undefined;
   };
   const unsubscribe = index.subscribe(({ reloaded, changes }: IndexEvent) => {
     if (reloaded) stream.end('unavailable', 'the zone loaded its state anew');
@@ -65,17 +65,17 @@ export function openUp(session: ZoneSession, finish: (reason: string) => void): 
   };
 }
 
-function rulesOf(session: ZoneSession, cp: ControlPlane): OfferRules {
+function rulesOf(session: SessionContext, cp: ControlPlane): VisibilityRules {
   const peer = peerOf(session);
   return {
-    isOffered: (kind, resource) => isOfferedUp(kind, resource, peer, cp),
-    mayHold: (kind, id) => mayHaveGoneUp(kind, id, peer),
+    isVisible: (kind, resource) => isSentUp(kind, resource, peer, cp),
+    mayHold: (kind, id) => mayHaveBeenSentUp(kind, id, peer),
   };
 }
 
 /** No rules but the kind's own decide what goes up: there is one view. */
-function standingOf({ options, extensions, points: shown, signer, floor }: ZoneSession): Standing {
-  const points = extensions.includes(Extension.resume) ? shown : new Map<string, Point>();
+function standingOf({ options, extensions, resumePoints: shown, signer, floor }: SessionContext): ResumeSource {
+  const points = extensions.includes(Extension.resume) ? shown : new Map<string, ResumePoint>();
   const incarnation = (): string => options.index.point?.incarnation ?? '';
   return {
     incarnation,

@@ -1,9 +1,9 @@
 import { Backoff, errorText } from '@causeway/runtime';
-import type { PendingLife } from '@causeway/sync';
-import type { KindReport } from '../report';
-import { retryHint } from './zone-calls';
+import type { PendingIncarnation } from '@causeway/sync';
+import type { KindReport } from '../session/kind-report';
+import { retryHint } from './zone-transport';
 import { connect, type Connection, type GlobalReplica } from './connection';
-import type { ZoneSyncOptions } from './options';
+import type { ZoneSyncOptions } from './zone-sync-options';
 
 /** What can be told of a zone's session at any time. */
 export interface ZoneSyncStatus {
@@ -14,7 +14,7 @@ export interface ZoneSyncStatus {
   /** Why the last session ended, or none began. */
   readonly lastError?: string;
   /** Since when there is no session, ms since 1970; absent while there is one. */
-  readonly awaySince?: number;
+  readonly disconnectedSince?: number;
   /** Kinds whose whole state has been taken in from the global in this session. */
   readonly complete: readonly string[];
   /** How far each kind is in this session, both ways. */
@@ -24,7 +24,7 @@ export interface ZoneSyncStatus {
   /** Since when there is this session, ms since 1970. */
   readonly openedAt?: number;
   /** A new life of the global that is not accepted: what it lacks is kept. */
-  readonly newLife?: PendingLife;
+  readonly pendingIncarnation?: PendingIncarnation;
 }
 
 /** A zone's side of sync. */
@@ -33,7 +33,7 @@ export interface ZoneSync {
   run(): Promise<void>;
   status(): ZoneSyncStatus;
   /** Looks whether the operator has accepted the global's new life; else that is seen within 5 s. */
-  heedOperator(): Promise<void>;
+  checkConfirmation(): Promise<void>;
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
@@ -73,10 +73,10 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
         hint = 0;
       }
     },
-    heedOperator: async () => connection?.heedOperator(),
+    checkConfirmation: async () => connection?.checkConfirmation(),
     status: () => ({
       connected: connection !== undefined,
-      ...(connection ? statusOf(connection) : { awaySince }),
+      ...(connection ? statusOf(connection) : { disconnectedSince: awaySince }),
       ...(lastError === undefined ? {} : { lastError }),
       complete: connection?.complete() ?? [],
       kinds: connection?.reports() ?? [],
@@ -86,11 +86,11 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
 
 function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
   const { session, global, causeway, openedAt } = connection;
-  const newLife = connection.pendingLife();
+  const newLife = connection.pendingIncarnation();
   return {
     ...(session === undefined ? {} : { session }),
     ...(global ? { global } : {}),
-    ...(newLife ? { newLife } : {}),
+    ...(newLife ? { pendingIncarnation: newLife } : {}),
     peer: causeway ? 'causeway' : 'kuma',
     openedAt,
   };

@@ -1,7 +1,7 @@
 import { parseYaml } from '@causeway/admission';
-import type { RestLimits } from '../dependencies';
-import { clipped } from './clipped';
-import { HttpFailure } from './http-failure';
+import type { RestLimits } from '../rest-dependencies';
+import { truncated } from './truncated';
+import { HttpError } from './http-error';
 
 /** Media types of bodies, by how they are read. */
 export const BODY_TYPES = {
@@ -13,10 +13,10 @@ export const BODY_TYPES = {
 export type BodyFormat = keyof typeof BODY_TYPES;
 
 /** Bodies up to this many bytes are read at once: larger ones would hold up everybody else for too long. */
-export const READ_AT_ONCE: Readonly<Record<BodyFormat, number>> = { json: 64 * 1024, yaml: 8 * 1024 };
+export const MAX_INLINE_BYTES: Readonly<Record<BodyFormat, number>> = { json: 64 * 1024, yaml: 8 * 1024 };
 
 /** Reading YAML takes time by what is in it: more than any resource needs would hold up everybody else. */
-const MOST_YAML_NODES = 20_000;
+const MAX_YAML_NODES = 20_000;
 
 /**
  * The value of a small request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON
@@ -26,9 +26,9 @@ const MOST_YAML_NODES = 20_000;
 export function decodeBody(contentType: string | undefined, body: unknown): unknown {
   const format = bodyFormat(contentType);
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-  const most = READ_AT_ONCE[format];
+  const most = MAX_INLINE_BYTES[format];
   if (bytes.length <= most) return parseBody(format, bytes);
-  throw new HttpFailure(413, `The body of this request may have ${most} bytes, this one has ${bytes.length}.`);
+  throw new HttpError(413, `The body of this request may have ${most} bytes, this one has ${bytes.length}.`);
 }
 
 /** How a body of this media type is read; throws 415 for one that is not. */
@@ -37,25 +37,25 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   if (charset !== undefined && !['utf-8', 'utf8', '"utf-8"', 'us-ascii'].includes(charset)) {
-    throw new HttpFailure(415, `The charset ${clipped(charset)} is not read here; send UTF-8.`);
+    throw new HttpError(415, `The charset ${truncated(charset)} is not read here; send UTF-8.`);
   }
   if (BODY_TYPES.json.some((known) => known === type)) return 'json';
   if (BODY_TYPES.yaml.some((known) => known === type)) return 'yaml';
-  const detail = `A body of type ${clipped(type)} is not read here; send application/json or application/yaml.`;
-  throw new HttpFailure(415, detail);
+  const detail = `A body of type ${truncated(type)} is not read here; send application/json or application/yaml.`;
+  throw new HttpError(415, detail);
 }
 
 /** Throws 413 for YAML that is longer than any is taken. */
-export function checkLength(format: BodyFormat, bytes: Uint8Array, limits: Pick<RestLimits, 'yaml'>): void {
+export function checkYamlLength(format: BodyFormat, bytes: Uint8Array, limits: Pick<RestLimits, 'yaml'>): void {
   if (format === 'json' || bytes.length <= limits.yaml) return;
   const detail = `A body in YAML may have ${limits.yaml} bytes, this one has ${bytes.length}; send it as JSON.`;
-  throw new HttpFailure(413, detail);
+  throw new HttpError(413, detail);
 }
 
-/** The value of a body. Throws HttpFailure and Unparsable. */
+/** The value of a body. Throws HttpError and Unparsable. */
 export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
   const text = utf8(bytes);
-  if (text.trim() === '') throw empty();
+  if (text.trim() === '') throw emptyBody();
   return format === 'json' ? readJson(text) : readYaml(text);
 }
 
@@ -63,7 +63,7 @@ function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new HttpFailure(400, 'The body is not UTF-8 text.', { cause });
+    throw new HttpError(400, 'The body is not UTF-8 text.', { cause });
   }
 }
 
@@ -71,7 +71,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new HttpFailure(400, `The body is not JSON: it cannot be read on from ${jsonPosition(text, cause)}.`, {
+    throw new HttpError(400, `The body is not JSON: it cannot be read on from ${jsonPosition(text, cause)}.`, {
       cause,
     });
   }
@@ -87,13 +87,13 @@ function jsonPosition(text: string, error: unknown): string {
 
 /** Throws Unparsable, which is answered as 400. */
 function readYaml(text: string): unknown {
-  const [document, ...more] = parseYaml(text, { nodes: MOST_YAML_NODES });
-  if (!document) throw empty();
+  const [document, ...more] = parseYaml(text, { nodes: MAX_YAML_NODES });
+  if (!document) throw emptyBody();
   if (more.length > 0)
-    throw new HttpFailure(400, `The body has ${more.length + 1} documents; send one resource at a time.`);
+    throw new HttpError(400, `The body has ${more.length + 1} documents; send one resource at a time.`);
   return document.value;
 }
 
-function empty(): HttpFailure {
-  return new HttpFailure(400, 'The body is empty; send the resource as JSON or YAML.');
+function emptyBody(): HttpError {
+  return new HttpError(400, 'The body is empty; send the resource as JSON or YAML.');
 }

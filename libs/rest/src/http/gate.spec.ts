@@ -1,5 +1,5 @@
 import { Gate } from './gate';
-import { HttpFailure } from './http-failure';
+import { HttpError } from './http-error';
 
 const NEVER = new AbortController().signal;
 
@@ -20,7 +20,7 @@ describe('Gate', () => {
     const works = Array.from({ length: 5 }, work);
     const results = works.slice(0, 4).map(({ run }) => gate.run(run, NEVER));
     const refused = works[4] && gate.run(works[4].run, NEVER);
-    await expect(refused).rejects.toThrow(HttpFailure);
+    await expect(refused).rejects.toThrow(HttpError);
     const begun = (): boolean[] => works.map((one) => one.begun());
     expect(begun()).toEqual([true, true, false, false, false]);
     works[1]?.end();

@@ -1,5 +1,5 @@
 import { orAborted } from '@causeway/runtime';
-import { HttpFailure } from './http-failure';
+import { HttpError } from './http-error';
 
 /** How much of a kind of work may be under way. */
 export interface GateLimits {
@@ -35,7 +35,7 @@ export class Gate {
   private async turn(signal: AbortSignal): Promise<void> {
     if (this.queue.size >= this.limits.waiting) {
       const detail = `${this.open} costly requests are under way and ${this.queue.size} wait; try again.`;
-      throw new HttpFailure(503, detail, { headers: { 'retry-after': '1' } });
+      throw new HttpError(503, detail, { headers: { 'retry-after': '1' } });
     }
     let enter: () => void = () => undefined;
     const turn = new Promise<void>((resolve) => {

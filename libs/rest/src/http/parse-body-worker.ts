@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { parseBody } from './body-decode';
-import { jsonShapeFault } from './json-shape';
-import { isParseOrder, type ParseAnswer } from './parse-messages';
+import { jsonShapeViolation } from './json-shape';
+import { isParseRequest, type ParseResult } from './body-worker-messages';
 import { problemOf } from './problem';
 
 /**
@@ -9,14 +9,14 @@ import { problemOf } from './problem';
  * who asked: that holds the main thread for less time than taking over the value, once its shape is bounded.
  */
 parentPort?.on('message', (order: unknown) => {
-  if (isParseOrder(order)) parentPort?.postMessage(answerTo(order.format, order.bytes));
+  if (isParseRequest(order)) parentPort?.postMessage(parseRequested(order.format, order.bytes));
 });
-parentPort?.postMessage({ type: 'ready' } satisfies ParseAnswer);
+parentPort?.postMessage({ type: 'ready' } satisfies ParseResult);
 
-function answerTo(format: 'json' | 'yaml', bytes: Uint8Array): ParseAnswer {
+function parseRequested(format: 'json' | 'yaml', bytes: Uint8Array): ParseResult {
   try {
     const value = parseBody(format, bytes);
-    const fault = jsonShapeFault(value);
+    const fault = jsonShapeViolation(value);
     if (fault !== undefined) return { type: 'failure', status: 400, detail: `The body cannot be read: ${fault}.` };
     return format === 'yaml' ? { type: 'value', value } : { type: 'fine' };
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Kind, Registry } from '@causeway/resources';
-import { clipped } from './clipped';
+import { truncated } from './truncated';
 
 /** The path of a list or a resource of a kind on REST: `/meshes/default/meshservices/redis`. */
 export function kindPath(kind: Kind, mesh: string, name?: string): string {
@@ -13,7 +13,7 @@ export function kindPath(kind: Kind, mesh: string, name?: string): string {
 
 /** What to say of a path nobody serves: the nearest one where there is one. */
 export function unknownPath(whole: string, registry: Registry): string {
-  const path = clipped(whole);
+  const path = truncated(whole);
   const segments = path.split('/').filter((segment) => segment !== '');
   const inMesh = segments[0] === 'meshes' && segments.length > 2;
   const noun = (inMesh ? segments[2] : segments[0]) ?? '';

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
-import { send, type Answer } from './answer';
-import { clipped } from './clipped';
+import { send, type RestResponse } from './rest-response';
+import { truncated } from './truncated';
 import { problemOf } from './problem';
 
 /** Longest text of an answer: names of a path may stand in it. */
-const LONGEST = 1_000;
+const MAX_TEXT = 1_000;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** The answer to a request that failed; a failure nobody expected is logged with its stack. */
-export function problemAnswer(error: unknown, logger: Logger, method?: string): Answer {
+export function problemResponse(error: unknown, logger: Logger, method?: string): RestResponse {
   const { problem, headers } = problemOf(error, `urn:uuid:${randomUUID()}`, method);
   if (problem.status === 500) {
     logger.error('a request failed unexpectedly', {
@@ -23,7 +23,9 @@ export function problemAnswer(error: unknown, logger: Logger, method?: string): 
   return {
     status: problem.status,
     headers: { 'content-type': PROBLEM_TYPE, ...headers },
-    body: JSON.stringify(problem, (_, value: unknown) => (typeof value === 'string' ? clipped(value, LONGEST) : value)),
+    body: JSON.stringify(problem, (_, value: unknown) =>
+      typeof value === 'string' ? truncated(value, MAX_TEXT) : value,
+    ),
   };
 }
 
@@ -35,6 +37,6 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent || reply.raw.headersSent) return;
-    send(reply, problemAnswer(error, this.logger, reply.request.method));
+    send(reply, problemResponse(error, this.logger, reply.request.method));
   }
 }

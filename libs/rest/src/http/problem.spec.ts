@@ -1,6 +1,6 @@
 import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
 import { Conflict, FieldPath, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
-import { HttpFailure } from './http-failure';
+import { HttpError } from './http-error';
 import { problemOf } from './problem';
 
 describe('problemOf', () => {
@@ -13,7 +13,7 @@ describe('problemOf', () => {
     [new Unavailable('x'), 503, 'x'],
     [new Unparsable('broken', { line: 1, column: 2 }), 400, 'The body cannot be read: line 1, column 2: broken.'],
     [new Invalid([{ field: 'a', reason: 'b', rule: 'invalid' }]), 422, '1 field breaks a rule'],
-    [new HttpFailure(415, 'x'), 415, 'x'],
+    [new HttpError(415, 'x'), 415, 'x'],
     [Object.assign(new Error('too large'), { statusCode: 413 }), 413, 'too large'],
     [new TypeError('password is hunter2'), 500, 'Something went wrong here; the log has it under this instance.'],
     [

@@ -1,6 +1,6 @@
 import { PreconditionFailed, Unparsable } from '@causeway/admission';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
-import { HttpFailure } from './http-failure';
+import { HttpError } from './http-error';
 
 /** The body of every error answer: RFC 9457, with Kuma's `invalid_parameters` (rest.md §2.7). */
 export interface Problem {
@@ -13,7 +13,7 @@ export interface Problem {
 }
 
 /** A problem with the headers that belong to its answer. */
-export interface ProblemAnswer {
+export interface ProblemWithHeaders {
   readonly problem: Problem;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -38,7 +38,7 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** Methods that write resources; a POST asks, or does something else. */
-const WRITING: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
+const WRITE_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
   NotFound: 404,
@@ -52,7 +52,7 @@ const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
  * The one mapping from what was thrown to what is answered (design.md §6). `instance` names this occurrence, so that
  * a log line can be found; `method` is the request's: only of a write it is said that nothing was written. What nobody expected is a 500 that tells nothing of the inside.
  */
-export function problemOf(error: unknown, instance: string, method = ''): ProblemAnswer {
+export function problemOf(error: unknown, instance: string, method = ''): ProblemWithHeaders {
   const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({
     type: '/std-errors',
     title: TITLES[status] ?? 'Error',
@@ -61,7 +61,7 @@ export function problemOf(error: unknown, instance: string, method = ''): Proble
     instance,
     ...(violations.length > 0 ? { invalid_parameters: violations } : {}),
   });
-  if (error instanceof HttpFailure) {
+  if (error instanceof HttpError) {
     return { problem: make(error.status, error.message, error.violations), headers: error.headers };
   }
   if (error instanceof Unparsable)
@@ -70,7 +70,7 @@ export function problemOf(error: unknown, instance: string, method = ''): Proble
     const { total, violations } = error;
     const broken = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}`;
     const shown = total > violations.length ? `; the first ${violations.length} are listed` : '';
-    const writes = WRITING.includes(method);
+    const writes = WRITE_METHODS.includes(method);
     const problem = make(422, `${broken}${writes ? '; nothing was written' : ''}${shown}`, violations);
     return { problem: writes ? problem : { ...problem, title: 'Invalid request' }, headers: {} };
   }

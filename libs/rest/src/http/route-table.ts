@@ -1,10 +1,10 @@
 import { isJsonObject, type Registry } from '@causeway/resources';
-import type { Answer } from './answer';
-import { HttpFailure } from './http-failure';
+import type { RestResponse } from './rest-response';
+import { HttpError } from './http-error';
 import { pathOf, unknownPath } from './paths';
 
 /** A route as the router has it; `path` has `:name` parameters. */
-export interface ServedRoute {
+export interface RegisteredRoute {
   readonly path: string;
   readonly methods: readonly string[];
 }
@@ -31,27 +31,27 @@ export class RouteTable {
   }
 
   /** Every route with its methods. */
-  list(): readonly ServedRoute[] {
+  list(): readonly RegisteredRoute[] {
     return [...this.routes].map(([path, { methods }]) => ({ path, methods: [...methods].sort() }));
   }
 
   /** False when a generic route was taken by a path whose `:plural` is no kind's; true for every other route. */
-  isPathOfKind(params: unknown): boolean {
+  hasKnownKind(params: unknown): boolean {
     const plural = isJsonObject(params) ? params['plural'] : undefined;
     return plural === undefined || (typeof plural === 'string' && this.registry.noun(plural)?.plural === plural);
   }
 
   /** What to answer a request that no route took. */
-  failure(method: string, url: string): HttpFailure {
+  notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
     const path = pathOf(url);
     const allowed = this.allowed(path);
-    if (allowed.length === 0) return new HttpFailure(404, unknownPath(path, this.registry));
+    if (allowed.length === 0) return new HttpError(404, unknownPath(path, this.registry));
     const allow = allowed.join(', ');
-    return new HttpFailure(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
+    return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
   /** 204 with Allow for OPTIONS on a path that exists; anything else is a failure. */
-  unmatched(method: string, url: string): Answer | undefined {
+  optionsResponse(method: string, url: string): RestResponse | undefined {
     if (method !== 'OPTIONS') return undefined;
     const allowed = this.allowed(pathOf(url));
     if (allowed.length === 0) return undefined;
@@ -60,13 +60,13 @@ export class RouteTable {
 
   private allowed(path: string): string[] {
     const segments = segmentsOf(path);
-    const found = [...this.routes.values()].filter((route) => this.fits(route, segments));
+    const found = [...this.routes.values()].filter((route) => this.matches(route, segments));
     const exact = found.filter((route) => route.segments.every((segment) => !segment.startsWith(':')));
     const methods = (exact.length > 0 ? exact : found).flatMap((route) => [...route.methods]);
     return [...new Set(methods)].sort();
   }
 
-  private fits(route: Route, segments: readonly string[]): boolean {
+  private matches(route: Route, segments: readonly string[]): boolean {
     return (
       route.segments.length === segments.length &&
       route.segments.every((wanted, i) => {

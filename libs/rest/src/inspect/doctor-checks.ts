@@ -10,10 +10,10 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
-import { arrivalFault } from '@causeway/sync';
+import { inboundViolation } from '@causeway/sync';
 
 /** Something that is not as it should be, and what an operator does about it. */
-export interface Finding {
+export interface DoctorFinding {
   /** The resource that it is about; absent where it is about the control plane. */
   readonly resource?: { readonly type: string } & Omit<Identity, 'kind'>;
   readonly what: string;
@@ -23,24 +23,24 @@ export interface Finding {
 /** One look at the control plane. Each step of the iterable is one item's work; undefined where nothing was found. */
 export interface DoctorCheck {
   readonly name: string;
-  findings(): Iterable<Finding | undefined>;
+  findings(): Iterable<DoctorFinding | undefined>;
 }
 
 /** A Zone with what is known beside the log. */
-export interface ZoneSight {
+export interface ZoneWithInsight {
   readonly zone: Resource;
   readonly insight: JsonObject;
 }
 
 /** What the checks look at. */
-export interface DoctorSubject {
+export interface DoctorInput {
   readonly registry: Registry;
   readonly index: ResourceIndex;
-  readonly zones: readonly ZoneSight[];
+  readonly zones: readonly ZoneWithInsight[];
 }
 
 /** Which status of a condition says that something is wrong, by its type. */
-const TROUBLE: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
+const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new life of its zone, or wait: causeway zones' },
   MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
   NotSaidToKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
@@ -49,29 +49,29 @@ const TROUBLE: Readonly<Record<string, { readonly status: string; readonly advic
 };
 
 /** Everything that is looked at; ports, databases and certificates are not yet. */
-export function doctorChecks(subject: DoctorSubject): readonly DoctorCheck[] {
+export function doctorChecks(subject: DoctorInput): readonly DoctorCheck[] {
   return [
-    { name: 'rules', findings: () => rules(subject) },
-    { name: 'conditions', findings: () => conditions(subject) },
+    { name: 'rules', findings: () => checkRules(subject) },
+    { name: 'conditions', findings: () => checkConditions(subject) },
     { name: 'claims', findings: () => zoneFacts(subject, doubtfulClaim) },
     { name: 'stores', findings: () => zoneFacts(subject, refusedStore) },
-    { name: 'lives', findings: () => zoneFacts(subject, newLife) },
+    { name: 'incarnations', findings: () => zoneFacts(subject, newIncarnation) },
     { name: 'rejections', findings: () => rejections(subject) },
     { name: 'lost', findings: () => zoneFacts(subject, lostZone) },
     { name: 'quarantine', findings: () => quarantined(subject) },
   ];
 }
 
-function* rules({ registry, index }: DoctorSubject): Iterable<Finding | undefined> {
+function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const kind of registry.kinds) {
     for (const resource of index.ofKind(kind.name)) yield brokenRule(kind, resource);
   }
 }
 
-function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
+function brokenRule(kind: Kind, resource: Resource): DoctorFinding | undefined {
   const { id, origin } = resource;
   // What is beyond a bound is not judged by the rules as well.
-  const fault = arrivalFault(kind, { ...resource, revision: origin.revision });
+  const fault = inboundViolation(kind, { ...resource, revision: origin.revision });
   const judged = fault === undefined ? kind.check(resource.spec, FieldPath.at('spec')) : undefined;
   const broken = [...kind.checkName(id.name, FieldPath.at('name')), ...(judged?.first ?? [])];
   const [first] = broken;
@@ -85,19 +85,19 @@ function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
   return found(resource, what + more, there);
 }
 
-function* conditions({ registry, index }: DoctorSubject): Iterable<Finding | undefined> {
+function* checkConditions({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const kind of registry.kinds) {
     for (const resource of index.ofKind(kind.name)) yield* troubles(resource);
   }
 }
 
-function* troubles(resource: Resource): Iterable<Finding | undefined> {
+function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
   const stored = resource.status?.['conditions'];
   yield undefined;
   if (!isJsonArray(stored)) return;
   for (const condition of stored.slice(0, 20)) {
     const { type, status, reason, message } = isJsonObject(condition) ? condition : {};
-    const trouble = typeof type === 'string' && Object.hasOwn(TROUBLE, type) ? TROUBLE[type] : undefined;
+    const trouble = typeof type === 'string' && Object.hasOwn(BAD_CONDITIONS, type) ? BAD_CONDITIONS[type] : undefined;
     if (trouble && trouble.status === status) {
       yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, trouble.advice);
     }
@@ -105,13 +105,13 @@ function* troubles(resource: Resource): Iterable<Finding | undefined> {
 }
 
 function* zoneFacts(
-  { zones }: DoctorSubject,
-  look: (sight: ZoneSight) => Finding | undefined,
-): Iterable<Finding | undefined> {
+  { zones }: DoctorInput,
+  look: (sight: ZoneWithInsight) => DoctorFinding | undefined,
+): Iterable<DoctorFinding | undefined> {
   for (const sight of zones) yield look(sight);
 }
 
-function doubtfulClaim({ zone, insight }: ZoneSight): Finding | undefined {
+function doubtfulClaim({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
   const claim = objectIn(insight['doubtful']);
   if (!claim) return undefined;
   const advice =
@@ -121,7 +121,7 @@ function doubtfulClaim({ zone, insight }: ZoneSight): Finding | undefined {
   return found(zone, `${text(claim['instance'])} ${text(claim['detail'])}`, advice);
 }
 
-function refusedStore({ zone, insight }: ZoneSight): Finding | undefined {
+function refusedStore({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
   const refused = objectIn(insight['refused']);
   const storeId = text(refused?.['storeId']);
   if (!refused) return undefined;
@@ -129,14 +129,14 @@ function refusedStore({ zone, insight }: ZoneSight): Finding | undefined {
   return found(zone, `store ${storeId} (${text(refused['instance'])}) comes under its name and is refused`, advice);
 }
 
-function newLife({ zone, insight }: ZoneSight): Finding | undefined {
+function newIncarnation({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
   const life = objectIn(insight['newLife']);
   if (!life) return undefined;
   const what = `began the new life ${text(life['incarnation'])}; what that does not name is held`;
   return found(zone, what, `where it was deleted indeed: causeway zones confirm ${zone.id.name}`);
 }
 
-function* rejections({ zones }: DoctorSubject): Iterable<Finding | undefined> {
+function* rejections({ zones }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const { zone, insight } of zones) {
     const kinds = insight['kinds'];
     for (const report of isJsonArray(kinds) ? kinds.filter(isJsonObject) : []) {
@@ -150,14 +150,14 @@ function* rejections({ zones }: DoctorSubject): Iterable<Finding | undefined> {
   }
 }
 
-function lostZone({ zone }: ZoneSight): Finding | undefined {
+function lostZone({ zone }: ZoneWithInsight): DoctorFinding | undefined {
   const lost = objectIn(zone.status?.['lost']);
   if (!lost) return undefined;
   const what = `is lost since ${text(lost['since'])}, policy ${text(lost['policy'])}`;
   return found(zone, what, `look at its log; where it is gone for good: causeway delete zone ${zone.id.name}`);
 }
 
-function* quarantined({ zones }: DoctorSubject): Iterable<Finding | undefined> {
+function* quarantined({ zones }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const { zone } of zones) {
     const { name } = zone.id;
     const { all, resources } = objectIn(zone.spec['quarantine']) ?? {};
@@ -179,7 +179,7 @@ function flag(name: string, value: unknown): string {
 /** Longest text of a finding. */
 const LONGEST = 500;
 
-function found({ id }: Resource, what: string, advice: string): Finding {
+function found({ id }: Resource, what: string, advice: string): DoctorFinding {
   const { kind, ...place } = id;
   return { resource: { type: kind, ...place }, what: short(what), advice: short(advice) };
 }

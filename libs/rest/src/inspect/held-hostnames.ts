@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
 /** Kinds whose status holds hostnames. */
-export const NAMED_KINDS: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
+export const KINDS_WITH_HOSTNAMES: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
 
 /** The hostnames that the status of a service shows as Available, each once. */
 export function availableHostnames({ status }: Resource): ReadonlySet<string> {

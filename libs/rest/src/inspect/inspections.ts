@@ -2,14 +2,14 @@ import { resolveName } from '@causeway/admission';
 import { selectedDataplanes } from '@causeway/controllers';
 import { compareText, isJsonObject, type Kind, type Resource } from '@causeway/resources';
 import { sortedPage } from '@causeway/runtime';
-import { json, type Answer } from '../http/answer';
-import { pathParameter, queryOf, type Call } from '../http/call';
+import { jsonResponse, type RestResponse } from '../http/rest-response';
+import { pathParameter, queryOf, type RestRequest } from '../http/rest-request';
 import { addressParameters, FRESHNESS } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
 import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
 import type { NamingAnswers } from './naming-answers';
 import type { Overviews } from './overviews';
-import { pageOf, PLAIN_PAGE, readPlainPage } from './plain-page';
+import { pageOf, OFFSET_PAGE_PARAMETERS, readOffsetPage } from './plain-page';
 
 /** Views that join several resources, or a resource and what stands beside it (rest.md §1.4, §1.5). */
 export class Inspections {
@@ -20,45 +20,45 @@ export class Inspections {
     private readonly naming: NamingAnswers,
   ) {}
 
-  zones(call: Call): Promise<Answer> {
+  zones(call: RestRequest): Promise<RestResponse> {
     return this.overviews.list(call, this.kind('Zone'), undefined);
   }
 
-  zone(call: Call): Promise<Answer> {
+  zone(call: RestRequest): Promise<RestResponse> {
     return this.overviews.get(call, this.kind('Zone'), undefined);
   }
 
-  dataplanes(call: Call): Promise<Answer> {
+  dataplanes(call: RestRequest): Promise<RestResponse> {
     return this.overviews.list(call, this.kind('Dataplane'), meshOf(call));
   }
 
-  dataplane(call: Call): Promise<Answer> {
+  dataplane(call: RestRequest): Promise<RestResponse> {
     return this.overviews.get(call, this.kind('Dataplane'), meshOf(call));
   }
 
-  hostnames(call: Call): Promise<Answer> {
+  hostnames(call: RestRequest): Promise<RestResponse> {
     return this.naming.table(call);
   }
 
-  hostnamesOf(call: Call): Promise<Answer> {
+  hostnamesOf(call: RestRequest): Promise<RestResponse> {
     return this.naming.ofService(call);
   }
 
-  lookup(call: Call): Promise<Answer> {
+  lookup(call: RestRequest): Promise<RestResponse> {
     return this.naming.lookup(call);
   }
 
-  explain(call: Call): Promise<Answer> {
+  explain(call: RestRequest): Promise<RestResponse> {
     return this.naming.explain(call);
   }
 
   /** The Dataplanes that a MeshService selects. */
-  async dataplanesOf(call: Call): Promise<Answer> {
+  async dataplanesOf(call: RestRequest): Promise<RestResponse> {
     const kind = this.kind('MeshService');
-    const query = queryOf(call, [...addressParameters(kind), ...PLAIN_PAGE, FRESHNESS]);
+    const query = queryOf(call, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS]);
     const mesh = meshOf(call);
     const name = nameQuery(call, kind, mesh, query);
-    const page = readPlainPage(query);
+    const page = readOffsetPage(query);
     await this.reads.ready(query);
     requireMesh(this.parts.index, mesh ?? '');
     const service = resolveName(this.parts.index, this.parts.cp, name);
@@ -66,7 +66,7 @@ export class Inspections {
     const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
     const found = await this.parts.costly.run(
       (signal) => sortedPage(selectedDataplanes(service, this.parts.index.ofKind('Dataplane')), byName, page, signal),
-      this.parts.lives.signalOf(call),
+      this.parts.requestSignals.signalOf(call),
     );
     const items = found.items.map(({ id, labels }) => ({
       type: id.kind,
@@ -75,7 +75,7 @@ export class Inspections {
       name: id.name,
       labels,
     }));
-    return json(pageOf(call, { total: found.total, items }, page));
+    return jsonResponse(pageOf(call, { total: found.total, items }, page));
   }
 
   private kind(name: string): Kind {
@@ -85,6 +85,6 @@ export class Inspections {
   }
 }
 
-function meshOf(call: Call): string | undefined {
+function meshOf(call: RestRequest): string | undefined {
   return isJsonObject(call.params) && 'mesh' in call.params ? pathParameter(call, 'mesh') : undefined;
 }

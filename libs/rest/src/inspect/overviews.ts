@@ -1,18 +1,18 @@
 import { resolveName, toDocument } from '@causeway/admission';
 import type { JsonObject, Kind, Resource } from '@causeway/resources';
-import type { Insights } from '../dependencies';
-import { json, type Answer } from '../http/answer';
-import { queryOf, type Call } from '../http/call';
-import type { QueryParameter } from '../http/query';
+import type { Insights } from '../rest-dependencies';
+import { jsonResponse, type RestResponse } from '../http/rest-response';
+import { queryOf, type RestRequest } from '../http/rest-request';
+import type { RestQueryParameter } from '../http/query-reader';
 import { listAnswer } from '../read/list-body';
 import { PAGE_PARAMETERS, readPage, readSelection, selectionParameters } from '../read/list-query';
 import { addressParameters, FRESHNESS } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
-import { insightsOf } from './insights-of';
+import { readInsights } from './insights-of';
 import { nameQuery, type ReadParts, type ResourceReads } from '../read/resource-reads';
 
 /** Parameters of a list of overviews. */
-export function overviewParameters(kind: Kind): readonly QueryParameter[] {
+export function overviewParameters(kind: Kind): readonly RestQueryParameter[] {
   return [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS];
 }
 
@@ -25,7 +25,7 @@ export class Overviews {
   ) {}
 
   /** A page of overviews of `kind`, in one mesh or all. */
-  async list(call: Call, kind: Kind, mesh: string | undefined): Promise<Answer> {
+  async list(call: RestRequest, kind: Kind, mesh: string | undefined): Promise<RestResponse> {
     const query = queryOf(call, overviewParameters(kind));
     const selection = readSelection(query);
     const page = readPage(query);
@@ -33,8 +33,8 @@ export class Overviews {
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     const revision = this.parts.freshness.revision();
     const of = { kind: kind.name, mesh, selection };
-    const found = await this.parts.lister.page(of, page, () => this.parts.lives.signalOf(call));
-    const insights = await insightsOf(this.insights, found.resources, this.parts.lives.signalOf(call));
+    const found = await this.parts.lister.page(of, page, () => this.parts.requestSignals.signalOf(call));
+    const insights = await readInsights(this.insights, found.resources, this.parts.requestSignals.signalOf(call));
     const texts = new Map(
       found.resources.map((resource, i) => [resource, JSON.stringify(overview(kind, resource, insights[i]))]),
     );
@@ -42,13 +42,13 @@ export class Overviews {
   }
 
   /** One overview; one without insight says so with an empty object. */
-  async get(call: Call, kind: Kind, mesh: string | undefined): Promise<Answer> {
+  async get(call: RestRequest, kind: Kind, mesh: string | undefined): Promise<RestResponse> {
     const query = queryOf(call, [...addressParameters(kind), FRESHNESS]);
     const name = nameQuery(call, kind, mesh, query);
     await this.reads.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     const resource = resolveName(this.parts.index, this.parts.cp, name);
-    return json(overview(kind, resource, (await this.insights.insightOf?.(resource)) ?? {}));
+    return jsonResponse(overview(kind, resource, (await this.insights.insightOf?.(resource)) ?? {}));
   }
 }
 

@@ -1,4 +1,4 @@
-import { redacted } from './redacted';
+import { redactSecrets } from './redacted';
 
 describe('redacted', () => {
   it.each([
@@ -17,6 +17,6 @@ describe('redacted', () => {
     ],
     ['an empty secret', { token: '' }, { token: '' }],
   ])('%s', (_case, config, shown) => {
-    expect(redacted(config)).toEqual(shown);
+    expect(redactSecrets(config)).toEqual(shown);
   });
 });

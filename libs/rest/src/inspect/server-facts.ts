@@ -2,15 +2,15 @@ import { resolveName, isWritable, type NameQuery } from '@causeway/admission';
 import { parseKri } from '@causeway/naming';
 import { compareText, type ControlPlane, type Kind, type Registry } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
-import type { ProgramFacts } from '../dependencies';
-import type { Access } from '../http/access';
-import { json, type Answer } from '../http/answer';
-import { pathParameter, queryOf, type Call } from '../http/call';
-import { clipped } from '../http/clipped';
-import { HttpFailure } from '../http/http-failure';
+import type { ProgramFacts } from '../rest-dependencies';
+import type { CallerAuthorizer } from '../http/caller-authorizer';
+import { jsonResponse, type RestResponse } from '../http/rest-response';
+import { pathParameter, queryOf, type RestRequest } from '../http/rest-request';
+import { truncated } from '../http/truncated';
+import { HttpError } from '../http/http-error';
 import { readForm, type ResourceReads } from '../read/resource-reads';
 import { FORMAT } from '../read/read-parameters';
-import { redacted } from './redacted';
+import { redactSecrets } from './redacted';
 
 /** What the answers about the server itself are made from. */
 export interface ServerParts {
@@ -18,7 +18,7 @@ export interface ServerParts {
   readonly cp: ControlPlane;
   readonly index: ResourceIndex;
   readonly program: ProgramFacts;
-  readonly access: Access;
+  readonly access: CallerAuthorizer;
   readonly reads: ResourceReads;
 }
 
@@ -27,10 +27,10 @@ export class ServerFacts {
   constructor(private readonly parts: ServerParts) {}
 
   /** Who this is and where to go on. */
-  root(call: Call): Answer {
+  root(call: RestRequest): RestResponse {
     queryOf(call, []).check();
     const { program, cp, index } = this.parts;
-    return json({
+    return jsonResponse({
       product: 'Causeway',
       version: program.version,
       mode: cp.role,
@@ -49,14 +49,14 @@ export class ServerFacts {
   }
 
   /** Every kind, by name. */
-  kinds(call: Call): Answer {
+  kinds(call: RestRequest): RestResponse {
     queryOf(call, []).check();
     const kinds = [...this.parts.registry.kinds].sort((a, b) => compareText(a.name, b.name));
-    return json({ resources: kinds.map((kind) => this.describe(kind)) });
+    return jsonResponse({ resources: kinds.map((kind) => this.describe(kind)) });
   }
 
   /** The resource that an identifier names; 400 for what is none. */
-  async byKri(call: Call): Promise<Answer> {
+  async byKri(call: RestRequest): Promise<RestResponse> {
     const query = queryOf(call, [FORMAT]);
     const form = readForm(query);
     query.check();
@@ -67,9 +67,9 @@ export class ServerFacts {
   }
 
   /** Whom the server takes the caller for. */
-  caller(call: Call): Answer {
+  caller(call: RestRequest): RestResponse {
     queryOf(call, []).check();
-    return json(
+    return jsonResponse(
       this.parts.access.isOperator(call)
         ? { name: 'operator', groups: ['operators'] }
         : { name: 'anonymous', groups: [] },
@@ -77,17 +77,17 @@ export class ServerFacts {
   }
 
   /** The configuration without secrets. */
-  config(call: Call): Answer {
+  config(call: RestRequest): RestResponse {
     queryOf(call, []).check();
-    return json(redacted(this.parts.program.config));
+    return jsonResponse(redactSecrets(this.parts.program.config));
   }
 
   private readKri(text: string): NameQuery {
     const reading = parseKri(text);
-    if (!reading.ok) throw new HttpFailure(400, `This is no resource identifier: ${clipped(reading.reason)}.`);
+    if (!reading.ok) throw new HttpError(400, `This is no resource identifier: ${truncated(reading.reason)}.`);
     const { shortName, mesh, namespace, zone, name } = reading.kri;
     const kind = this.parts.registry.kinds.find((candidate) => candidate.shortName === shortName);
-    if (!kind) throw new HttpFailure(400, `This is no resource identifier: no kind is called "${clipped(shortName)}".`);
+    if (!kind) throw new HttpError(400, `This is no resource identifier: no kind is called "${truncated(shortName)}".`);
     return { kind, name, mesh, zone, ...(namespace === '' ? {} : { namespace }) };
   }
 

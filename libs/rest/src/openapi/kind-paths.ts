@@ -12,12 +12,12 @@ import {
   OUTCOME_HEADER,
   REVISION_HEADER,
 } from './parameters';
-import { failures } from './problems';
+import { problemResponses } from './problems';
 import { exampleDocument, inputSchema, listedSchema } from './resource-schemas';
-import { answer, page, schema, type Part } from './schema-parts';
+import { jsonContent, page, schema, type OpenApiObject } from './schema-parts';
 
 /** The paths of one kind: its lists and its single resources. */
-export function kindPaths(kind: Kind): Part {
+export function kindPaths(kind: Kind): OpenApiObject {
   const mesh = kind.scope === 'mesh' ? [MESH] : [];
   const prefix = kind.scope === 'mesh' ? '/meshes/{mesh}' : '';
   const everywhere = {
@@ -37,8 +37,8 @@ export function kindPaths(kind: Kind): Part {
   };
 }
 
-function listOperation(kind: Kind, path: readonly Part[], suffix: string): Part {
-  const body = answer(
+function listOperation(kind: Kind, path: readonly OpenApiObject[], suffix: string): OpenApiObject {
+  const body = jsonContent(
     'A page of resources.',
     page({ anyOf: [listedSchema(kind), schema('KubernetesForm')] }),
     REVISION_HEADER,
@@ -55,67 +55,67 @@ function listOperation(kind: Kind, path: readonly Part[], suffix: string): Part 
           'text/event-stream': { schema: schema('WatchEvent') },
         },
       },
-      ...failures(400, 403, 404, 410),
+      ...problemResponses(400, 403, 404, 410),
     },
   };
 }
 
-function getOperation(kind: Kind): Part {
+function getOperation(kind: Kind): OpenApiObject {
   return {
     ...{ operationId: `get${kind.name}`, tags: [kind.name], summary: `Read one ${kind.name}` },
     parameters: queryParameters(getParameters(kind)),
     responses: {
-      200: answer(
+      200: jsonContent(
         'The resource.',
         { anyOf: [schema(kind.name), schema('KubernetesForm')] },
         { ...REVISION_HEADER, ...ETAG_HEADER },
       ),
-      ...failures(400, 403, 404),
+      ...problemResponses(400, 403, 404),
     },
   };
 }
 
-function putOperation(kind: Kind): Part {
+function putOperation(kind: Kind): OpenApiObject {
   const example = exampleDocument(kind);
   const media = { schema: inputSchema(kind), ...(example === undefined ? {} : { example }) };
   return {
-    ...writing(kind, 'put', `Create or replace a ${kind.name}`),
+    ...writeOperation(kind, 'put', `Create or replace a ${kind.name}`),
     requestBody: {
       required: true,
       content: Object.fromEntries([BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media])),
     },
     responses: {
-      200: written('It was there; it is now as sent.', OUTCOME_HEADER),
-      201: written('It was made.', OUTCOME_HEADER),
-      ...failures(...WRITE_FAILURES),
+      200: writeResponse('It was there; it is now as sent.', OUTCOME_HEADER),
+      201: writeResponse('It was made.', OUTCOME_HEADER),
+      ...problemResponses(...WRITE_PROBLEMS),
     },
   };
 }
 
-function patchOperation(kind: Kind): Part {
+function patchOperation(kind: Kind): OpenApiObject {
   const media = { schema: { type: 'object' }, example: { labels: { team: 'db' } } };
   return {
-    ...writing(kind, 'patch', `Change parts of a ${kind.name} (RFC 7386)`),
+    ...writeOperation(kind, 'patch', `Change parts of a ${kind.name} (RFC 7386)`),
     requestBody: {
       required: true,
       content: Object.fromEntries(
         [BODY_TYPES.json[1], BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media]),
       ),
     },
-    responses: { 200: written('It was changed.', OUTCOME_HEADER), ...failures(...WRITE_FAILURES) },
+    responses: { 200: writeResponse('It was changed.', OUTCOME_HEADER), ...problemResponses(...WRITE_PROBLEMS) },
   };
 }
 
-function deleteOperation(kind: Kind): Part {
+function deleteOperation(kind: Kind): OpenApiObject {
   return {
-    ...writing(kind, 'delete', `Delete a ${kind.name}`),
-    responses: { 200: written('It is gone.'), ...failures(...WRITE_FAILURES) },
+    ...writeOperation(kind, 'delete', `Delete a ${kind.name}`),
+    responses: { 200: writeResponse('It is gone.'), ...problemResponses(...WRITE_PROBLEMS) },
   };
 }
 
-const WRITE_FAILURES = [400, 403, 404, 409, 412, 413, 415, 422];
+const WRITE_PROBLEMS = [400, 403, 404, 409, 412, 413, 415, 422];
 
-function writing(kind: Kind, verb: string, summary: string): Part {
+function writeOperation(kind: Kind, verb: string, summary: string): OpenApiObject {
   return {
     ...{ operationId: `${verb}${kind.name}`, tags: [kind.name], summary },
     description: `Written on: ${kind.sync.writtenOn.join(', ')}${kind.sync.standalone ? ', or a zone without a global' : ''}.`,
@@ -124,10 +124,10 @@ function writing(kind: Kind, verb: string, summary: string): Part {
   };
 }
 
-function written(description: string, headers: Part = {}): Part {
-  return answer(description, schema('Written'), { ...REVISION_HEADER, ...headers });
+function writeResponse(description: string, headers: OpenApiObject = {}): OpenApiObject {
+  return jsonContent(description, schema('Written'), { ...REVISION_HEADER, ...headers });
 }
 
-function contentOf(part: Part): object {
+function contentOf(part: OpenApiObject): object {
   return typeof part['content'] === 'object' && part['content'] !== null ? part['content'] : {};
 }

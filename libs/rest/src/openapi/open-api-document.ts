@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { kindPaths } from './kind-paths';
-import { failureResponses } from './problems';
+import { problemComponents } from './problems';
 import { kindSchemas } from './resource-schemas';
-import type { Part } from './schema-parts';
+import type { OpenApiObject } from './schema-parts';
 import { serverPaths } from './server-paths';
 import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
 import { ZONE_ACCESS_SCHEMAS, zoneAccessPaths } from './zone-access-paths';
-import { shareParameters } from './shared-parameters';
+import { extractParameters } from './shared-parameters';
 import { SHARED_SCHEMAS } from './shared-schemas';
 
 const DESCRIPTION = [
@@ -16,7 +16,7 @@ const DESCRIPTION = [
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
-  const { paths, parameters } = shareParameters(
+  const { paths, parameters } = extractParameters(
     asJson(merged([serverPaths(registry), zoneAccessPaths(), syncPaths(), ...registry.kinds.map(kindPaths)])),
   );
   return {
@@ -39,7 +39,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     components: {
       parameters,
       schemas: asJson(merged([SHARED_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
-      responses: asJson(failureResponses()),
+      responses: asJson(problemComponents()),
       securitySchemes: {
         operator: { type: 'http', scheme: 'bearer', description: 'The operator token, where one is set.' },
       },
@@ -47,12 +47,12 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
   };
 }
 
-function merged(parts: readonly Part[]): Part {
+function merged(parts: readonly OpenApiObject[]): OpenApiObject {
   return Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
 }
 
 /** Schemas carry functions of their library; what is left after a turn through text is what is served. */
-function asJson(part: Part): JsonObject {
+function asJson(part: OpenApiObject): JsonObject {
   const value: unknown = JSON.parse(JSON.stringify(part));
   return isJsonObject(value) ? value : {};
 }

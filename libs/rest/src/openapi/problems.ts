@@ -1,4 +1,4 @@
-import { schema, type Part } from './schema-parts';
+import { schema, type OpenApiObject } from './schema-parts';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The query, the body or the request itself cannot be read, or takes too long to read; control characters are refused.',
@@ -17,14 +17,14 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 /** References to the failures of an operation, by status. */
-export function failures(...statuses: readonly number[]): Part {
+export function problemResponses(...statuses: readonly number[]): OpenApiObject {
   return Object.fromEntries(
     [...statuses, 414, 431, 503].map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
   );
 }
 
 /** The failures themselves, as components. */
-export function failureResponses(): Part {
+export function problemComponents(): OpenApiObject {
   return Object.fromEntries(
     Object.entries(DESCRIPTIONS).map(([status, description]) => [
       status,

@@ -1,10 +1,10 @@
 import type { Kind } from '@causeway/resources';
-import { integer, object, schema, text, textMap, time, type Part } from './schema-parts';
+import { integer, object, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
 
-const owned = (part: Part, description: string): Part => ({ ...part, description, readOnly: true });
+const owned = (part: OpenApiObject, description: string): OpenApiObject => ({ ...part, description, readOnly: true });
 
 /** The schemas of one kind: the resource, and how lists show it where that differs. */
-export function kindSchemas(kind: Kind): Part {
+export function kindSchemas(kind: Kind): OpenApiObject {
   const properties = envelope(kind);
   const required = ['type', 'name', 'spec', ...(kind.scope === 'mesh' ? ['mesh'] : [])];
   const whole = object(properties, required, { description: `The kind ${kind.name}.`, additionalProperties: false });
@@ -17,12 +17,12 @@ export function kindSchemas(kind: Kind): Part {
 }
 
 /** The schema of a kind's item in a list. */
-export function listedSchema(kind: Kind): Part {
+export function listedSchema(kind: Kind): OpenApiObject {
   return schema(kind.confidential ? `${kind.name}Listed` : kind.name);
 }
 
 /** What a user writes: the resource without what only the control plane writes, and with what may be left out. */
-export function inputSchema(kind: Kind): Part {
+export function inputSchema(kind: Kind): OpenApiObject {
   return {
     anyOf: [{ $ref: `#/components/schemas/${kind.name}` }, schema('KubernetesForm')],
     description: 'What the control plane owns (uid, status, ...) is ignored; fields that are not known are refused.',
@@ -30,7 +30,7 @@ export function inputSchema(kind: Kind): Part {
 }
 
 /** The example document of a kind; undefined where its schema has no example. */
-export function exampleDocument(kind: Kind): Part | undefined {
+export function exampleDocument(kind: Kind): OpenApiObject | undefined {
   const schemaOfSpec: object = kind.spec;
   const examples: unknown = 'examples' in schemaOfSpec ? schemaOfSpec.examples : undefined;
   const spec: unknown = Array.isArray(examples) ? examples[0] : undefined;
@@ -41,7 +41,7 @@ export function exampleDocument(kind: Kind): Part | undefined {
 /** What every example resource is called. */
 export const EXAMPLE_NAME = 'example';
 
-function envelope(kind: Kind): Part {
+function envelope(kind: Kind): OpenApiObject {
   return {
     type: { const: kind.name },
     ...(kind.scope === 'mesh' ? { mesh: { ...text, default: 'default' } } : {}),

@@ -2,14 +2,14 @@ import type { Registry } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
 import { HOSTNAME_PARAMETERS, LOOKUP_PARAMETERS, ZONE_OF_VIEW } from '../inspect/naming-answers';
 import { overviewParameters } from '../inspect/overviews';
-import { PLAIN_PAGE } from '../inspect/plain-page';
+import { OFFSET_PAGE_PARAMETERS } from '../inspect/plain-page';
 import { addressParameters, FORMAT, FRESHNESS } from '../read/read-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
-import { failures } from './problems';
-import { answer, object, page, list, schema, type Part } from './schema-parts';
+import { problemResponses } from './problems';
+import { jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';
 
 /** The paths that belong to no kind, and the views over kinds. */
-export function serverPaths(registry: Registry): Part {
+export function serverPaths(registry: Registry): OpenApiObject {
   return {
     '/': read('describeServer', 'Which control plane this is', schema('Root')),
     '/_resources': read(
@@ -20,7 +20,7 @@ export function serverPaths(registry: Registry): Part {
     '/_kri/{kri}': get({
       ...{ id: 'getByKri', summary: 'Read the resource that an identifier names', body: { type: 'object' } },
       parameters: [pathParameter('kri', 'kri_m____default_'), ...queryParameters([FORMAT])],
-      fails: [400, 403, 404],
+      problems: [400, 403, 404],
     }),
     '/who-am-i': read('whoAmI', 'Whom the server takes the caller for', schema('Caller')),
     '/config': read('showConfig', 'The configuration, without secrets', { type: 'object' }),
@@ -30,30 +30,30 @@ export function serverPaths(registry: Registry): Part {
   };
 }
 
-interface Reading {
+interface ReadOperation {
   readonly id: string;
   readonly summary: string;
-  readonly body: Part;
-  readonly parameters: readonly Part[];
-  readonly fails: readonly number[];
+  readonly body: OpenApiObject;
+  readonly parameters: readonly OpenApiObject[];
+  readonly problems: readonly number[];
 }
 
-function get({ id, summary, body, parameters, fails }: Reading): Part {
+function get({ id, summary, body, parameters, problems: fails }: ReadOperation): OpenApiObject {
   return {
     get: {
       ...{ operationId: id, tags: ['Server'], summary },
       ...(parameters.length > 0 ? { parameters } : {}),
-      responses: { 200: answer('The answer.', body), ...failures(...fails) },
+      responses: { 200: jsonContent('The answer.', body), ...problemResponses(...fails) },
     },
   };
 }
 
-function read(id: string, summary: string, body: Part): Part {
-  return get({ id, summary, body, parameters: [], fails: [400, 403] });
+function read(id: string, summary: string, body: OpenApiObject): OpenApiObject {
+  return get({ id, summary, body, parameters: [], problems: [400, 403] });
 }
 
-function overviewPaths(registry: Registry): Part {
-  const view = (name: string, path: readonly Part[], single: boolean): Reading => {
+function overviewPaths(registry: Registry): OpenApiObject {
+  const view = (name: string, path: readonly OpenApiObject[], single: boolean): ReadOperation => {
     const kind = registry.kind(name);
     const one = schema(name === 'Zone' ? 'ZoneOverview' : 'Overview');
     const query = kind ? (single ? [...addressParameters(kind), FRESHNESS] : overviewParameters(kind)) : [];
@@ -64,7 +64,7 @@ function overviewPaths(registry: Registry): Part {
       summary,
       body: single ? one : page(one),
       parameters: [...path, ...queryParameters(query)],
-      fails: [400, 404],
+      problems: [400, 404],
     };
   };
   return {
@@ -76,7 +76,7 @@ function overviewPaths(registry: Registry): Part {
   };
 }
 
-function namePaths(registry: Registry): Part {
+function namePaths(registry: Registry): OpenApiObject {
   const service = registry.kind('MeshService');
   const address = service ? queryParameters([...addressParameters(service), FRESHNESS]) : [];
   return {
@@ -86,7 +86,7 @@ function namePaths(registry: Registry): Part {
         summary: 'Every hostname of a mesh and who claims it',
         body: page(schema('HostnameEntry')),
       },
-      ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], fails: [400, 404] },
+      ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], problems: [400, 404] },
     }),
     '/meshes/{mesh}/meshservices/{name}/_hostnames': get({
       ...{
@@ -94,7 +94,7 @@ function namePaths(registry: Registry): Part {
         summary: 'The hostnames that a service holds',
         body: schema('HostnamesOfService'),
       },
-      ...{ parameters: [MESH, NAME, ...address], fails: [400, 404] },
+      ...{ parameters: [MESH, NAME, ...address], problems: [400, 404] },
     }),
     '/meshes/{mesh}/meshservices/{name}/_dataplanes': get({
       ...{
@@ -102,17 +102,17 @@ function namePaths(registry: Registry): Part {
         summary: 'The Dataplanes that a service selects',
         body: schema('DataplanesOfService'),
       },
-      ...{ parameters: [MESH, NAME, ...address, ...queryParameters(PLAIN_PAGE)], fails: [400, 404] },
+      ...{ parameters: [MESH, NAME, ...address, ...queryParameters(OFFSET_PAGE_PARAMETERS)], problems: [400, 404] },
     }),
     '/_dns/lookup': get({
       ...{ id: 'lookUpName', summary: "What the zone's DNS would answer to a name, and why", body: { type: 'object' } },
-      ...{ parameters: queryParameters(LOOKUP_PARAMETERS), fails: [400, 404] },
+      ...{ parameters: queryParameters(LOOKUP_PARAMETERS), problems: [400, 404] },
     }),
     '/_explain/hostname': { post: explainOperation() },
   };
 }
 
-function explainOperation(): Part {
+function explainOperation(): OpenApiObject {
   const media = { schema: schema('HostnameQuestion'), example: { hostname: 'redis.svc.mesh.local', mesh: 'default' } };
   return {
     ...{
@@ -123,8 +123,8 @@ function explainOperation(): Part {
     parameters: queryParameters([ZONE_OF_VIEW]),
     requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
     responses: {
-      200: answer('Every claim, strongest first.', schema('HostnameExplanation')),
-      ...failures(400, 403, 404, 413, 415, 422),
+      200: jsonContent('Every claim, strongest first.', schema('HostnameExplanation')),
+      ...problemResponses(400, 403, 404, 413, 415, 422),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
 /** A document whose repeated parameters became components. */
-export interface SharedParameters {
+export interface ExtractedParameters {
   readonly paths: JsonObject;
   readonly parameters: JsonObject;
 }
@@ -10,7 +10,7 @@ export interface SharedParameters {
  * Replaces every parameter by a reference, equal ones by the same: written out for each kind they are most of the
  * document. A component is called after its parameter, with a number where one name means several things.
  */
-export function shareParameters(paths: JsonObject): SharedParameters {
+export function extractParameters(paths: JsonObject): ExtractedParameters {
   const names = new Map<string, string>();
   const parameters: Record<string, JsonValue> = {};
   const reference = (parameter: JsonValue): JsonValue => {

@@ -1,7 +1,7 @@
-import { flag, integer, list, object, page, schema, text, textMap, time, type Part } from './schema-parts';
+import { flag, integer, list, object, page, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
 
 /** Schemas that belong to no kind. */
-export const SHARED_SCHEMAS: Part = {
+export const SHARED_SCHEMAS: OpenApiObject = {
   Problem: object(
     {
       type: text,

@@ -1,9 +1,9 @@
 import { BODY_TYPES } from '../http/body-decode';
 import { NAME } from './parameters';
-import { failures } from './problems';
-import { answer, flag, integer, list, object, schema, text, time, type Part } from './schema-parts';
+import { problemResponses } from './problems';
+import { jsonContent, flag, integer, list, object, schema, text, time, type OpenApiObject } from './schema-parts';
 
-const epoch: Part = { ...integer, description: 'Milliseconds since 1970.' };
+const epoch: OpenApiObject = { ...integer, description: 'Milliseconds since 1970.' };
 
 const KIND_REPORT = object(
   {
@@ -29,7 +29,7 @@ const KIND_REPORT = object(
 );
 
 /** Schemas of sync as operators see and steer it. */
-export const SYNC_SCHEMAS: Part = {
+export const SYNC_SCHEMAS: OpenApiObject = {
   KindReport: KIND_REPORT,
   ZoneInsight: object(
     {
@@ -99,7 +99,9 @@ export const SYNC_SCHEMAS: Part = {
       checks: list(
         object(
           {
-            check: { enum: ['rules', 'conditions', 'claims', 'stores', 'lives', 'rejections', 'lost', 'quarantine'] },
+            check: {
+              enum: ['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
+            },
             total: integer,
             findings: {
               ...list(
@@ -130,15 +132,15 @@ export const SYNC_SCHEMAS: Part = {
 };
 
 /** What operators decide of sync. Those of the other role are 404. */
-export function syncPaths(): Part {
-  const confirmed = answer('What the new life lacks is deleted.', schema('LifeConfirmation'));
+export function syncPaths(): OpenApiObject {
+  const confirmed = jsonContent('What the new life lacks is deleted.', schema('LifeConfirmation'));
   const order = { schema: schema('ZoneAdoptionOrder'), example: { storeId: '6f1b2c0e-0000-4000-8000-000000000000' } };
   return {
     '/zones/{name}/_confirm': {
       post: {
         ...{ operationId: 'confirmZone', tags: ['Server'], summary: "Accept a zone's new life (on the global)" },
         parameters: [NAME],
-        responses: { 200: confirmed, ...failures(400, 403, 404) },
+        responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
     },
     '/zones/{name}/_adopt': {
@@ -147,8 +149,8 @@ export function syncPaths(): Part {
         parameters: [NAME],
         requestBody: { content: { [BODY_TYPES.json[0]]: order, [BODY_TYPES.yaml[0]]: order } },
         responses: {
-          200: answer('To which store the name is bound.', schema('ZoneAdoption')),
-          ...failures(400, 403, 404, 413, 415, 422),
+          200: jsonContent('To which store the name is bound.', schema('ZoneAdoption')),
+          ...problemResponses(400, 403, 404, 413, 415, 422),
         },
       },
     },
@@ -157,21 +159,21 @@ export function syncPaths(): Part {
         ...{ operationId: 'resetZoneEpoch', tags: ['Server'], summary: "Forget the epoch of a zone's leaders" },
         parameters: [NAME],
         responses: {
-          200: answer('The next leader that asks is taken.', schema('EpochReset')),
-          ...failures(400, 403, 404),
+          200: jsonContent('The next leader that asks is taken.', schema('EpochReset')),
+          ...problemResponses(400, 403, 404),
         },
       },
     },
     '/_doctor': {
       get: {
         ...{ operationId: 'diagnose', tags: ['Server'], summary: 'What is not as it should be, and what to do' },
-        responses: { 200: answer('What each check found.', schema('Diagnosis')), ...failures(400, 403) },
+        responses: { 200: jsonContent('What each check found.', schema('Diagnosis')), ...problemResponses(400, 403) },
       },
     },
     '/global/_confirm': {
       post: {
         ...{ operationId: 'confirmGlobal', tags: ['Server'], summary: "Accept the global's new life (on a zone)" },
-        responses: { 200: confirmed, ...failures(400, 403, 404) },
+        responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
     },
   };

@@ -1,9 +1,9 @@
 import { BODY_TYPES } from '../http/body-decode';
-import { failures } from './problems';
-import { answer, integer, list, object, schema, text, time, type Part } from './schema-parts';
+import { problemResponses } from './problems';
+import { jsonContent, integer, list, object, schema, text, time, type OpenApiObject } from './schema-parts';
 
 /** Schemas of zone tokens. */
-export const ZONE_ACCESS_SCHEMAS: Part = {
+export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
   ZoneTokenOrder: object(
     {
       zone: { type: 'string', minLength: 1, maxLength: 63 },
@@ -22,8 +22,8 @@ export const ZONE_ACCESS_SCHEMAS: Part = {
 };
 
 /** Zone tokens and the authority of the global; 404 on a zone. */
-export function zoneAccessPaths(): Part {
-  const issued = answer('The token; shown once.', schema('ZoneToken'));
+export function zoneAccessPaths(): OpenApiObject {
+  const issued = jsonContent('The token; shown once.', schema('ZoneToken'));
   return {
     '/tokens/zone': {
       post: {
@@ -31,7 +31,7 @@ export function zoneAccessPaths(): Part {
         requestBody: bodyOf('ZoneTokenOrder', { zone: 'east', validFor: '720h' }),
         responses: {
           200: { ...issued, content: { ...contentOf(issued), 'text/plain': { schema: text } } },
-          ...failures(400, 403, 404, 413, 415, 422),
+          ...problemResponses(400, 403, 404, 413, 415, 422),
         },
       },
     },
@@ -39,15 +39,18 @@ export function zoneAccessPaths(): Part {
       post: {
         ...{ operationId: 'revokeZoneToken', tags: ['Server'], summary: 'Revoke a zone token by its id (jti)' },
         requestBody: bodyOf('ZoneTokenRevocation', { id: '6f1b2c0e-0000-4000-8000-000000000000' }),
-        responses: { 200: answer('Revoked.', { type: 'object' }), ...failures(400, 403, 404, 413, 415, 422) },
+        responses: {
+          200: jsonContent('Revoked.', { type: 'object' }),
+          ...problemResponses(400, 403, 404, 413, 415, 422),
+        },
       },
     },
     '/tokens/zone/keys': {
       post: {
         ...{ operationId: 'rotateZoneTokenKey', tags: ['Server'], summary: 'Make a newer signing key of zone tokens' },
         responses: {
-          200: answer('New tokens are signed with it.', object({ serial: integer }, ['serial'])),
-          ...failures(400, 403, 404),
+          200: jsonContent('New tokens are signed with it.', object({ serial: integer }, ['serial'])),
+          ...problemResponses(400, 403, 404),
         },
       },
     },
@@ -56,18 +59,18 @@ export function zoneAccessPaths(): Part {
         ...{ operationId: 'showZoneAuthority', tags: ['Server'], summary: 'What zones verify the global by, in PEM' },
         responses: {
           200: { description: 'A certificate.', content: { 'application/x-pem-file': { schema: text } } },
-          ...failures(400, 404),
+          ...problemResponses(400, 404),
         },
       },
     },
   };
 }
 
-function bodyOf(name: string, example: Part): Part {
+function bodyOf(name: string, example: OpenApiObject): OpenApiObject {
   const media = { schema: schema(name), example };
   return { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } };
 }
 
-function contentOf(part: Part): object {
+function contentOf(part: OpenApiObject): object {
   return typeof part['content'] === 'object' && part['content'] !== null ? part['content'] : {};
 }

@@ -18,7 +18,7 @@ function setUp(head: number): { index: ResourceIndex; clock: FakeClock; freshnes
 describe('Freshness', () => {
   it('waits for what was written here, unasked', async () => {
     const { index, freshness } = setUp(7);
-    freshness.wrote(7);
+    freshness.noteWrite(7);
     let ready = false;
     const waiting = freshness.wait().then(() => (ready = true));
     await turn();
@@ -42,7 +42,7 @@ describe('Freshness', () => {
 
   it('forgets what was written in another life of the store', async () => {
     const { index, freshness } = setUp(5);
-    freshness.wrote(100);
+    freshness.noteWrite(100);
     index.load({ point: { incarnation: 'j', revision: 1 }, resources: [], tombstones: [] });
     await freshness.wait();
   });

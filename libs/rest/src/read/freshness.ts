@@ -1,10 +1,10 @@
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
-import { HttpFailure } from '../http/http-failure';
+import { HttpError } from '../http/http-error';
 
 /** How long a read may wait, ms. */
-export interface Patience {
+export interface WaitLimit {
   readonly clock: Clock;
   readonly longest: number;
 }
@@ -19,7 +19,7 @@ export class Freshness {
   constructor(
     private readonly index: ResourceIndex,
     private readonly store: Pick<ResourceStore, 'head'>,
-    private readonly patience: Patience,
+    private readonly limit: WaitLimit,
   ) {}
 
   /** Forgets what a store of another incarnation had written, until the returned function is called. */
@@ -30,7 +30,7 @@ export class Freshness {
   }
 
   /** Notes the revision of a write made here. */
-  wrote(revision: number): void {
+  noteWrite(revision: number): void {
     this.ownWrites = Math.max(this.ownWrites, revision);
   }
 
@@ -50,7 +50,7 @@ export class Freshness {
     if (this.revision() >= wanted) return;
     await this.checkExists(minRevision);
     const stop = new AbortController();
-    const timer = this.patience.clock.after(this.patience.longest, () => stop.abort());
+    const timer = this.limit.clock.after(this.limit.longest, () => stop.abort());
     try {
       await this.index.reached(wanted, stop.signal);
     } catch {
@@ -64,6 +64,6 @@ export class Freshness {
   private async checkExists(revision: number): Promise<void> {
     if (this.revision() >= revision) return;
     const newest = (await this.store.head()).revision;
-    if (newest < revision) throw new HttpFailure(400, `There is no revision ${revision} yet; the newest is ${newest}.`);
+    if (newest < revision) throw new HttpError(400, `There is no revision ${revision} yet; the newest is ${newest}.`);
   }
 }

@@ -1,5 +1,5 @@
 import type { Resource } from '@causeway/resources';
-import { fulfils, parseLabelSelector } from './label-selector';
+import { matchesLabels, parseLabelSelector } from './label-selector';
 
 const resource = {
   id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'shop', name: 'redis' },
@@ -31,7 +31,7 @@ describe('label selectors', () => {
     ['constructor', false],
   ])('%s → %s', (text, wanted) => {
     const reading = parseLabelSelector(text);
-    expect(reading.ok && fulfils(resource, reading.requirements)).toBe(wanted);
+    expect(reading.ok && matchesLabels(resource, reading.requirements)).toBe(wanted);
     expect(reading.ok).toBe(true);
   });
 

@@ -1,14 +1,14 @@
 import { isLabelKey, isLabelValue, Label, type Resource } from '@causeway/resources';
-import { clipped } from '../http/clipped';
+import { truncated } from '../http/truncated';
 
 /** One demand on the labels of a resource; all of a selector must hold. */
-export type Requirement =
+export type LabelRequirement =
   | { readonly type: 'in' | 'not-in'; readonly key: string; readonly values: ReadonlySet<string> }
   | { readonly type: 'exists' | 'absent'; readonly key: string };
 
 /** What became of reading a selector. */
-export type SelectorReading =
-  | { readonly ok: true; readonly requirements: readonly Requirement[] }
+export type ParsedSelector =
+  | { readonly ok: true; readonly requirements: readonly LabelRequirement[] }
   | { readonly ok: false; readonly reason: string };
 
 const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
@@ -18,8 +18,8 @@ const EQUALITY = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
  * Reads a selector in Kubernetes' syntax: `a=b`, `a==b`, `a!=b`, `a in (b, c)`, `a notin (b)`, `a`, `!a`, joined by
  * commas. As there, `!=` and `notin` also take resources without the label.
  */
-export function parseLabelSelector(text: string): SelectorReading {
-  const requirements: Requirement[] = [];
+export function parseLabelSelector(text: string): ParsedSelector {
+  const requirements: LabelRequirement[] = [];
   for (const part of splitOutsideParentheses(text)) {
     const requirement = parseRequirement(part.trim());
     if (typeof requirement === 'string') return { ok: false, reason: requirement };
@@ -29,7 +29,7 @@ export function parseLabelSelector(text: string): SelectorReading {
 }
 
 /** True when the resource's labels, the implied ones included (design.md §1), fulfil every requirement. */
-export function fulfils(resource: Resource, requirements: readonly Requirement[]): boolean {
+export function matchesLabels(resource: Resource, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => {
     const value = labelOf(resource, requirement.key);
     switch (requirement.type) {
@@ -67,7 +67,7 @@ function splitOutsideParentheses(text: string): string[] {
   return [...parts, text.slice(start)];
 }
 
-function parseRequirement(part: string): Requirement | string {
+function parseRequirement(part: string): LabelRequirement | string {
   const set = SET.exec(part);
   if (set) {
     const [, key = '', operator, list = ''] = set;
@@ -86,9 +86,9 @@ function parseRequirement(part: string): Requirement | string {
   return checked({ type: 'exists', key: part });
 }
 
-function checked(requirement: Requirement): Requirement | string {
+function checked(requirement: LabelRequirement): LabelRequirement | string {
   if (!isLabelKey(requirement.key))
-    return `must be like a=b, a!=b, a in (b, c), a notin (b), a or !a, joined by commas; got "${clipped(requirement.key)}" as a key`;
+    return `must be like a=b, a!=b, a in (b, c), a notin (b), a or !a, joined by commas; got "${truncated(requirement.key)}" as a key`;
   const bad = 'values' in requirement ? [...requirement.values].find((value) => !isLabelValue(value)) : undefined;
-  return bad === undefined ? requirement : `has a value that no label can have: "${clipped(bad)}"`;
+  return bad === undefined ? requirement : `has a value that no label can have: "${truncated(bad)}"`;
 }

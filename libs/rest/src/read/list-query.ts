@@ -1,11 +1,11 @@
 import { isLabelKey, type Kind } from '@causeway/resources';
-import type { Query, QueryParameter } from '../http/query';
+import type { QueryReader, RestQueryParameter } from '../http/query-reader';
 import { decodeCursor } from './cursor';
-import { parseLabelSelector, type Requirement } from './label-selector';
-import type { OrderKey } from './ordered-kinds';
+import { parseLabelSelector, type LabelRequirement } from './label-selector';
+import type { SortKey } from './sorted-index';
 
 /** How many items a page has when the query does not say, and at most (rest.md §1.3). */
-export const PAGE = { size: 100, largest: 1_000 } as const;
+export const PAGE_SIZE = { default: 100, maximum: 1_000 } as const;
 
 const MOST_FILTERS = 20;
 const FILTER = /^filter\[labels\.(.+)\]$/s;
@@ -15,20 +15,20 @@ export interface Selection {
   readonly name: string | undefined;
   readonly namespace: string | undefined;
   readonly zone: string | undefined;
-  readonly labels: readonly Requirement[];
+  readonly labels: readonly LabelRequirement[];
 }
 
 /** Which part of a list is asked for. */
-export interface PageQuery {
+export interface PageRequest {
   readonly size: number;
   /** Where the page begins: after so many items, or after a place in the order. */
   readonly start:
     | { readonly type: 'offset'; readonly offset: number }
-    | { readonly type: 'after'; readonly place: OrderKey | undefined };
+    | { readonly type: 'after'; readonly place: SortKey | undefined };
 }
 
 /** Parameters that narrow a list or a watch of `kind`. */
-export function selectionParameters(kind: Kind): readonly QueryParameter[] {
+export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
   return [
     {
       name: 'name',
@@ -70,11 +70,11 @@ export function selectionParameters(kind: Kind): readonly QueryParameter[] {
 }
 
 /** Parameters that choose a page. */
-export const PAGE_PARAMETERS: readonly QueryParameter[] = [
+export const PAGE_PARAMETERS: readonly RestQueryParameter[] = [
   {
     name: 'size',
     description: 'Items on a page.',
-    schema: { type: 'integer', minimum: 1, maximum: PAGE.largest, default: PAGE.size },
+    schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE.maximum, default: PAGE_SIZE.default },
   },
   { name: 'offset', description: 'Items to skip.', schema: { type: 'integer', minimum: 0 } },
   {
@@ -86,7 +86,7 @@ export const PAGE_PARAMETERS: readonly QueryParameter[] = [
 ];
 
 /** Reads what a list or watch is about; refusals stay in `query`. */
-export function readSelection(query: Query): Selection {
+export function readSelection(query: QueryReader): Selection {
   return {
     name: query.text('name'),
     namespace: query.text('namespace'),
@@ -95,11 +95,11 @@ export function readSelection(query: Query): Selection {
   };
 }
 
-function readFilters(query: Query): Requirement[] {
+function readFilters(query: QueryReader): LabelRequirement[] {
   const names = query.namesFrom('filter');
   if (names.length > MOST_FILTERS)
     query.refuse('filter', `may be given at most ${MOST_FILTERS} times; got ${names.length}`);
-  return names.flatMap((name): Requirement[] => {
+  return names.flatMap((name): LabelRequirement[] => {
     const key = FILTER.exec(name)?.[1];
     const value = query.text(name);
     if (key === undefined || !isLabelKey(key))
@@ -108,7 +108,7 @@ function readFilters(query: Query): Requirement[] {
   });
 }
 
-function readSelector(query: Query): readonly Requirement[] {
+function readSelector(query: QueryReader): readonly LabelRequirement[] {
   const text = query.text('labelSelector');
   if (text === undefined || text.trim() === '') return [];
   const reading = parseLabelSelector(text);
@@ -120,8 +120,8 @@ function readSelector(query: Query): readonly Requirement[] {
 }
 
 /** Reads which page is asked for; refusals stay in `query`. */
-export function readPage(query: Query): PageQuery {
-  const size = query.integer('size', { minimum: 1, maximum: PAGE.largest }) ?? PAGE.size;
+export function readPage(query: QueryReader): PageRequest {
+  const size = query.integer('size', { minimum: 1, maximum: PAGE_SIZE.maximum }) ?? PAGE_SIZE.default;
   const offset = query.integer('offset', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
   const cursor = query.text('cursor');
   if (cursor === undefined) return { size, start: { type: 'offset', offset: offset ?? 0 } };

@@ -1,15 +1,15 @@
 import type { Resource } from '@causeway/resources';
-import { nextTurn } from '@causeway/runtime';
+import { yieldToEventLoop } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
-import { fulfils } from './label-selector';
-import type { PageQuery, Selection } from './list-query';
-import { compareInList, type OrderedKinds, type OrderKey, type Place } from './ordered-kinds';
+import { matchesLabels } from './label-selector';
+import type { PageRequest, Selection } from './list-query';
+import { compareSortKeys, type SortedIndex, type SortKey, type ListEntry } from './sorted-index';
 
 /** Resources that a search looks at in a turn of the event loop. */
-const LOOKED_AT = 5_000;
+const SCANNED_IN_A_TURN = 5_000;
 
 /** One page of a list. */
-export interface Page {
+export interface ListPage {
   /** How many resources the selection has in all. */
   readonly total: number;
   readonly resources: readonly Resource[];
@@ -18,13 +18,13 @@ export interface Page {
 }
 
 /** A few resources of a list; `last` is the place to go on behind, undefined at the end. */
-export interface Stretch {
+export interface ListChunk {
   readonly resources: readonly Resource[];
-  readonly last: OrderKey | undefined;
+  readonly last: SortKey | undefined;
 }
 
 /** What a list is of: a kind, in one mesh or (undefined) in all. */
-export interface ListOf {
+export interface ListScope {
   readonly kind: string;
   readonly mesh: string | undefined;
   readonly selection: Selection;
@@ -37,7 +37,7 @@ export function isSelected(resource: Resource, { name, namespace, zone, labels }
     (name === undefined || id.name.includes(name)) &&
     (namespace === undefined || id.namespace === namespace) &&
     (zone === undefined || id.zone === zone) &&
-    (labels.length === 0 || fulfils(resource, labels))
+    (labels.length === 0 || matchesLabels(resource, labels))
   );
 }
 
@@ -45,19 +45,19 @@ export function isSelected(resource: Resource, { name, namespace, zone, labels }
 export class Lister {
   constructor(
     private readonly index: ResourceIndex,
-    private readonly orders: OrderedKinds,
+    private readonly orders: SortedIndex,
   ) {}
 
   /** One page of what `of` selects; a long search goes in slices, and rejects when the signal aborts. */
-  async page(of: ListOf, { size, start }: PageQuery, life: () => AbortSignal): Promise<Page> {
-    const places = await this.places(of, life);
-    const from = start.type === 'offset' ? start.offset : start.place ? firstAfter(places, start.place) : 0;
-    const resources = places.slice(from, from + size).flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
-    return { total: places.length, resources, more: from + size < places.length };
+  async page(of: ListScope, { size, start }: PageRequest, life: () => AbortSignal): Promise<ListPage> {
+    const entries = await this.places(of, life);
+    const from = start.type === 'offset' ? start.offset : start.place ? firstAfter(entries, start.place) : 0;
+    const resources = entries.slice(from, from + size).flatMap((place) => this.index.byIdentityKey(place.key) ?? []);
+    return { total: entries.length, resources, more: from + size < entries.length };
   }
 
   /** The next few of what `of` selects behind a place: looks at no more than `most` resources. */
-  next(of: ListOf, after: OrderKey | undefined, most: number): Stretch {
+  next(of: ListScope, after: SortKey | undefined, most: number): ListChunk {
     const all = this.orders.of(of.kind);
     const from = after ? firstAfter(all, after) : of.mesh === undefined ? 0 : firstOfMesh(all, of.mesh);
     const seen = all.slice(from, from + most).filter(({ id }) => of.mesh === undefined || id.mesh === of.mesh);
@@ -71,18 +71,18 @@ export class Lister {
     return this.orders.ready(kind, life);
   }
 
-  private async places({ kind, mesh, selection }: ListOf, life: () => AbortSignal): Promise<readonly Place[]> {
+  private async places({ kind, mesh, selection }: ListScope, life: () => AbortSignal): Promise<readonly ListEntry[]> {
     await this.ready(kind, life);
     const all = this.orders.of(kind);
     const inMesh = mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
     if (isEverything(selection)) return inMesh;
-    const found: Place[] = [];
-    for (let from = 0; from < inMesh.length; from += LOOKED_AT) {
+    const found: ListEntry[] = [];
+    for (let from = 0; from < inMesh.length; from += SCANNED_IN_A_TURN) {
       if (from > 0) {
-        await nextTurn();
+        await yieldToEventLoop();
         life().throwIfAborted();
       }
-      for (const place of inMesh.slice(from, from + LOOKED_AT)) {
+      for (const place of inMesh.slice(from, from + SCANNED_IN_A_TURN)) {
         const resource = this.index.byIdentityKey(place.key);
         if (resource && isSelected(resource, selection)) found.push(place);
       }
@@ -95,20 +95,20 @@ function isEverything({ name, namespace, zone, labels }: Selection): boolean {
   return name === undefined && namespace === undefined && zone === undefined && labels.length === 0;
 }
 
-function firstOfMesh(places: readonly Place[], mesh: string): number {
+function firstOfMesh(places: readonly ListEntry[], mesh: string): number {
   return firstWhere(places, (place) => place.id.mesh >= mesh);
 }
 
-function firstAfterMesh(places: readonly Place[], mesh: string): number {
+function firstAfterMesh(places: readonly ListEntry[], mesh: string): number {
   return firstWhere(places, (place) => place.id.mesh > mesh);
 }
 
-function firstAfter(places: readonly Place[], key: OrderKey): number {
-  return firstWhere(places, (place) => compareInList(place.id, key) > 0);
+function firstAfter(places: readonly ListEntry[], key: SortKey): number {
+  return firstWhere(places, (place) => compareSortKeys(place.id, key) > 0);
 }
 
 /** The first position that `isPast` holds for, in a list where it holds for all that follow. */
-function firstWhere(places: readonly Place[], isPast: (place: Place) => boolean): number {
+function firstWhere(places: readonly ListEntry[], isPast: (place: ListEntry) => boolean): number {
   let low = 0;
   let high = places.length;
   while (low < high) {

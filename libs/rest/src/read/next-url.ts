@@ -1,8 +1,8 @@
 import type { Resource } from '@causeway/resources';
-import { header, type Call } from '../http/call';
+import { header, type RestRequest } from '../http/rest-request';
 import { pathOf } from '../http/paths';
 import { encodeCursor } from './cursor';
-import type { PageQuery } from './list-query';
+import type { PageRequest } from './list-query';
 
 /** What a page showed: how many items, and which came last. */
 export interface Shown {
@@ -11,7 +11,7 @@ export interface Shown {
 }
 
 /** The URL of the page that follows: the same query, sorted, with `offset` or `cursor` moved on (rest.md §1.3). */
-export function nextUrl(call: Call, page: PageQuery, { shown, last }: Shown): string {
+export function nextUrl(call: RestRequest, page: PageRequest, { shown, last }: Shown): string {
   const query = new URLSearchParams(call.url.slice(pathOf(call.url).length + 1));
   query.set('size', String(page.size));
   if (page.start.type === 'offset') query.set('offset', String(page.start.offset + shown));

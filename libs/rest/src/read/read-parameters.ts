@@ -1,22 +1,22 @@
 import type { Kind } from '@causeway/resources';
-import type { QueryParameter } from '../http/query';
+import type { RestQueryParameter } from '../http/query-reader';
 import { PAGE_PARAMETERS, selectionParameters } from './list-query';
 
 /** What every read takes. */
-export const FRESHNESS: QueryParameter = {
+export const FRESHNESS: RestQueryParameter = {
   name: 'minRevision',
   description: 'Wait until this replica has seen this revision (the header Causeway-Revision of a write).',
   schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
 /** Which form of document reads answer with. */
-export const FORMAT: QueryParameter = {
+export const FORMAT: RestQueryParameter = {
   name: 'format',
   description: 'The form of the document.',
   schema: { type: 'string', enum: ['universal', 'k8s', 'kubernetes'], default: 'universal' },
 };
 
-const WATCH: readonly QueryParameter[] = [
+const WATCH: readonly RestQueryParameter[] = [
   {
     name: 'watch',
     description: 'Answer with server-sent events instead of a list, and go on.',
@@ -30,13 +30,13 @@ const WATCH: readonly QueryParameter[] = [
 ];
 
 /** Which resource a name means when several zones or namespaces have it (design.md §1). */
-export function addressParameters(kind: Kind): readonly QueryParameter[] {
-  const namespace: QueryParameter = {
+export function addressParameters(kind: Kind): readonly RestQueryParameter[] {
+  const namespace: RestQueryParameter = {
     name: 'namespace',
     description: 'The namespace of the resource; "default" when left out.',
     schema: { type: 'string', maxLength: 63 },
   };
-  const zone: QueryParameter = {
+  const zone: RestQueryParameter = {
     name: 'zone',
     description: 'The zone where the resource was made; empty means the global. Left out: made on this control plane.',
     schema: { type: 'string', maxLength: 253 },
@@ -45,16 +45,16 @@ export function addressParameters(kind: Kind): readonly QueryParameter[] {
 }
 
 /** Parameters of a list of `kind`. */
-export function listParameters(kind: Kind): readonly QueryParameter[] {
+export function listParameters(kind: Kind): readonly RestQueryParameter[] {
   return [...selectionParameters(kind), ...PAGE_PARAMETERS, FORMAT, FRESHNESS, ...WATCH];
 }
 
 /** Parameters of a list of `kind` that is watched. */
-export function watchParameters(kind: Kind): readonly QueryParameter[] {
+export function watchParameters(kind: Kind): readonly RestQueryParameter[] {
   return [...selectionParameters(kind), FRESHNESS, ...WATCH];
 }
 
 /** Parameters of a GET of one. */
-export function getParameters(kind: Kind): readonly QueryParameter[] {
+export function getParameters(kind: Kind): readonly RestQueryParameter[] {
   return [...addressParameters(kind), FORMAT, FRESHNESS];
 }

@@ -2,18 +2,18 @@ import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
 import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
 import type { Gate } from '../http/gate';
-import type { RequestLives } from '../http/request-life';
-import { jsonText, type Answer } from '../http/answer';
-import { clipped } from '../http/clipped';
-import { pathParameter, placeOf, queryOf, type Call } from '../http/call';
-import type { Query } from '../http/query';
+import type { RequestSignals } from '../http/request-signals';
+import { jsonTextResponse, type RestResponse } from '../http/rest-response';
+import { truncated } from '../http/truncated';
+import { pathParameter, kindInPath, queryOf, type RestRequest } from '../http/rest-request';
+import type { QueryReader } from '../http/query-reader';
 import { requireMesh } from './require-mesh';
 import type { Freshness } from './freshness';
 import type { Lister } from './lister';
 import { readPage, readSelection } from './list-query';
 import { listAnswer } from './list-body';
 import { getParameters, listParameters } from './read-parameters';
-import type { ResourceTexts } from './resource-text';
+import type { ResourceJson } from './resource-json';
 
 /** What reading works with. */
 export interface ReadParts {
@@ -21,9 +21,9 @@ export interface ReadParts {
   readonly cp: ControlPlane;
   readonly index: ResourceIndex;
   readonly lister: Lister;
-  readonly texts: ResourceTexts;
+  readonly texts: ResourceJson;
   readonly freshness: Freshness;
-  readonly lives: RequestLives;
+  readonly requestSignals: RequestSignals;
   /** Bounds how many requests that look at very much work at once. */
   readonly costly: Gate;
 }
@@ -33,8 +33,8 @@ export class ResourceReads {
   constructor(private readonly parts: ReadParts) {}
 
   /** `{total, items, next}`; throws 404 for an unknown kind or mesh, 400 for a bad query. */
-  async list(call: Call): Promise<Answer> {
-    const { kind, mesh } = placeOf(call, this.parts.registry, false);
+  async list(call: RestRequest): Promise<RestResponse> {
+    const { kind, mesh } = kindInPath(call, this.parts.registry, false);
     const query = queryOf(call, listParameters(kind));
     const selection = readSelection(query);
     const page = readPage(query);
@@ -44,14 +44,14 @@ export class ResourceReads {
     await this.ready(query);
     if (mesh !== undefined) requireMesh(this.parts.index, mesh);
     const of = { kind: kind.name, mesh, selection };
-    const found = await this.parts.lister.page(of, page, () => this.parts.lives.signalOf(call));
-    const text = (resource: Resource): string => this.parts.texts.inList(resource, form);
+    const found = await this.parts.lister.page(of, page, () => this.parts.requestSignals.signalOf(call));
+    const text = (resource: Resource): string => this.parts.texts.listed(resource, form);
     return listAnswer(call, { page, found, text, revision: this.parts.freshness.revision() });
   }
 
   /** One resource by plain or wire name, with its ETag. */
-  async get(call: Call): Promise<Answer> {
-    const { kind, mesh } = placeOf(call, this.parts.registry, true);
+  async get(call: RestRequest): Promise<RestResponse> {
+    const { kind, mesh } = kindInPath(call, this.parts.registry, true);
     const query = queryOf(call, getParameters(kind));
     const name = nameQuery(call, kind, mesh, query);
     const form = readForm(query);
@@ -61,15 +61,15 @@ export class ResourceReads {
   }
 
   /** The answer that shows one resource. */
-  show(resource: Resource, form: 'universal' | 'k8s'): Answer {
-    return jsonText(this.parts.texts.of(resource, { form }), {
+  show(resource: Resource, form: 'universal' | 'k8s'): RestResponse {
+    return jsonTextResponse(this.parts.texts.encode(resource, { form }), {
       etag: etagOf(resource),
       'causeway-revision': String(resource.revision),
     });
   }
 
   /** Checks the query and waits as `minRevision` asks and this server's own writes demand. */
-  async ready(query: Query): Promise<void> {
+  async ready(query: QueryReader): Promise<void> {
     const minRevision = query.integer('minRevision', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
     query.check();
     await this.parts.freshness.wait(minRevision);
@@ -77,7 +77,7 @@ export class ResourceReads {
 }
 
 /** How the path and query of a call name one resource. */
-export function nameQuery(call: Call, kind: Kind, mesh: string | undefined, query: Query): NameQuery {
+export function nameQuery(call: RestRequest, kind: Kind, mesh: string | undefined, query: QueryReader): NameQuery {
   const namespace = kind.namespaced ? query.text('namespace') : undefined;
   const zone = query.text('zone');
   return {
@@ -90,10 +90,10 @@ export function nameQuery(call: Call, kind: Kind, mesh: string | undefined, quer
 }
 
 /** The form of document that `format` asks for. */
-export function readForm(query: Query): 'universal' | 'k8s' {
+export function readForm(query: QueryReader): 'universal' | 'k8s' {
   const format = query.text('format') ?? 'universal';
   if (format === 'k8s' || format === 'kubernetes') return 'k8s';
   if (format !== 'universal')
-    query.refuse('format', `must be one of universal, k8s, kubernetes; got "${clipped(format)}"`);
+    query.refuse('format', `must be one of universal, k8s, kubernetes; got "${truncated(format)}"`);
   return 'universal';
 }

@@ -1,8 +1,8 @@
 import type { Identity, Resource, StorePoint } from '@causeway/resources';
-import type { ResourceTexts } from '../read/resource-text';
+import type { ResourceJson } from '../read/resource-json';
 
 /** What a watch tells: a resource as it is now, one that went, how far the reader is, or that it must list again. */
-export type WatchEvent = 'put' | 'delete' | 'bookmark' | 'relist';
+export type WatchEventType = 'put' | 'delete' | 'bookmark' | 'relist';
 
 /** A comment that keeps connections open and tells a reader nothing. */
 export const HEARTBEAT = ': heartbeat\n\n';
@@ -18,13 +18,13 @@ export class EventFrames {
   private readonly kept = new Map<Resource, Buffer>();
   private bytes = 0;
 
-  constructor(private readonly texts: ResourceTexts) {}
+  constructor(private readonly texts: ResourceJson) {}
 
   /** The event that tells a resource as it is. */
   put(resource: Resource): Buffer {
     const known = this.kept.get(resource);
     if (known) return known;
-    const made = Buffer.from(frame('put', this.texts.inList(resource)));
+    const made = Buffer.from(frame('put', this.texts.listed(resource)));
     this.kept.set(resource, made);
     this.bytes += made.length;
     this.drop();
@@ -41,7 +41,7 @@ export class EventFrames {
 }
 
 /** One server-sent event; `data` is JSON on one line. With `id` a reader that saw it can go on behind it. */
-export function frame(event: WatchEvent, data: string, id?: StorePoint): string {
+export function frame(event: WatchEventType, data: string, id?: StorePoint): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${eventId(id)}\n`}data: ${data}\n\n`;
 }
 
@@ -58,7 +58,7 @@ export function parseEventId(text: string): { readonly incarnation?: string; rea
 }
 
 /** What is said of a resource that went: its identity. */
-export function goneText({ kind, mesh, zone, namespace, name }: Identity): string {
+export function identityJson({ kind, mesh, zone, namespace, name }: Identity): string {
   return JSON.stringify({
     type: kind,
     ...(mesh === '' ? {} : { mesh }),

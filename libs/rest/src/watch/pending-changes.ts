@@ -24,7 +24,7 @@ export class PendingChanges {
 
   constructor(
     private readonly isSelected: (resource: Resource) => boolean,
-    private readonly account: (bytes: number) => void = () => undefined,
+    private readonly onBytes: (bytes: number) => void = () => undefined,
   ) {}
 
   /** Changes that wait to be taken. */
@@ -51,7 +51,7 @@ export class PendingChanges {
   }
 
   /** Adds a resource of which only is known that it changed since the reader looked last. */
-  addPast(id: Identity): void {
+  addReplayed(id: Identity): void {
     this.put({ key: identityKey(id), id, wasSelected: true });
   }
 
@@ -85,7 +85,7 @@ export class PendingChanges {
 
   private count(bytes: number): void {
     this.held += bytes;
-    this.account(bytes);
+    this.onBytes(bytes);
   }
 }
 

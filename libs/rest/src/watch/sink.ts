@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 /** Where a watch writes to: one HTTP answer that stays open. */
-export interface Sink {
+export interface WatchSink {
   /** Sends headers; the answer is a stream of events from here on. */
   open(headers: Readonly<Record<string, string>>): void;
   /** False when the reader has not taken what it got; wait for `drained` then. A buffer is not copied. */
@@ -15,7 +15,7 @@ export interface Sink {
 }
 
 /** The sink over a Fastify reply. */
-export function replySink(reply: FastifyReply): Sink {
+export function replySink(reply: FastifyReply): WatchSink {
   const { raw } = reply;
   const gone = new AbortController();
   raw.on('close', () => gone.abort());

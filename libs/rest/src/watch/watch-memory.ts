@@ -8,8 +8,8 @@ export class WatchMemory {
   private shedding = false;
 
   constructor(
-    readonly most: number,
-    private readonly exceeded: () => void,
+    readonly limit: number,
+    private readonly onExceeded: () => void,
   ) {}
 
   get bytes(): number {
@@ -19,9 +19,9 @@ export class WatchMemory {
   /** Counts bytes that came, or went if negative. */
   add(bytes: number): void {
     this.held += bytes;
-    if (this.held <= this.most || this.shedding) return;
+    if (this.held <= this.limit || this.shedding) return;
     this.shedding = true;
-    this.exceeded();
+    this.onExceeded();
     this.shedding = false;
   }
 

@@ -2,15 +2,15 @@ import { coreKinds } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import type { IndexChange } from '@causeway/store';
-import { ResourceTexts } from '../read/resource-text';
-import type { Sink } from './sink';
+import { ResourceJson } from '../read/resource-json';
+import type { WatchSink } from './sink';
 import { EventFrames } from './event-frames';
 import { Watch } from './watch';
 import { WatchMemory } from './watch-memory';
-import { WritePace } from './write-pace';
+import { WritePacer } from './write-pacer';
 
 /** A reader whose appetite the test decides. */
-class FakeSink implements Sink {
+class FakeSink implements WatchSink {
   readonly written: string[] = [];
   ended: 'soft' | 'hard' | undefined;
   hungry = true;
@@ -72,8 +72,8 @@ function setUp(): { sink: FakeSink; clock: FakeClock; watch: Watch; tell: (...ch
   const clock = new FakeClock();
   const held = new Map<string, Resource>();
   const parts = {
-    ...{ clock, limits: LIMITS, memory: new WatchMemory(1_000_000, () => undefined), pace: new WritePace() },
-    frames: new EventFrames(new ResourceTexts(coreKinds)),
+    ...{ clock, limits: LIMITS, memory: new WatchMemory(1_000_000, () => undefined), pace: new WritePacer() },
+    frames: new EventFrames(new ResourceJson(coreKinds)),
     resourceAt: (key: string) => held.get(key),
   };
   const watch = new Watch(sink, { kind: 'MeshService', isSelected: () => true }, parts);

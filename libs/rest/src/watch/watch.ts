@@ -1,12 +1,12 @@
 import { identityKey, type Resource, type StorePoint } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexEvent } from '@causeway/store';
-import type { RestLimits } from '../dependencies';
-import { eventId, frame, goneText, HEARTBEAT, type EventFrames } from './event-frames';
+import type { RestLimits } from '../rest-dependencies';
+import { eventId, frame, identityJson, HEARTBEAT, type EventFrames } from './event-frames';
 import { PendingChanges, type PendingChange } from './pending-changes';
-import type { Sink } from './sink';
+import type { WatchSink } from './sink';
 import type { WatchMemory } from './watch-memory';
-import type { WritePace } from './write-pace';
+import type { WritePacer } from './write-pacer';
 
 /** What a watch works with; the same for all of a server. */
 export interface WatchParts {
@@ -14,24 +14,24 @@ export interface WatchParts {
   readonly frames: EventFrames;
   readonly resourceAt: (key: string) => Resource | undefined;
   readonly memory: WatchMemory;
-  readonly pace: WritePace;
+  readonly pace: WritePacer;
   readonly limits: Pick<RestLimits, 'heartbeat' | 'stall' | 'backlog' | 'watchBytes'>;
 }
 
 /** What a watch is about. */
-export interface WatchOf {
+export interface WatchFilter {
   readonly kind: string;
   readonly isSelected: (resource: Resource) => boolean;
 }
 
 /** What a reader is told first, and the point it then is at; without `first` that is what `past` added. */
-export interface Beginning {
+export interface WatchStart {
   readonly first?: AsyncIterable<Resource>;
   readonly point: StorePoint;
 }
 
 /** Why a reader was ended that could not keep up. */
-export type Slowness = 'stall' | 'backlog' | 'memory';
+export type SlowReason = 'stall' | 'backlog' | 'memory';
 
 /**
  * One reader of changes. It writes only as fast as the reader takes: behind that stands one small entry a resource,
@@ -39,7 +39,7 @@ export type Slowness = 'stall' | 'backlog' | 'memory';
  */
 export class Watch {
   /** Why it ended, if the reader was too slow. */
-  slow: Slowness | undefined;
+  slowReason: SlowReason | undefined;
   private point: StorePoint;
   private lastId = '';
   private ended: 'relist' | 'closed' | undefined;
@@ -49,8 +49,8 @@ export class Watch {
   private readonly pending: PendingChanges;
 
   constructor(
-    private readonly sink: Sink,
-    private readonly of: WatchOf,
+    private readonly sink: WatchSink,
+    private readonly of: WatchFilter,
     private readonly parts: WatchParts,
   ) {
     this.point = { incarnation: '', revision: 0 };
@@ -75,13 +75,13 @@ export class Watch {
     this.point = event.point;
     const before = this.pending.waiting;
     for (const change of event.changes) if (change.id.kind === this.of.kind) this.pending.add(change);
-    if (this.isBehind()) return this.giveUp('backlog');
+    if (this.isBehind()) return this.endSlow('backlog');
     if (this.pending.waiting > before) this.wake();
   }
 
   /** Takes note of a resource that changed before the watch began; false when there are too many of them. */
-  past(id: Resource['id']): boolean {
-    if (this.ended === undefined) this.pending.addPast(id);
+  noteReplayed(id: Resource['id']): boolean {
+    if (this.ended === undefined) this.pending.addReplayed(id);
     return !this.isBehind();
   }
 
@@ -93,21 +93,21 @@ export class Watch {
   }
 
   /** Ends the watch of a reader that is too slow, at once where even `relist` could not be written. */
-  giveUp(why: Slowness): void {
-    this.slow ??= why;
+  endSlow(why: SlowReason): void {
+    this.slowReason ??= why;
     this.end('relist');
     if (why === 'memory') this.stuck?.drop();
   }
 
   /** Tells the beginning, then every change, until the watch ends. */
-  async run({ first, point }: Beginning): Promise<void> {
+  async run({ first, point }: WatchStart): Promise<void> {
     this.point = this.point.revision > point.revision ? this.point : point;
     let alive = true;
-    if (first) alive = await this.tellAll(first, point);
+    if (first) alive = await this.sendList(first, point);
     else if (this.pending.waiting === 0) alive = await this.bookmark(point);
     while (alive && this.ended === undefined) {
       if (this.pending.waiting === 0) alive = (await this.idle()) && alive;
-      else alive = await this.tellPending(this.point);
+      else alive = await this.sendPending(this.point);
     }
     this.pending.clear();
     if (alive && this.ended === 'relist') this.sink.write(frame('relist', '{}'));
@@ -115,7 +115,7 @@ export class Watch {
   }
 
   /** Sends events, the id with a bookmark behind the last one: a reader cut off in between starts before all of them. */
-  private async tellAll(first: NonNullable<Beginning['first']>, point: StorePoint): Promise<boolean> {
+  private async sendList(first: NonNullable<WatchStart['first']>, point: StorePoint): Promise<boolean> {
     for await (const resource of first) {
       if (this.ended !== undefined) return true;
       this.pending.forget(identityKey(resource.id));
@@ -124,7 +124,7 @@ export class Watch {
     return this.bookmark(point);
   }
 
-  private async tellPending(point: StorePoint): Promise<boolean> {
+  private async sendPending(point: StorePoint): Promise<boolean> {
     for (const change of this.pending.take()) {
       if (this.ended !== undefined) return true;
       const event = this.eventOf(change);
@@ -138,7 +138,7 @@ export class Watch {
     const resource = this.parts.resourceAt(key);
     this.pending.forget(key);
     if (resource && this.of.isSelected(resource)) return this.parts.frames.put(resource);
-    return wasSelected ? frame('delete', goneText(id)) : undefined;
+    return wasSelected ? frame('delete', identityJson(id)) : undefined;
   }
 
   private bookmark(point: StorePoint): Promise<boolean> {
@@ -188,7 +188,7 @@ export class Watch {
       };
       const drop = (): void => settle(false);
       const timer = clock.after(limits.stall, () => {
-        this.slow ??= 'stall';
+        this.slowReason ??= 'stall';
         drop();
       });
       gone.addEventListener('abort', drop, { once: true });

@@ -2,17 +2,17 @@ import { coreKinds } from '@causeway/kinds';
 import { Unavailable, type Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
-import { DEFAULT_LIMITS, type RestLimits } from '../dependencies';
-import type { Call } from '../http/call';
+import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
+import type { RestRequest } from '../http/rest-request';
 import { Freshness } from '../read/freshness';
 import { Lister } from '../read/lister';
-import { OrderedKinds } from '../read/ordered-kinds';
-import { ResourceTexts } from '../read/resource-text';
-import type { Sink } from './sink';
+import { SortedIndex } from '../read/sorted-index';
+import { ResourceJson } from '../read/resource-json';
+import type { WatchSink } from './sink';
 import { Watches } from './watches';
 
 /** A reader that reads everything, or nothing. */
-class Reader implements Sink {
+class Reader implements WatchSink {
   readonly written: (string | Buffer)[] = [];
   ended: 'soft' | 'hard' | undefined;
   private readonly leaving = new AbortController();
@@ -58,7 +58,7 @@ function service(name: string, revision: number, size = 10): Resource {
   };
 }
 
-const callOf = (query: Record<string, string> = {}, remoteAddress = '127.0.0.1'): Call => ({
+const callOf = (query: Record<string, string> = {}, remoteAddress = '127.0.0.1'): RestRequest => ({
   ...{ method: 'GET', url: '/meshservices', params: { plural: 'meshservices' }, headers: {} },
   query: { watch: 'true', ...query },
   socket: { remoteAddress },
@@ -75,12 +75,12 @@ describe('Watches', () => {
     const [clock, store] = [new FakeClock(), new MemoryStore(new MemoryDisk())];
     index = new ResourceIndex();
     const parts = { registry: coreKinds, index, store, clock, limits: { ...DEFAULT_LIMITS, ...limits } };
-    const orders = new OrderedKinds(index);
+    const orders = new SortedIndex(index);
     orders.follow();
     watches = new Watches({
       ...parts,
       lister: new Lister(index, orders),
-      texts: new ResourceTexts(coreKinds),
+      texts: new ResourceJson(coreKinds),
       freshness: new Freshness(index, store, { clock, longest: 1 }),
     });
     revision = resources.length + 1;
@@ -104,7 +104,7 @@ describe('Watches', () => {
   afterEach(async () => {
     for (const reader of readers.splice(0)) reader.leave();
     await Promise.all(serving.splice(0));
-    expect(watches.figures()).toMatchObject({ open: 0, bytes: 0 });
+    expect(watches.metrics()).toMatchObject({ open: 0, bytes: 0 });
   });
 
   it('give 400 readers of a change one buffer, and forget it when they go', async () => {
@@ -115,7 +115,7 @@ describe('Watches', () => {
     await settled(500);
     const told = readers.map(({ written }) => written.find((chunk) => Buffer.isBuffer(chunk)));
     expect([new Set(told).size, told[0]?.length]).toEqual([1, expect.any(Number)]);
-    expect(watches.figures()).toMatchObject({ open: 400, bytes: 0 });
+    expect(watches.metrics()).toMatchObject({ open: 400, bytes: 0 });
   });
 
   it('hold no more than their bound for 400 that never read, whatever version each is stuck at', async () => {
@@ -127,12 +127,12 @@ describe('Watches', () => {
       await watch(false);
       if (i % 4 === 0) change('big', MEGABYTE);
       await turn();
-      most = Math.max(most, watches.figures().bytes);
+      most = Math.max(most, watches.metrics().bytes);
       expect(inMemory()).toBeLessThanOrEqual(bound + 2 * MEGABYTE);
     }
     await settled();
     expect([most > bound / 2, most <= bound]).toEqual([true, true]);
-    expect(watches.figures().ended.memory).toBeGreaterThan(200);
+    expect(watches.metrics().ended.memory).toBeGreaterThan(200);
     expect(reader.events.filter((event) => event === 'put')).toHaveLength(100);
     expect(reader.ended).toBeUndefined();
   });
@@ -144,7 +144,7 @@ describe('Watches', () => {
     for (let i = 0; i < 50; i++) change(`s${i}`, MEGABYTE);
     await settled();
     expect(readers.map(({ written }) => written.length)).toEqual(readers.map(() => 1));
-    expect(watches.figures().bytes).toBeLessThan(2 * MEGABYTE);
+    expect(watches.metrics().bytes).toBeLessThan(2 * MEGABYTE);
   });
 
   it('tell a reader that is behind too many bytes of changes to list again', async () => {
@@ -157,7 +157,7 @@ describe('Watches', () => {
     }));
     index.apply({ revision: ++revision, changes });
     await settled();
-    expect([reader.events.at(-1), watches.figures().ended.backlog]).toEqual(['relist', 1]);
+    expect([reader.events.at(-1), watches.metrics().ended.backlog]).toEqual(['relist', 1]);
   });
 
   it('tell of a resource that goes and comes while its list is told', async () => {
@@ -183,6 +183,6 @@ describe('Watches', () => {
     second.leave();
     await settled();
     await watch(true, '10.0.0.1');
-    expect(watches.figures().open).toBe(3);
+    expect(watches.metrics().open).toBe(3);
   });
 });

@@ -1,23 +1,23 @@
 import { isJsonObject, Unavailable, type Registry, type Resource, type StorePoint } from '@causeway/resources';
-import { nextTurn, type Clock } from '@causeway/runtime';
+import { yieldToEventLoop, type Clock } from '@causeway/runtime';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
-import type { RestLimits } from '../dependencies';
-import { header, placeOf, queryOf, type Call } from '../http/call';
-import { clipped } from '../http/clipped';
+import type { RestLimits } from '../rest-dependencies';
+import { header, kindInPath, queryOf, type RestRequest } from '../http/rest-request';
+import { truncated } from '../http/truncated';
 import { Gate } from '../http/gate';
 import type { Freshness } from '../read/freshness';
-import { isSelected, type Lister, type ListOf } from '../read/lister';
+import { isSelected, type Lister, type ListScope } from '../read/lister';
 import { readSelection } from '../read/list-query';
-import type { OrderKey } from '../read/ordered-kinds';
+import type { SortKey } from '../read/sorted-index';
 import { watchParameters } from '../read/read-parameters';
 import { requireMesh } from '../read/require-mesh';
-import type { ResourceTexts } from '../read/resource-text';
-import { changesBetween, tooOld } from './catch-up';
+import type { ResourceJson } from '../read/resource-json';
+import { replayChanges, watchExpired } from './replay';
 import { EventFrames, parseEventId } from './event-frames';
-import type { Sink } from './sink';
-import { Watch, type Beginning, type Slowness, type WatchParts } from './watch';
+import type { WatchSink } from './sink';
+import { Watch, type WatchStart, type SlowReason, type WatchParts } from './watch';
 import { WatchMemory } from './watch-memory';
-import { WritePace } from './write-pace';
+import { WritePacer } from './write-pacer';
 
 /** What watches work with. */
 export interface WatchesParts {
@@ -25,33 +25,33 @@ export interface WatchesParts {
   readonly index: ResourceIndex;
   readonly store: ResourceStore;
   readonly lister: Lister;
-  readonly texts: ResourceTexts;
+  readonly texts: ResourceJson;
   readonly freshness: Freshness;
   readonly clock: Clock;
   readonly limits: RestLimits;
 }
 
 /** What the watches of a server come to. */
-export interface WatchFigures {
+export interface WatchMetrics {
   readonly open: number;
   /** Bytes held for readers that have not taken them. */
   readonly bytes: number;
   /** Readers that were ended because they were too slow, by why. */
-  readonly ended: Readonly<Record<Slowness, number>>;
+  readonly ended: Readonly<Record<SlowReason, number>>;
 }
 
-interface Wanted extends ListOf {
+interface WatchRequest extends ListScope {
   readonly since: ReturnType<typeof parseEventId>;
 }
 
 /** Resources that the beginning of a watch looks at in a turn of the event loop. */
-const STRETCH = 500;
+const LIST_CHUNK = 500;
 
 /** Readers that ask the store for the past at once: each costs a stream of it. */
-const CATCHING_UP = { most: 4, waiting: 1_000 } as const;
+const REPLAY_LIMITS = { most: 4, waiting: 1_000 } as const;
 
 /** True when a list is asked for as a stream of events. */
-export function wantsWatch({ query }: Call): boolean {
+export function wantsWatch({ query }: RestRequest): boolean {
   return isJsonObject(query) && query['watch'] === 'true';
 }
 
@@ -59,22 +59,22 @@ export function wantsWatch({ query }: Call): boolean {
 export class Watches {
   private readonly open = new Set<Watch>();
   private readonly clients = new Map<string, number>();
-  private readonly ended: Record<Slowness, number> = { stall: 0, backlog: 0, memory: 0 };
+  private readonly ended: Record<SlowReason, number> = { stall: 0, backlog: 0, memory: 0 };
   private readonly memory: WatchMemory;
-  private readonly catchingUp = new Gate(CATCHING_UP);
+  private readonly replaying = new Gate(REPLAY_LIMITS);
   private readonly watchParts: WatchParts;
 
   constructor(private readonly parts: WatchesParts) {
     const { clock, limits, index, texts } = parts;
-    this.memory = new WatchMemory(limits.allWatchBytes, () => this.shed());
+    this.memory = new WatchMemory(limits.allWatchBytes, () => this.shedSlowest());
     this.watchParts = {
-      ...{ clock, limits, memory: this.memory, pace: new WritePace(), frames: new EventFrames(texts) },
+      ...{ clock, limits, memory: this.memory, pace: new WritePacer(), frames: new EventFrames(texts) },
       resourceAt: (key) => index.byIdentityKey(key),
     };
   }
 
   /** What is open and held now. */
-  figures(): WatchFigures {
+  metrics(): WatchMetrics {
     return { open: this.open.size, bytes: this.memory.bytes, ended: { ...this.ended } };
   }
 
@@ -82,24 +82,24 @@ export class Watches {
    * Streams events to `sink` until the reader goes or `close`. Throws before anything is sent: 400 for a bad query,
    * 404 for kind or mesh, 410 when it has to list again, 503 when too many watch.
    */
-  async serve(call: Call, sink: Sink): Promise<void> {
+  async serve(call: RestRequest, sink: WatchSink): Promise<void> {
     const wanted = await this.read(call);
-    const leave = this.enter(call.socket.remoteAddress ?? '');
-    const watch = new Watch(sink, { kind: wanted.kind, isSelected: (one) => fits(one, wanted) }, this.watchParts);
+    const leave = this.admitClient(call.socket.remoteAddress ?? '');
+    const watch = new Watch(sink, { kind: wanted.kind, isSelected: (one) => isInScope(one, wanted) }, this.watchParts);
     this.open.add(watch);
     const timer = this.parts.clock.after(this.parts.limits.watchTime, () => watch.end('closed'));
     const unsubscribe = this.parts.index.subscribe((event) => watch.note(event));
     try {
-      const beginning = await this.beginning(wanted, watch, sink.gone);
-      sink.open(headersAt(beginning.point));
+      const start = await this.beginning(wanted, watch, sink.gone);
+      sink.open(headersAt(start.point));
       if (call.method === 'HEAD') return sink.end(false);
-      await watch.run(beginning);
+      await watch.run(start);
     } finally {
       timer.cancel();
       unsubscribe();
       watch.end('closed');
       this.open.delete(watch);
-      if (watch.slow !== undefined) this.ended[watch.slow]++;
+      if (watch.slowReason !== undefined) this.ended[watch.slowReason]++;
       leave();
     }
   }
@@ -110,7 +110,7 @@ export class Watches {
   }
 
   /** Counts a client's watch until the returned function is called. */
-  private enter(client: string): () => void {
+  private admitClient(client: string): () => void {
     const { watches, watchesPerClient } = this.parts.limits;
     const own = this.clients.get(client) ?? 0;
     if (this.open.size >= watches) throw new Unavailable(`${this.open.size} watches are open here, more are not taken`);
@@ -125,22 +125,22 @@ export class Watches {
   }
 
   /** Ends the slowest readers, who hold most, and of equals who stand still longest, until little enough is held. */
-  private shed(): void {
+  private shedSlowest(): void {
     const slowest = [...this.open].sort((a, b) => b.bytes - a.bytes || a.stuckSince - b.stuckSince);
     for (const watch of slowest) {
-      if (this.memory.bytes <= this.memory.most || watch.bytes === 0) return;
-      watch.giveUp('memory');
+      if (this.memory.bytes <= this.memory.limit || watch.bytes === 0) return;
+      watch.endSlow('memory');
     }
   }
 
-  private async read(call: Call): Promise<Wanted> {
-    const { kind, mesh } = placeOf(call, this.parts.registry, false);
+  private async read(call: RestRequest): Promise<WatchRequest> {
+    const { kind, mesh } = kindInPath(call, this.parts.registry, false);
     const query = queryOf(call, watchParameters(kind));
     query.flag('watch');
     const selection = readSelection(query);
     const text = header(call, 'last-event-id') ?? query.text('since');
     const since = text === undefined || text === '' ? undefined : parseEventId(text);
-    if (text && !since) query.refuse('since', `must be a revision or the id of an event; got "${clipped(text)}"`);
+    if (text && !since) query.refuse('since', `must be a revision or the id of an event; got "${truncated(text)}"`);
     const minRevision = query.integer('minRevision', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) ?? 0;
     query.check();
     await this.parts.freshness.wait(minRevision);
@@ -152,26 +152,26 @@ export class Watches {
   /** A point that no store of this life has reached is of another one. */
   private async waitFor(revision: number): Promise<void> {
     if (revision <= this.parts.freshness.revision()) return;
-    if ((await this.parts.store.head()).revision < revision) throw tooOld('the store never was at that revision');
+    if ((await this.parts.store.head()).revision < revision) throw watchExpired('the store never was at that revision');
     await this.parts.freshness.wait(revision);
   }
 
-  private async beginning(wanted: Wanted, watch: Watch, stop: AbortSignal): Promise<Beginning> {
+  private async beginning(wanted: WatchRequest, watch: Watch, stop: AbortSignal): Promise<WatchStart> {
     const { index, lister } = this.parts;
     const point = index.point ?? { incarnation: '', revision: 0 };
     const { since } = wanted;
     if (!since) {
       await lister.ready(wanted.kind, () => stop);
-      return { first: allOf(lister, wanted), point };
+      return { first: listAll(lister, wanted), point };
     }
     if (since.incarnation !== undefined && since.incarnation !== point.incarnation)
-      throw tooOld('the store began a new life');
-    if (since.revision < point.revision) await this.catchUp(wanted, { since: since.revision, point }, watch, stop);
+      throw watchExpired('the store began a new life');
+    if (since.revision < point.revision) await this.replay(wanted, { since: since.revision, point }, watch, stop);
     return { point };
   }
 
-  private async catchUp(
-    { kind, mesh }: Wanted,
+  private async replay(
+    { kind, mesh }: WatchRequest,
     { since, point }: { readonly since: number; readonly point: StorePoint },
     watch: Watch,
     stop: AbortSignal,
@@ -182,24 +182,24 @@ export class Watches {
       isWanted: (id: Resource['id']) => id.kind === kind && (mesh === undefined || id.mesh === mesh),
     };
     const note = (id: Resource['id']): void => {
-      if (!watch.past(id)) throw tooOld('more changed since then than is told one by one');
+      if (!watch.noteReplayed(id)) throw watchExpired('more changed since then than is told one by one');
     };
-    await this.catchingUp.run(() => changesBetween(this.parts.store, past, note, stop), stop);
+    await this.replaying.run(() => replayChanges(this.parts.store, past, note, stop), stop);
   }
 }
 
-function fits(resource: Resource, { mesh, selection }: ListOf): boolean {
+function isInScope(resource: Resource, { mesh, selection }: ListScope): boolean {
   return (mesh === undefined || resource.id.mesh === mesh) && isSelected(resource, selection);
 }
 
 /** All of a list as it stands when its turn comes, a few at a time: nothing of it is held for readers that are slow. */
-async function* allOf(lister: Lister, of: ListOf): AsyncGenerator<Resource> {
-  let after: OrderKey | undefined;
+async function* listAll(lister: Lister, of: ListScope): AsyncGenerator<Resource> {
+  let after: SortKey | undefined;
   do {
-    const { resources, last } = lister.next(of, after, STRETCH);
+    const { resources, last } = lister.next(of, after, LIST_CHUNK);
     yield* resources;
     after = last;
-    if (after) await nextTurn();
+    if (after) await yieldToEventLoop();
   } while (after);
 }
 

@@ -1,29 +1,29 @@
 import type { Admission, WriteAddress, WriteOptions, WriteOutcome } from '@causeway/admission';
 import type { JsonObject, Registry } from '@causeway/resources';
-import type { Insights } from '../dependencies';
-import type { Access } from '../http/access';
-import { json, type Answer } from '../http/answer';
-import type { BodyReader } from '../http/body-reader';
-import { header, placeOf, queryOf, type Call } from '../http/call';
+import type { Insights } from '../rest-dependencies';
+import type { CallerAuthorizer } from '../http/caller-authorizer';
+import { jsonResponse, type RestResponse } from '../http/rest-response';
+import type { BodyParser } from '../http/body-parser';
+import { header, kindInPath, queryOf, type RestRequest } from '../http/rest-request';
 import type { Gate } from '../http/gate';
-import type { RequestLives } from '../http/request-life';
+import type { RequestSignals } from '../http/request-signals';
 import type { Freshness } from '../read/freshness';
 import { nameQuery } from '../read/resource-reads';
 import { writeParameters } from './write-parameters';
 
 /** What writing works with. */
-export interface WriteParts {
+export interface ResourceWriteServices {
   readonly registry: Registry;
   readonly admission: Admission;
-  readonly access: Access;
+  readonly access: CallerAuthorizer;
   readonly freshness: Freshness;
-  readonly bodies: BodyReader;
-  readonly lives: RequestLives;
+  readonly bodies: BodyParser;
+  readonly requestSignals: RequestSignals;
   readonly costly: Gate;
   readonly insights: Insights;
 }
 
-interface Request {
+interface WriteRequest {
   readonly address: WriteAddress;
   readonly options: WriteOptions;
   readonly seenFrom: string | undefined;
@@ -31,35 +31,35 @@ interface Request {
 
 /** PUT, PATCH and DELETE of one resource, all through admission. */
 export class ResourceWrites {
-  constructor(private readonly parts: WriteParts) {}
+  constructor(private readonly parts: ResourceWriteServices) {}
 
   /** 201 when it made the resource, else 200; `{}` or `{warnings}`. */
-  async put(call: Call): Promise<Answer> {
+  async put(call: RestRequest): Promise<RestResponse> {
     const { address, ...request } = this.request(call);
     const { options } = request;
-    const body = await this.parts.bodies.read(call);
-    return this.written(call, await this.parts.admission.put({ ...options, address, body }), request);
+    const body = await this.parts.bodies.parse(call);
+    return this.writeResponse(call, await this.parts.admission.put({ ...options, address, body }), request);
   }
 
   /** RFC 7386 on the Universal form; 200. */
-  async patch(call: Call): Promise<Answer> {
+  async patch(call: RestRequest): Promise<RestResponse> {
     const { address, ...request } = this.request(call);
     const { options } = request;
-    const patch = await this.parts.bodies.read(call);
-    return this.written(call, await this.parts.admission.patch({ ...options, address, patch }), request);
+    const patch = await this.parts.bodies.parse(call);
+    return this.writeResponse(call, await this.parts.admission.patch({ ...options, address, patch }), request);
   }
 
   /** 200 with `{}` or `{warnings}`. */
-  async remove(call: Call): Promise<Answer> {
+  async remove(call: RestRequest): Promise<RestResponse> {
     const { address, options } = this.request(call);
     const { id, revision } = await this.parts.admission.delete({ ...options, address });
-    this.note(revision, options);
+    this.noteRevision(revision, options);
     const warnings = this.parts.insights.deletionWarnings?.(id) ?? [];
-    return json(warnings.length === 0 ? {} : { warnings }, { 'causeway-revision': String(revision) });
+    return jsonResponse(warnings.length === 0 ? {} : { warnings }, { 'causeway-revision': String(revision) });
   }
 
-  private request(call: Call): Request {
-    const { kind, mesh } = placeOf(call, this.parts.registry, true);
+  private request(call: RestRequest): WriteRequest {
+    const { kind, mesh } = kindInPath(call, this.parts.registry, true);
     const query = queryOf(call, writeParameters(kind));
     const address = nameQuery(call, kind, mesh, query);
     const dryRun = query.flag('dryRun');
@@ -71,15 +71,15 @@ export class ResourceWrites {
     return { address, options, seenFrom };
   }
 
-  private async written(
-    call: Call,
+  private async writeResponse(
+    call: RestRequest,
     outcome: WriteOutcome,
-    { options, seenFrom }: Omit<Request, 'address'>,
-  ): Promise<Answer> {
+    { options, seenFrom }: Omit<WriteRequest, 'address'>,
+  ): Promise<RestResponse> {
     const { revision, etag, warnings } = outcome;
-    this.note(revision, options);
+    this.noteRevision(revision, options);
     const told = options.dryRun === true ? await this.consequences(call, outcome, seenFrom) : {};
-    const answer = json(
+    const answer = jsonResponse(
       { ...(warnings.length === 0 ? {} : { warnings }), ...told },
       {
         'causeway-revision': String(revision),
@@ -91,18 +91,18 @@ export class ResourceWrites {
   }
 
   private async consequences(
-    call: Call,
+    call: RestRequest,
     { id, spec }: WriteOutcome,
     seenFrom: string | undefined,
   ): Promise<JsonObject> {
     const draft = { id, spec, ...(seenFrom === undefined ? {} : { seenFrom }) };
     const { consequences } = this.parts.insights;
     if (!consequences) return {};
-    const life = this.parts.lives.signalOf(call);
+    const life = this.parts.requestSignals.signalOf(call);
     return (await this.parts.costly.run(async (signal) => consequences(draft, signal), life)) ?? {};
   }
 
-  private note(revision: number, { dryRun }: WriteOptions): void {
-    if (dryRun !== true) this.parts.freshness.wrote(revision);
+  private noteRevision(revision: number, { dryRun }: WriteOptions): void {
+    if (dryRun !== true) this.parts.freshness.noteWrite(revision);
   }
 }

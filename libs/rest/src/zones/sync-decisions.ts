@@ -1,5 +1,5 @@
 /** A life of a peer's store that was accepted; `since`: first seen, ms since 1970. */
-export interface AcceptedLife {
+export interface AcceptedIncarnation {
   readonly incarnation: string;
   readonly since: number;
 }
@@ -19,11 +19,11 @@ export interface ZoneAdoption {
  */
 export interface SyncDecisions {
   /** The zone's new life is the true one; undefined where none is pending. On a global. */
-  readonly confirmZone?: (zone: string) => Promise<AcceptedLife | undefined>;
+  readonly confirmZone?: (zone: string) => Promise<AcceptedIncarnation | undefined>;
   /** Binds a zone's name to a store, by default to the one refused last. On a global. */
   readonly adoptZone?: (zone: string, storeId: string | undefined) => Promise<ZoneAdoption>;
   /** Forgets the epoch of the zone's leaders; the one that stood, -1 where none did. On a global. */
   readonly resetEpoch?: (zone: string) => Promise<number>;
   /** The global's new life is the true one; undefined where none is pending. On a zone. */
-  readonly confirmGlobal?: () => Promise<AcceptedLife | undefined>;
+  readonly confirmGlobal?: () => Promise<AcceptedIncarnation | undefined>;
 }

@@ -1,5 +1,5 @@
 /** What a zone token is asked for; whoever issues it judges the values. */
-export interface ZoneTokenOrder {
+export interface ZoneTokenParameters {
   readonly zone: string;
   /** A duration such as `720h`. */
   readonly validFor: string;
@@ -7,7 +7,7 @@ export interface ZoneTokenOrder {
 }
 
 /** A token that was just made. */
-export interface ZoneTokenAnswer {
+export interface ZoneTokenResponse {
   readonly token: string;
   /** What a revocation names. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface ZoneTokenAnswer {
 
 /** How zones come to be let in, on a global (design.md §5 Zone tokens). Methods throw DomainErrors. */
 export interface ZoneAccess {
-  issue(order: ZoneTokenOrder): Promise<ZoneTokenAnswer>;
+  issue(order: ZoneTokenParameters): Promise<ZoneTokenResponse>;
   /** Takes a token's validity by its id. */
   revoke(id: string): Promise<void>;
   /** Makes a newer signing key and resolves with its serial. */

@@ -1,6 +1,6 @@
 import { nearest } from '@causeway/resources';
 import { decodeValues } from './decode';
-import { intendedName, isKubernetesVariable } from './stray-variables';
+import { suggestedName, isKubernetesVariable } from './stray-variables';
 import type { Settings, SettingValues } from './settings-types';
 
 /** Where values come from; the environment wins over the file. */
@@ -11,14 +11,14 @@ export interface SettingSources {
 }
 
 /** What is known of names that are not among the settings. */
-export interface OtherNames {
+export interface KnownNames {
   /** Former names of settings and what they are called now. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Names that other programs of the product read: never a slip of the pen. */
   readonly elsewhere?: RegExp;
 }
 
-export type SettingsRead<S extends Settings> =
+export type SettingsResult<S extends Settings> =
   | {
       readonly ok: true;
       readonly values: SettingValues<S>;
@@ -39,8 +39,8 @@ const PREFIX = 'CAUSEWAY_';
 export function readSettings<S extends Settings>(
   settings: S,
   sources: SettingSources,
-  others: OtherNames = {},
-): SettingsRead<S> {
+  others: KnownNames = {},
+): SettingsResult<S> {
   const env = Object.fromEntries(
     Object.entries(sources.env).filter(([name, value]) => value && !isKubernetesVariable(name, value)),
   );
@@ -75,14 +75,14 @@ export function fileKey(name: string): string {
 function strayVariables(
   settings: Settings,
   env: SettingSources['env'],
-  { renamed = {}, elsewhere }: OtherNames,
+  { renamed = {}, elsewhere }: KnownNames,
 ): { readonly problems: readonly string[]; readonly ignored: readonly string[] } {
   const known = Object.keys(settings);
   const problems: string[] = [];
   const ignored: string[] = [];
   for (const name of Object.keys(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name)) continue;
-    const meant = elsewhere?.test(name) ? undefined : intendedName(name, known);
+    const meant = elsewhere?.test(name) ? undefined : suggestedName(name, known);
     const successor = renamed[name];
     if (successor !== undefined) problems.push(`${name} is called ${successor} now`);
     else if (meant === undefined) ignored.push(name);
@@ -94,7 +94,7 @@ function strayVariables(
 function unknownFileKeys(
   settings: Settings,
   file: Readonly<Record<string, unknown>>,
-  { renamed = {} }: OtherNames,
+  { renamed = {} }: KnownNames,
 ): string[] {
   const known = Object.keys(settings).map(fileKey);
   const successors = new Map(Object.entries(renamed).map(([from, to]) => [fileKey(from), fileKey(to)]));

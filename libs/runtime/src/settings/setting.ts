@@ -1,16 +1,16 @@
 /** What became of one given text: a value, or what is wrong with it. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 /** One thing that can be configured: how its text is read, what stands when it is absent, whether it is shown. */
 export interface Setting<T> {
-  readonly parse: (text: string) => Parsed<T>;
+  readonly parse: (text: string) => ParseResult<T>;
   /** The text taken when none is given; undefined = the setting must be given. */
   readonly fallback: string | undefined;
   readonly optional: boolean;
   readonly secret: boolean;
 }
 
-const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const good = <T>(value: T): ParseResult<T> => ({ ok: true, value });
 const bad = (reason: string): { readonly ok: false; readonly reason: string } => ({ ok: false, reason });
 
 function setting<T>(parse: Setting<T>['parse'], fallback?: string): Setting<T> {
@@ -34,14 +34,14 @@ export function text(fallback?: string): Setting<string> {
 
 /** A TCP or UDP port; 0 asks the system for a free one. */
 export function port(fallback?: number): Setting<number> {
-  const parse = (given: string): Parsed<number> =>
+  const parse = (given: string): ParseResult<number> =>
     /^\d{1,5}$/.test(given) && Number(given) <= 65535 ? good(Number(given)) : bad('must be a port, 0 to 65535');
   return setting(parse, fallback?.toString());
 }
 
 /** A whole number of at least `least`. */
 export function count(fallback: number, least = 0): Setting<number> {
-  const parse = (given: string): Parsed<number> =>
+  const parse = (given: string): ParseResult<number> =>
     /^\d{1,15}$/.test(given) && Number(given) >= least
       ? good(Number(given))
       : bad(`must be a whole number of at least ${least}`);
@@ -50,7 +50,7 @@ export function count(fallback: number, least = 0): Setting<number> {
 
 /** One of some words. */
 export function oneOf<const T extends string>(words: readonly T[], fallback?: T): Setting<T> {
-  const parse = (given: string): Parsed<T> => {
+  const parse = (given: string): ParseResult<T> => {
     const word = words.find((w) => w === given);
     return word === undefined ? bad(`must be one of ${words.join(', ')}`) : good(word);
   };
@@ -59,7 +59,7 @@ export function oneOf<const T extends string>(words: readonly T[], fallback?: T)
 
 /** `true` or `false`. */
 export function flag(fallback: boolean): Setting<boolean> {
-  const parse = (given: string): Parsed<boolean> =>
+  const parse = (given: string): ParseResult<boolean> =>
     given === 'true' || given === 'false' ? good(given === 'true') : bad('must be true or false');
   return setting(parse, String(fallback));
 }
@@ -68,7 +68,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 /** A time written as `200ms`, `3s`, `5m`, `1h`; the value is in ms. */
 export function duration(fallback?: string): Setting<number> {
-  const parse = (given: string): Parsed<number> => {
+  const parse = (given: string): ParseResult<number> => {
     const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
     return digits === undefined
       ? bad('must be a time such as 200ms, 3s, 5m or 1h')
@@ -79,7 +79,7 @@ export function duration(fallback?: string): Setting<number> {
 
 /** A list separated by commas; empty parts are dropped. */
 export function list(fallback = ''): Setting<readonly string[]> {
-  const parse = (given: string): Parsed<readonly string[]> =>
+  const parse = (given: string): ParseResult<readonly string[]> =>
     good(
       given
         .split(',')

@@ -17,7 +17,7 @@ export function isKubernetesVariable(name: string, value: string): boolean {
  * words of it, or all words but one that is nearly the same. Names that are merely alike are none: a variable of another
  * program must not stop this one.
  */
-export function intendedName(name: string, known: readonly string[]): string | undefined {
+export function suggestedName(name: string, known: readonly string[]): string | undefined {
   const given = name.split('_');
   return known.find((candidate) => isSlip(given, candidate.split('_')));
 }

@@ -7,13 +7,13 @@ import { describeBatches } from './batches';
 import { describeConcurrency } from './concurrency';
 import { describeCopies } from './copies';
 import { describeFences } from './fences';
-import { describeLives } from './lives';
+import { describeIncarnations } from './incarnations';
 import { describeRows } from './rows';
 import { describeSessions } from './sessions';
 import type { StoreWorld } from './store-world';
 import { describeWatching } from './watching';
 
-export { Watching, copyFacts, freshId, freshVip, put, write, type StoreWorld } from './store-world';
+export { WatchReader, copyFacts, freshId, freshVip, put, write, type StoreWorld } from './store-world';
 
 /** Declares the suite for one kind of store; `makeWorld` is called once a group of tests. */
 export function storeConformance(name: string, makeWorld: () => Promise<StoreWorld>): void {
@@ -34,6 +34,6 @@ export function storeConformance(name: string, makeWorld: () => Promise<StoreWor
     describeBatches(world);
     describeFences(world);
     describeSessions(world);
-    describeLives(world);
+    describeIncarnations(world);
   });
 }

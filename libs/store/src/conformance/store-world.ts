@@ -2,13 +2,13 @@ import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import type { LeaderLease } from '@causeway/runtime';
 import type { Change, ChangeBatch, ChangeResult, CopyFacts, PutChange, ResourceStore } from '../resource-store';
 import type { SessionStore } from '../session-store';
-import type { StoreUpkeep } from '../store-upkeep';
+import type { StoreMaintenance } from '../store-maintenance';
 
 /** One store as two processes see it, empty at first. */
 export interface StoreWorld {
-  readonly store: ResourceStore & StoreUpkeep;
+  readonly store: ResourceStore & StoreMaintenance;
   /** The same state in another process. */
-  readonly other: ResourceStore & StoreUpkeep;
+  readonly other: ResourceStore & StoreMaintenance;
   readonly sessions: SessionStore;
   readonly lease: LeaderLease;
   close(): Promise<void>;
@@ -71,7 +71,7 @@ export async function refusals(store: ResourceStore, ...changes: readonly Change
 }
 
 /** A watch that a test reads batch by batch. */
-export class Watching {
+export class WatchReader {
   readonly batches: ChangeBatch[] = [];
   private readonly stop = new AbortController();
   private readonly iterator: AsyncIterator<ChangeBatch>;

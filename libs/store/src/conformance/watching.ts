@@ -1,7 +1,7 @@
 import { compareIdentities, identityKey, type Resource } from '@causeway/resources';
 import { ResourceIndex } from '../resource-index';
 import type { ResourceStore, StoreChange } from '../resource-store';
-import { freshId, held, put, Watching, write, type StoreWorld } from './store-world';
+import { freshId, held, put, WatchReader, write, type StoreWorld } from './store-world';
 
 /** Guarantees 2 and 3: one order of revisions that a reader can trust, and a watch from any of them. */
 export function describeWatching(world: () => StoreWorld): void {
@@ -14,7 +14,7 @@ export function describeWatching(world: () => StoreWorld): void {
       await write(store, put(c));
       await write(store, put(c, { n: 2 }));
       await write(store, { type: 'delete', id: a, expect: 'any' });
-      const watching = new Watching(other, since);
+      const watching = new WatchReader(other, since);
       await watching.reach((await store.head()).revision);
       expect(watching.names()).toEqual([c.name, `-${a.name}`]);
       const [first] = watching.batches.flatMap(({ changes }) => changes);
@@ -25,7 +25,7 @@ export function describeWatching(world: () => StoreWorld): void {
     it('waits for what comes, from its own process and from others', async () => {
       const { store, other } = world();
       const [a, b] = [freshId(), freshId()];
-      const watching = new Watching(store, await store.head());
+      const watching = new WatchReader(store, await store.head());
       const first = watching.next();
       await write(other, put(a));
       await first;
@@ -43,7 +43,7 @@ export function describeWatching(world: () => StoreWorld): void {
       for (const id of ids) await write(store, put(id));
       const end = (await store.head()).revision;
       for (let skipped = 0; skipped < ids.length; skipped++) {
-        const watching = new Watching(store, { ...begin, revision: begin.revision + skipped });
+        const watching = new WatchReader(store, { ...begin, revision: begin.revision + skipped });
         await watching.reach(end);
         expect(watching.names()).toEqual(ids.slice(skipped).map((id) => id.name));
         await watching.close();
@@ -53,7 +53,7 @@ export function describeWatching(world: () => StoreWorld): void {
     it('never shows a revision before everything up to it', async () => {
       const { store, other } = world();
       const begin = await store.head();
-      const watching = new Watching(store, begin);
+      const watching = new WatchReader(store, begin);
       const seen = new Map<string, number>();
       const acknowledged: { readonly name: string; readonly revision: number }[] = [];
       let writing = true;
@@ -81,7 +81,7 @@ export function describeWatching(world: () => StoreWorld): void {
       const { store, other } = world();
       const index = new ResourceIndex();
       index.load(await store.snapshot());
-      const watching = new Watching(other, index.point ?? (await store.head()));
+      const watching = new WatchReader(other, index.point ?? (await store.head()));
       const ids = Array.from({ length: 30 }, () => freshId());
       await write(store, ...ids.map((id) => put(id)));
       for (const id of ids.slice(0, 10)) await write(other, { type: 'delete', id, expect: 'any' });
@@ -99,7 +99,7 @@ export function describeWatching(world: () => StoreWorld): void {
 
     it('ends with its signal, also while it waits', async () => {
       const { store } = world();
-      const watching = new Watching(store, await store.head());
+      const watching = new WatchReader(store, await store.head());
       const waiting = watching.next();
       expect(await watching.close()).toBe(true);
       await expect(waiting).rejects.toThrow('ended');

@@ -4,7 +4,7 @@ import {
   silentLogger,
   type LeaderElection,
   type LeaderLock,
-  type Term,
+  type LeaderTerm,
 } from '@causeway/runtime';
 import { MemoryDisk } from './memory-disk';
 import { MemoryLease } from './memory-lease';
@@ -19,7 +19,7 @@ class TestLock implements LeaderLock {
 
   constructor(private readonly clock: FakeClock) {}
 
-  answers(): Promise<void> {
+  ping(): Promise<void> {
     return this.away ? Promise.reject(new Error('away')) : Promise.resolve();
   }
 
@@ -61,14 +61,14 @@ class CutLease extends MemoryLease {
 
 /** A candidate that remembers its terms and works until each is over. */
 class Candidate {
-  readonly terms: Term[] = [];
+  readonly terms: LeaderTerm[] = [];
   readonly stop = new AbortController();
   readonly election: LeaderElection;
   readonly done: Promise<void>;
 
   constructor(
     parts: { holder: string; clock: FakeClock; lease: MemoryLease; lock?: LeaderLock },
-    work?: (term: Term) => Promise<void>,
+    work?: (term: LeaderTerm) => Promise<void>,
   ) {
     this.election = createElection({ ...parts, leaseMs: LEASE, logger: silentLogger });
     this.done = this.election.run((term) => {
@@ -109,7 +109,7 @@ describe('an election', () => {
 
   function candidate(
     holder: string,
-    more: { lock?: LeaderLock | undefined; lease?: MemoryLease; work?: (term: Term) => Promise<void> } = {},
+    more: { lock?: LeaderLock | undefined; lease?: MemoryLease; work?: (term: LeaderTerm) => Promise<void> } = {},
   ): Candidate {
     const { lock: own = lock, lease = new MemoryLease(disk), work } = more;
     const one = new Candidate({ holder, clock, lease, lock: own }, work);
@@ -223,7 +223,7 @@ describe('an election', () => {
       const b = candidate('b');
       await pass(2 * LEASE);
       lock.acquire = away;
-      lock.answers = away;
+      lock.ping = away;
       lock.renew = away;
       lease.away = true; // killed: it renews nothing any more
       await pass(5_000);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '@causeway/runtime';
-import type { ZoneSession } from '../session-store';
-import { Relist, type ChangeBatch, type Note, type StoreChange } from '../resource-store';
+import type { SessionRecord } from '../session-store';
+import { RelistRequired, type ChangeBatch, type Note, type StoreChange } from '../resource-store';
 import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
 
-const LIFE_GAP = 1_000_000;
+const INCARNATION_GAP = 1_000_000;
 
 /** What a memory disk takes from outside, so that a simulation is the same each time. */
 export interface MemoryDiskOptions {
@@ -25,7 +25,7 @@ export interface LeaderRow {
 export interface MemoryBackup {
   readonly rows: ReadonlyMap<string, MemoryRow>;
   readonly notes: ReadonlyMap<string, Note>;
-  readonly sessions: ReadonlyMap<string, ZoneSession>;
+  readonly sessions: ReadonlyMap<string, SessionRecord>;
   readonly sessionFloor: number;
   readonly pointKey: string;
   readonly leader: LeaderRow;
@@ -45,7 +45,7 @@ export class MemoryDisk {
   rows = new Map<string, MemoryRow>();
   readonly vips = new Map<string, string>();
   notes = new Map<string, Note>();
-  sessions = new Map<string, ZoneSession>();
+  sessions = new Map<string, SessionRecord>();
   /** Largest number of a session that was forgotten. */
   sessionFloor = 0;
   /** See ResourceStore. */
@@ -100,8 +100,8 @@ export class MemoryDisk {
 
   /** Throws Relist where a reader at this point cannot be told what changed since. */
   assertReadable(incarnation: string, revision: number): void {
-    if (incarnation !== this.incarnation || revision > this.revision) throw new Relist('incarnation');
-    if (revision < this.floor) throw new Relist('too-old');
+    if (incarnation !== this.incarnation || revision > this.revision) throw new RelistRequired('incarnation');
+    if (revision < this.floor) throw new RelistRequired('too-old');
   }
 
   /** Resolves at the next commit, new incarnation, or `wake`. */
@@ -141,14 +141,14 @@ export class MemoryDisk {
       pointKey: backup.pointKey,
     });
     this.incarnation = backup.incarnation;
-    if (life === 'new') this.beginLife();
+    if (life === 'new') this.beginIncarnation();
     else this.wake();
   }
 
   /** Begins a new life. Revisions go on with a gap, so that what is remembered of the old one meets none of the new. */
-  beginLife(): void {
+  beginIncarnation(): void {
     this.incarnation = this.newId();
-    this.revision += LIFE_GAP;
+    this.revision += INCARNATION_GAP;
     this.wake();
   }
 

@@ -1,5 +1,5 @@
 import { compareText } from '@causeway/resources';
-import type { SessionOpening, SessionRequest, SessionStore, ZoneSession } from '../session-store';
+import type { SessionOpening, SessionRequest, SessionStore, SessionRecord } from '../session-store';
 import type { MemoryDisk } from './memory-disk';
 import { promised } from './promised';
 
@@ -49,11 +49,11 @@ export class MemorySessions implements SessionStore {
     });
   }
 
-  session(zone: string): Promise<ZoneSession | undefined> {
+  session(zone: string): Promise<SessionRecord | undefined> {
     return promised(() => this.disk.sessions.get(zone));
   }
 
-  sessions(): Promise<readonly ZoneSession[]> {
+  sessions(): Promise<readonly SessionRecord[]> {
     return promised(() => [...this.disk.sessions.values()].sort((a, b) => compareText(a.zone, b.zone)));
   }
 }

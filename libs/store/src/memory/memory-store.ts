@@ -8,7 +8,7 @@ import {
   type StorePoint,
 } from '@causeway/resources';
 import type { ChangeBatch, Note, ResourceStore, Snapshot, WriteRequest, WriteResult } from '../resource-store';
-import type { StoreUpkeep } from '../store-upkeep';
+import type { StoreMaintenance } from '../store-maintenance';
 import { MemoryDisk, noteKey } from './memory-disk';
 import { resourceOf, tombstoneOf } from './memory-row';
 import { promised } from './promised';
@@ -18,7 +18,7 @@ import { writeChanges } from './write-changes';
  * A ResourceStore in memory, for unit tests and simulations: everything but durability. One handle is one process's
  * connection; a second handle on the same disk is another replica, or the process after a restart.
  */
-export class MemoryStore implements ResourceStore, StoreUpkeep {
+export class MemoryStore implements ResourceStore, StoreMaintenance {
   private closed = false;
   private away = false;
 
@@ -101,7 +101,7 @@ export class MemoryStore implements ResourceStore, StoreUpkeep {
 
   newIncarnation(): Promise<StorePoint> {
     return this.there(() => {
-      this.disk.beginLife();
+      this.disk.beginIncarnation();
       return { incarnation: this.disk.incarnation, revision: this.disk.revision };
     });
   }

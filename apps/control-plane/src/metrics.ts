@@ -1,0 +1,64 @@
+import type { Metric, MetricValue } from '@causeway/telemetry';
+import type { WatchMetrics } from '@causeway/rest';
+import type { ControlPlaneCore } from './bootstrap';
+
+type Sources = Pick<ControlPlaneCore, 'index' | 'registry' | 'election' | 'leadership' | 'state'>;
+
+/** What every control plane tells of its store and its leader (design.md §3 metrics). */
+export function controlPlaneMetrics(sources: Sources): readonly Metric[] {
+  return [...storeMetrics(sources), ...leaderMetrics(sources)];
+}
+
+function storeMetrics({ index, registry, state }: Sources): readonly Metric[] {
+  return [
+    {
+      name: 'resources',
+      help: 'Resources held, by kind',
+      labels: ['kind'],
+      read: () => registry.kinds.map((kind) => ({ labels: { kind: kind.name }, value: index.countOf(kind.name) })),
+    },
+    gauge('store_revision', 'Revision this replica has taken in', () => index.point?.revision),
+    gauge('postgres_listening', '1 while changes of the store are heard of at once', () =>
+      Number(state.status().listening),
+    ),
+    gauge('postgres_connections_waiting', 'Statements that wait for a connection', () => state.status().waiting),
+  ];
+}
+
+function leaderMetrics({ election, leadership }: Sources): readonly Metric[] {
+  const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
+  const bit = (holds: boolean | undefined): number | undefined => (holds === undefined ? undefined : Number(holds));
+  return [
+    gauge('leader', '1 while this replica leads', () => Number(election.status().leading)),
+    gauge('leader_epoch', 'The epoch this replica led last', () => election.status().epoch),
+    gauge('leader_transitions_total', 'Terms this replica has led', () => election.status().transitions),
+    gauge('leader_lease_age_seconds', 'Since the lease was last renewed', () => seconds(election.status().leaseAge)),
+    gauge('leader_lease_in_worker', '1 while a thread of its own renews the lease of this leader', () =>
+      bit(election.status().leaseInWorker),
+    ),
+    gauge('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leadership.redisConnected())),
+  ];
+}
+
+/** What watches over REST come to; nothing before REST serves. */
+export function watchMetrics(watches: () => WatchMetrics | undefined): readonly Metric[] {
+  return [
+    gauge('rest_watches_open', 'Watches that are open', () => watches()?.open),
+    gauge('rest_watch_bytes', 'Bytes held for readers of watches that have not taken them', () => watches()?.bytes),
+    {
+      name: 'rest_watches_ended_total',
+      help: 'Watches ended because their reader was too slow, by reason',
+      labels: ['reason'],
+      read: () => Object.entries(watches()?.ended ?? {}).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
+  ];
+}
+
+/** A figure without labels; absent while its value is undefined. */
+function gauge(name: string, help: string, value: () => number | undefined): Metric {
+  const read = (): MetricValue[] => {
+    const now = value();
+    return now === undefined ? [] : [{ value: now }];
+  };
+  return { name, help, read };
+}

@@ -1,0 +1,43 @@
+import type { Logger } from '@causeway/runtime';
+
+/** Longest delay of a timer. */
+const EVER = 2 ** 31 - 1;
+
+/** How long a program may take to hand its work over before it is ended hard, ms. */
+const SHUTDOWN_DEADLINE = 10_000;
+/** The same where something is broken: what is not handed over by then will not be, ms. */
+const CRASH_DEADLINE = 3_000;
+
+/**
+ * Keeps the program running until its end, and gives the signal of that: it aborts on SIGTERM, SIGINT, and when the
+ * starter it was forked by goes away in whatever way, kill -9 included (the IPC channel closes then; design.md §7),
+ * and after an error that nobody caught, with code 1.
+ */
+export function shutdownSignal(logger: () => Logger): AbortController {
+  const life = new AbortController();
+  // While it waits for its database nothing else may keep it running: no clock of ours holds the event loop.
+  const alive = setInterval(() => undefined, EVER);
+  const end = (why: string, longest = SHUTDOWN_DEADLINE): void => {
+    if (life.signal.aborted) return;
+    logger().info('ending', { why });
+    setTimeout(() => process.exit(1), longest).unref();
+    clearInterval(alive);
+    life.abort(new Error(`the program ends: ${why}`));
+  };
+  // A mistake of ours: nobody knows in which state the program is. It hands its work over and ends; the starter or the
+  // supervisor begins anew. Only the first is worth a line, others follow from it.
+  const broken = (error: unknown): void => {
+    if (life.signal.aborted) return;
+    logger().error('the program is broken and ends', { error });
+    process.exitCode = 1;
+    end('an error that nobody caught', CRASH_DEADLINE);
+  };
+  process.on('uncaughtException', broken);
+  process.on('unhandledRejection', broken);
+  process.on('SIGTERM', () => end('SIGTERM'));
+  process.on('SIGINT', () => end('SIGINT'));
+  if (process.send !== undefined) process.on('disconnect', () => end('the starter is gone'));
+  // The channel is listened to, it is no reason to go on living.
+  process.channel?.unref();
+  return life;
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { ownZone, type ControlPlane, type JsonObject, type JsonValue } from '@causeway/resources';
+import type { ResourceStore } from '@causeway/store';
+
+const AREA = 'identity';
+const KEY = 'self';
+const DRAWN = 'store';
+
+/** Who a store belongs to, written at its first start and never changed. */
+export interface StoreIdentity {
+  readonly storeId: string;
+}
+
+/**
+ * Binds a store to its control plane: a zone's name and the store's id are written at the first start, and another
+ * name stops the start (design.md §5 Ownership), since everything in the store bears the first one. Two replicas that
+ * start at once have the same id.
+ */
+export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<StoreIdentity> {
+  const zone = ownZone(cp);
+  const known = read(await store.note(AREA, KEY));
+  if (known && (known.role !== cp.role || known.zone !== zone)) {
+    throw new Error(`this database belongs to ${ownerName(known.zone)}, not to ${ownerName(zone)}`);
+  }
+  if (known && known.storeId !== '') return { storeId: known.storeId };
+  // Drawn when the database was made: of two replicas that find no identity both write the same one.
+  const drawn = await store.note(AREA, DRAWN);
+  const value = { role: cp.role, zone, storeId: textOf(drawn?.['storeId']) || randomUUID() };
+  await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
+  return { storeId: textOf((await store.note(AREA, KEY))?.['storeId']) };
+}
+
+/** What the note says; undefined where there is none that can be read, which binds nobody. */
+function read(note: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
+  const { role, zone, storeId } = note ?? {};
+  if (typeof role !== 'string' || typeof zone !== 'string') return undefined;
+  return { role, zone, storeId: textOf(storeId) };
+}
+
+function ownerName(zone: string): string {
+  return zone === '' ? 'a global control plane' : `zone "${zone}"`;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

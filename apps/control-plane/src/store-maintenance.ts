@@ -1,0 +1,50 @@
+import { applyDefaults } from '@causeway/admission';
+import { errorText, type LeaderTerm } from '@causeway/runtime';
+import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { ControlPlaneCore } from './bootstrap';
+
+/** How long tombstones are kept, and how often old ones are looked for, ms (design.md §2.3). */
+const TOMBSTONE_RETENTION = 24 * 3_600_000;
+const PURGE_INTERVAL = 3_600_000;
+
+/** What a leader of any control plane does: the defaults at first start, then upkeep of the store until the term ends. */
+export async function maintainStore(foundations: ControlPlaneCore, term: LeaderTerm): Promise<void> {
+  const { store, state, clock, logger, cp } = foundations;
+  await applyDefaults({ store, controlPlane: cp, clock, fence: term });
+  while (!term.signal.aborted) {
+    try {
+      await state.store.purgeTombstones(TOMBSTONE_RETENTION);
+    } catch (error) {
+      logger.warn('old tombstones could not be removed', { error: errorText(error) });
+    }
+    await clock.sleep(PURGE_INTERVAL, term.signal);
+  }
+}
+
+/** What is looked at for the defaults. */
+interface DefaultsSource {
+  readonly store: Pick<ResourceStore, 'notes'>;
+  readonly index: ResourceIndex;
+  readonly life: AbortController;
+}
+
+/**
+ * Says why the program is not ready as long as no leader, here or elsewhere, has written the defaults; a mesh without
+ * them would refuse the first services.
+ */
+export function defaultsReadiness({ store, index, life }: DefaultsSource): () => string | undefined {
+  let written = false;
+  const look = async (): Promise<void> => {
+    if (written || life.signal.aborted) return;
+    written = (await store.notes('defaults').catch(() => [])).length > 0;
+    if (written) unsubscribe();
+  };
+  const unsubscribe = index.subscribe(() => void look());
+  void look();
+  return () => {
+    if (written) return undefined;
+    // A look that the database did not answer tells nothing, and the index may stand still from now on.
+    void look();
+    return 'no leader has written the default resources yet';
+  };
+}

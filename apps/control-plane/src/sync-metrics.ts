@@ -1,0 +1,80 @@
+import type { Clock } from '@causeway/runtime';
+import { lagOf, type KindReport } from '@causeway/kds';
+import { createHistogram, type HistogramMetric, type Metric } from '@causeway/telemetry';
+
+/** Reports by zone. */
+export type SyncReports = ReadonlyMap<string, readonly KindReport[]>;
+
+/**
+ * Most label sets of one figure: zones and kinds are as many as their operators make, and what scrapes us keeps each
+ * for weeks. What is beyond is told of together.
+ */
+export const MAX_SERIES = 2_000;
+
+/** What stands for the zones and kinds beyond the limit; no zone can be called so. */
+export const OTHERS = '_others';
+
+const LABELS = ['zone', 'kind', 'direction'] as const;
+
+/** How far sync is for each zone, kind and direction that this replica has a stream of (design.md §5 Health is what was applied). */
+export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'>): readonly Metric[] {
+  const figure = (name: string, help: string, value: ValueOf, fold: Fold): Metric => ({
+    ...{ name, help, labels: LABELS },
+    read: () => bounded(reports(), value, fold),
+  });
+  return [
+    figure('sync_lag_seconds', 'For how long something has waited to be taken in; 0 = nothing does', seconds, greatest),
+    figure('sync_waiting', 'Resources that wait to be told or answered', ({ waiting }) => waiting, sum),
+    figure('sync_offered_revision', 'Newest revision offered to the peer', ({ offered }) => offered, smallest),
+    figure('sync_acked_revision', 'Newest revision the peer has answered', ({ acked }) => acked, smallest),
+    figure('sync_applied_revision', "Newest revision of the peer's applied here", ({ applied }) => applied, smallest),
+    figure('sync_rejected', 'Resources that stand rejected, 20 at most', ({ rejections }) => rejections.length, sum),
+    figure('sync_held', 'Resources kept though a new life of the peer does not name them', ({ held }) => held, sum),
+  ];
+
+  function seconds(report: KindReport): number {
+    return lagOf(report, clock.now()) / 1_000;
+  }
+}
+
+/** From the commit at the origin until it is applied here, seconds. */
+export function propagationSeconds(): HistogramMetric {
+  return createHistogram({
+    name: 'propagation_seconds',
+    help: 'From the commit at the origin until a change is applied here, by the clocks of both; never below 0',
+    labels: ['kind'],
+    bounds: [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  });
+}
+
+type ValueOf = (report: KindReport) => number | undefined;
+type Fold = (a: number, b: number) => number;
+type Series = ReturnType<Metric['read']> extends Iterable<infer One> ? One : never;
+
+const sum: Fold = (a, b) => a + b;
+const greatest: Fold = (a, b) => Math.max(a, b);
+const smallest: Fold = (a, b) => Math.min(a, b);
+
+/** Zones in the order of their names, so that the same ones are told of at each reading. */
+function bounded(reports: SyncReports, value: ValueOf, fold: Fold): readonly Series[] {
+  const shown: Series[] = [];
+  const others = new Map<string, number>();
+  for (const zone of [...reports.keys()].sort()) {
+    for (const report of reports.get(zone) ?? []) {
+      const current = value(report);
+      const { kind, direction } = report;
+      if (current === undefined) continue;
+      if (shown.length < MAX_SERIES) {
+        shown.push({ labels: { zone, kind, direction }, value: current });
+        continue;
+      }
+      const before = others.get(direction);
+      others.set(direction, before === undefined ? current : fold(before, current));
+    }
+  }
+  const rest = [...others].map(([direction, folded]) => ({
+    labels: { zone: OTHERS, kind: OTHERS, direction },
+    value: folded,
+  }));
+  return [...shown, ...rest];
+}

@@ -1,0 +1,28 @@
+import { syncMetrics } from '@causeway/control-plane';
+import type { Clock } from '@causeway/runtime';
+import type { GlobalSync, ZoneMetrics } from '@causeway/kds';
+import type { Metric } from '@causeway/telemetry';
+
+/** What a global tells besides what every control plane does: its zones. */
+export function globalMetrics(sync: GlobalSync, clock: Clock): readonly Metric[] {
+  return [
+    ...syncMetrics(() => sync.reports(), clock),
+    {
+      name: 'sync_zones_connected',
+      help: 'Zones with a stream on this replica',
+      read: () => [{ value: sync.reports().size }],
+    },
+    cost('sync_intake_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
+    cost('sync_zones_held_back', 'Zones that are held back because they send faster than is taken in', 'heldBack'),
+    cost(
+      'sync_streams_ended_for_bounds',
+      'Streams ended because their zone went beyond a bound, since the start',
+      'ended',
+    ),
+    cost('sync_unanswered_bytes', 'Bytes that were sent to zones and not answered', 'unansweredBytes'),
+  ];
+
+  function cost(name: string, help: string, of: keyof ZoneMetrics): Metric {
+    return { name, help, read: () => [{ value: sync.metrics()[of] }] };
+  }
+}

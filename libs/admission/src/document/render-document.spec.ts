@@ -1,0 +1,82 @@
+import { coreKinds } from '@causeway/kinds';
+import { Violations, type ControlPlane, type Resource } from '@causeway/resources';
+import { MemoryStore } from '@causeway/store';
+import { decodeDocument } from './decode-document';
+import { validateDraft } from '../validate-draft';
+import { toDocument } from './render-document';
+
+const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
+
+const samples: Readonly<Record<string, object>> = {
+  Mesh: { description: 'demo' },
+  Namespace: {},
+  Zone: { enabled: true },
+  Dataplane: { networking: { address: '10.0.0.1', inbound: [{ port: 80 }] } },
+  MeshService: { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port: 80 }] },
+  MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 80 }] },
+  MeshExternalService: { match: { port: 80 }, endpoints: [{ address: 'example.com', port: 443 }] },
+  HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
+  Secret: { data: 'dGVzdA==' },
+  GlobalSecret: { data: 'dGVzdA==' },
+};
+
+async function stored(name: string): Promise<{ readonly cp: ControlPlane; readonly resource: Resource }> {
+  const kind = coreKinds.kind(name);
+  const cp: ControlPlane = kind?.sync.writtenOn.includes('global') === true ? { role: 'global' } : east;
+  const body = { type: name, name: 'thing', labels: { team: 'db' }, spec: samples[name] };
+  const { id, labels, spec, violations } = validateDraft(decodeDocument(coreKinds, body), cp);
+  expect(violations.first).toEqual([]);
+  const store = new MemoryStore();
+  await store.write({ changes: [{ type: 'put', id, expect: 'absent', labels, spec }], onRefusal: 'abort' });
+  const resource = await store.get(id);
+  if (!resource) throw new Error('it was just written');
+  return { cp, resource };
+}
+
+describe('toDocument', () => {
+  it.each(coreKinds.kinds.flatMap((kind) => [[kind.name, 'universal'] as const, [kind.name, 'k8s'] as const]))(
+    'shows %s in the form %s so that it can be put back unchanged',
+    async (name, form) => {
+      const { cp, resource } = await stored(name);
+      const kind = coreKinds.kind(name);
+      if (!kind) throw new Error(name);
+      const document = toDocument(kind, { ...resource, status: { a: 1 } }, { form });
+      const again = validateDraft(
+        decodeDocument(coreKinds, JSON.parse(JSON.stringify(document)), { kind, name: 'thing' }),
+        cp,
+      );
+      expect(again).toEqual({
+        id: resource.id,
+        labels: resource.labels,
+        spec: resource.spec,
+        violations: new Violations(),
+        warnings: [],
+      });
+    },
+  );
+
+  it('has what only the control plane knows', async () => {
+    const { resource } = await stored('MeshService');
+    const kind = coreKinds.kind('MeshService');
+    expect(kind && toDocument(kind, { ...resource, createdAt: 0, modifiedAt: 1500, uid: 'u' })).toEqual({
+      type: 'MeshService',
+      mesh: 'default',
+      namespace: 'default',
+      name: 'thing',
+      uid: 'u',
+      generation: 1,
+      creationTime: '1970-01-01T00:00:00.000Z',
+      modificationTime: '1970-01-01T00:00:01.500Z',
+      kri: 'kri_msvc_default_east__thing_',
+      labels: resource.labels,
+      spec: resource.spec,
+    });
+  });
+
+  it('leaves the values of confidential kinds out where it shall', async () => {
+    const { resource } = await stored('Secret');
+    const kind = coreKinds.kind('Secret');
+    expect(kind && toDocument(kind, resource, { redacted: true })).toMatchObject({ name: 'thing', spec: {} });
+    expect(kind && toDocument(kind, resource)).toMatchObject({ spec: { data: 'dGVzdA==' } });
+  });
+});

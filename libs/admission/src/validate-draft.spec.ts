@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { coreKinds } from '@causeway/kinds';
+import { Invalid, type ControlPlane } from '@causeway/resources';
+import { decodeDocument } from './document/decode-document';
+import type { Target } from './document/document';
+import { validateDraft, type ValidatedDraft } from './validate-draft';
+
+const testdata = join(__dirname, '../testdata');
+const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
+
+interface Case {
+  readonly case: string;
+  readonly on?: 'global';
+  readonly address?: {
+    readonly kind: string;
+    readonly mesh?: string;
+    readonly namespace?: string;
+    readonly name: string;
+  };
+  readonly document: unknown;
+}
+
+function judged({ on, address, document }: Case): ValidatedDraft {
+  const { kind: kindName, ...rest } = address ?? { kind: '' };
+  const kind = coreKinds.kind(kindName);
+  const target: Target = { ...rest, ...(kind ? { kind } : {}) };
+  return validateDraft(decodeDocument(coreKinds, document, target), on === 'global' ? { role: 'global' } : east);
+}
+
+function told(input: Case): unknown {
+  try {
+    const { id, labels, spec, violations, warnings } = judged(input);
+    if (violations.total > 0) throw new Invalid(violations);
+    return { stored: { ...id, labels, spec }, ...(warnings.length > 0 ? { warnings } : {}) };
+  } catch (error) {
+    if (error instanceof Invalid) return { refused: error.violations.map((v) => `${v.field}: ${v.reason}`) };
+    throw error;
+  }
+}
+
+describe('what users are told of their documents', () => {
+  const inputs = readdirSync(testdata).filter((file) => file.endsWith('.input.yaml'));
+
+  it.each(inputs)('%s', (file) => {
+    const cases: readonly Case[] = parse(readFileSync(join(testdata, file), 'utf8'));
+    const actual = cases.map((input) => ({ case: input.case, ...Object(told(input)) }));
+    const golden = join(testdata, file.replace('.input.', '.golden.'));
+    if (process.env['UPDATE_GOLDEN'] === '1') {
+      writeFileSync(golden, stringify(actual, { lineWidth: 0, aliasDuplicateObjects: false }));
+    }
+    expect(actual).toEqual(parse(readFileSync(golden, 'utf8')));
+  });
+});

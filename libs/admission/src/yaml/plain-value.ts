@@ -1,0 +1,85 @@
+import { isAlias, isMap, isScalar, isSeq, type Document } from 'yaml';
+
+/** A value that aliases may stand for, and its size when it is written out: its values and their characters. */
+interface Unfolded {
+  readonly value: unknown;
+  readonly size: number;
+}
+
+/** What keeps a document from being plain data. */
+export class NoPlainValue extends Error {
+  constructor(
+    message: string,
+    readonly offset: number,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * The plain data of a document; aliases share what they stand for. Throws NoPlainValue for an alias of nothing or of what
+ * it stands in, values that JSON does not have, and aliases that make the document larger than `most`
+ * allows for the size that is written. Linear in what is written: the library's own conversion looks for each anchor from the top.
+ */
+export function plainValue(document: Document.Parsed, most: (written: number) => number): unknown {
+  const reading = new PlainValueReader();
+  const { value, size } = reading.unfold(document.contents);
+  if (size <= most(reading.written)) return value;
+  throw new NoPlainValue('aliases: they make the document too large', 0);
+}
+
+class PlainValueReader {
+  /** Size of what stands in the text. */
+  written = 0;
+  private readonly anchors = new Map<string, Unfolded>();
+
+  unfold(node: unknown): Unfolded {
+    this.written += ownSize(node);
+    if (isAlias(node)) return this.anchored(node.source, node.range?.[0] ?? 0);
+    const read = this.read(node);
+    if (isScalar(node) || isMap(node) || isSeq(node))
+      if (node.anchor !== undefined) this.anchors.set(node.anchor, read);
+    return read;
+  }
+
+  private anchored(name: string, offset: number): Unfolded {
+    const found = this.anchors.get(name);
+    if (found) return found;
+    throw new NoPlainValue(`aliases: Unresolved alias (the anchor must be set before the alias): ${name}`, offset);
+  }
+
+  private read(node: unknown): Unfolded {
+    if (isScalar(node)) return { value: jsonScalar(node.value, node.range?.[0] ?? 0), size: ownSize(node) };
+    let size = ownSize(node);
+    const inner = (item: unknown): unknown => {
+      const { value, size: more } = this.unfold(item);
+      size += more;
+      return value;
+    };
+    if (isSeq(node)) {
+      const value = node.items.map(inner);
+      return { value, size };
+    }
+    if (isMap(node)) {
+      const value = Object.fromEntries(node.items.map(({ key, value: item }) => [keyOf(key), inner(item)]));
+      return { value, size };
+    }
+    return { value: null, size };
+  }
+}
+
+/** One for the value, and the characters of a text. */
+function ownSize(node: unknown): number {
+  return isScalar(node) && typeof node.value === 'string' ? 1 + node.value.length : 1;
+}
+
+function keyOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key);
+}
+
+function jsonScalar(value: unknown, offset: number): unknown {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
+  if (value === undefined) return null;
+  throw new NoPlainValue('a value with a tag that JSON does not have', offset);
+}

@@ -1,0 +1,157 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { coreKinds } from '@causeway/kinds';
+import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+import { unsupportedByKuma } from '@causeway/kds';
+import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
+import { ConditionsReconciler } from './conditions-reconciler';
+
+const SPEC = { ports: [{ port: 80 }] };
+const SINCE = '2026-01-01T00:00:00.000Z';
+const global = (kind: string, name: string): Identity => ({ kind, name, mesh: '', zone: '', namespace: '' });
+const mesh = (name: string): Change => put(global('Mesh', name), {});
+const zone = (name: string, status: JsonObject): Change => ({
+  type: 'put',
+  id: global('Zone', name),
+  expect: 'any',
+  labels: { 'kuma.io/origin': 'global' },
+  spec: {},
+  status,
+});
+const lost = (name: string, policy: string): Change => zone(name, { lost: { policy, since: SINCE } });
+const copy = (name: string, rest: Partial<Identity> = {}): Identity =>
+  idOf('MeshService', name, { zone: 'west', ...rest });
+
+describe('ConditionsLoop', () => {
+  let world: LoopHarness;
+  let replica: Replica;
+  beforeEach(async () => {
+    world = new LoopHarness();
+    replica = world.replica();
+    await world.write(mesh('default'), zone('west', {}));
+    await replica.lead([new ConditionsReconciler({ cp: EAST, registry: coreKinds })]);
+    await replica.settle();
+  });
+  afterEach(() => world.stop());
+
+  const apply = async (...changes: Change[]): Promise<void> => {
+    await world.write(...changes);
+    await replica.settle();
+  };
+  const said = async (id: Identity, type: string): Promise<JsonObject | undefined> =>
+    conditionOf((await world.get(id))?.status, type);
+  /** Rows that the loop wrote while `work` was done. */
+  const written = async (work: () => Promise<void>): Promise<number> => {
+    const before = world.revision;
+    await work();
+    return world.revision - before;
+  };
+
+  it('says again what a message took back before the index showed that it was said', async () => {
+    await world.write(put(copy('web'), SPEC), lost('west', 'keep'));
+    const loop = new ConditionsReconciler({ cp: EAST, registry: coreKinds });
+    loop.reset(replica.index);
+    let plan = loop.plan(0);
+    while (plan.more === true && plan.changes.length === 0) plan = loop.plan(0);
+    expect(plan.changes).toHaveLength(1);
+    loop.onWritten(plan.changes);
+    expect(loop.plan(0).changes).toEqual(plan.changes);
+  });
+
+  describe('of a lost zone', () => {
+    it('says so on its copies, and only on those, until it is back', async () => {
+      await apply(put(copy('web'), SPEC), put(idOf('MeshService', 'ours'), SPEC), lost('west', 'keep'));
+      expect(await said(copy('web'), 'OriginLost')).toMatchObject({
+        status: 'True',
+        reason: 'Kept',
+        message: `zone "west" has had no session with the global since ${SINCE}; policy keep`,
+        observedGeneration: 1,
+      });
+      expect((await world.get(idOf('MeshService', 'ours')))?.status).toBeUndefined();
+      await apply(put(copy('later'), SPEC), lost('west', 'depreferred'));
+      expect(await said(copy('web'), 'OriginLost')).toMatchObject({ reason: 'Depreferred' });
+      expect(await said(copy('later'), 'OriginLost')).toMatchObject({ reason: 'Depreferred' });
+      await apply(zone('west', {}));
+      expect((await world.get(copy('web')))?.status).toEqual({});
+    });
+
+    it('I10 writes each of many copies once a change of state and none a heartbeat', async () => {
+      const copies = Array.from({ length: 1_200 }, (_, i) => copy(`web-${i}`));
+      await apply(...copies.map((id) => put(id, SPEC)));
+      expect(await written(() => apply(lost('west', 'keep')))).toBe(1 + copies.length);
+      const beat = zone('west', { lost: { policy: 'keep', since: SINCE }, beat: 2 });
+      expect(await written(() => apply(beat))).toBe(1);
+      expect(await written(() => apply(zone('west', {})))).toBe(1 + copies.length);
+    });
+
+    it('I10 a next leader finds nothing to write', async () => {
+      await apply(
+        put(copy('web'), SPEC),
+        put(copy('odd', { mesh: 'ghost' }), { ports: [{ port: 0 }] }),
+        lost('west', 'keep'),
+      );
+      const next = world.replica('b');
+      await next.lead([new ConditionsReconciler({ cp: EAST, registry: coreKinds })]);
+      expect(await written(() => next.settle())).toBe(0);
+    });
+
+    it('leaves the conditions of others alone, and says again what another write has taken away', async () => {
+      await apply(put(copy('web'), SPEC), lost('west', 'keep'));
+      const other = { type: 'VIPAllocated', status: 'False', reason: 'RangeExhausted' };
+      await apply({
+        type: 'patch',
+        id: copy('web'),
+        expect: 'any',
+        status: { vip: { ip: '241.0.0.1' }, conditions: [other] },
+      });
+      const status = (await world.get(copy('web')))?.status;
+      expect(status).toMatchObject({ vip: { ip: '241.0.0.1' }, conditions: [other, { type: 'OriginLost' }] });
+      await apply(zone('west', {}));
+      expect((await world.get(copy('web')))?.status).toEqual({ vip: { ip: '241.0.0.1' }, conditions: [other] });
+    });
+  });
+
+  it('says that the Mesh is missing, on copies and on what was made here, until there is one', async () => {
+    const ids = [copy('theirs', { mesh: 'ghost' }), idOf('MeshService', 'ours', { mesh: 'ghost' })];
+    await apply(...ids.map((id) => put(id, SPEC)));
+    for (const id of ids) {
+      expect(await said(id, 'MeshMissing')).toMatchObject({
+        status: 'True',
+        reason: 'NoSuchMesh',
+        message: expect.stringContaining('"ghost"'),
+      });
+    }
+    await apply(mesh('ghost'));
+    for (const id of ids) expect(await said(id, 'MeshMissing')).toBeUndefined();
+    await apply(remove(global('Mesh', 'ghost')));
+    for (const id of ids) expect(await said(id, 'MeshMissing')).toBeDefined();
+  });
+
+  it('says why Kuma zones cannot be told of something, until they can be', async () => {
+    const secret = global('GlobalSecret', 'zone-token-signing-key-1');
+    const pem = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
+    const data = (text: string | Buffer): string => Buffer.from(text).toString('base64');
+    await replica.lead([
+      new ConditionsReconciler({ cp: { role: 'global' }, registry: coreKinds, unsupportedByKuma: unsupportedByKuma() }),
+    ]);
+    await apply(put(secret, { data: data('no key') }), put(copy('web'), SPEC));
+    const condition = await said(secret, 'NotSaidToKuma');
+    expect(condition).toMatchObject({ status: 'True', reason: 'CannotBeSaid' });
+    expect(condition?.['message']).toMatch(/^Kuma zones are not told of it: /);
+    expect((await world.get(copy('web')))?.status).toBeUndefined();
+    await apply(put(secret, { data: data(pem) }));
+    expect(await said(secret, 'NotSaidToKuma')).toBeUndefined();
+  });
+
+  it('says which tolerated rule a copy breaks, until it does not; what users write here was judged at the door', async () => {
+    await apply(put(copy('web'), { ports: [{ port: 0 }] }), put(idOf('MeshService', 'ours'), { ports: [{ port: 0 }] }));
+    expect(await said(copy('web'), 'RulesBroken')).toMatchObject({
+      status: 'True',
+      reason: 'Tolerated',
+      message: expect.stringContaining('spec.ports[0].port must be 1 to 65535; got 0'),
+    });
+    expect(await said(idOf('MeshService', 'ours'), 'RulesBroken')).toBeUndefined();
+    await apply(put(copy('web'), SPEC));
+    expect(await said(copy('web'), 'RulesBroken')).toBeUndefined();
+  });
+});

@@ -1,0 +1,81 @@
+import { clashReason, decidingRule, type ClaimView, type PrecedenceRule } from '@causeway/naming';
+import { describeIdentity, type Identity } from '@causeway/resources';
+
+/** An identity as JSON. */
+export type ServiceRef = Pick<Identity, 'kind' | 'mesh' | 'zone' | 'namespace' | 'name'>;
+
+/** One claim on a hostname, as people and programs read it. */
+export type ExplainedClaim = {
+  /** 1 = the strongest; absent where only what a zone reported is known. */
+  readonly rank?: number;
+  readonly service: ServiceRef;
+  /** The generator's name and where it was made: empty for the global, absent where that is not known. */
+  readonly generator: { readonly name: string; readonly zone?: string };
+  readonly status: 'Available' | 'NotAvailable';
+  /** Of a loser: the step of the order by which the winner stands before it. */
+  readonly rule?: PrecedenceRule;
+  /** The reason it shows. */
+  readonly reason?: string;
+  /** Of a loser: what would have to change for it to get the name. */
+  readonly change?: string;
+};
+
+/** The lines of the claims on one hostname, which come the winner first. */
+export function explainClaims(claims: readonly ClaimView[]): readonly ExplainedClaim[] {
+  const stronger = new StrongerClaims();
+  return claims.map((claim, i) => {
+    const line = explainClaim(claim, i, claims[0] ?? claim, stronger);
+    stronger.add(claim);
+    return line;
+  });
+}
+
+/** The claims that rank before one that is looked at. */
+class StrongerClaims {
+  private readonly first: ClaimView[] = [];
+  private readonly byService = new Map<ClaimView['service'], { all: number; madeHere: number }>();
+  private readonly total = { all: 0, madeHere: 0 };
+
+  add(claim: ClaimView): void {
+    const own = this.byService.get(claim.service) ?? { all: 0, madeHere: 0 };
+    this.byService.set(claim.service, own);
+    for (const count of [own, this.total]) {
+      count.all += 1;
+      if (claim.generator.madeHere) count.madeHere += 1;
+    }
+    // Enough to name three of other services than any one, unless that has many claims itself.
+    if (this.first.length < 100) this.first.push(claim);
+  }
+
+  /** Of other services than `claim`'s: the first three, how many, and whether one is of a generator made here. */
+  of(claim: ClaimView): { readonly named: readonly ClaimView[]; readonly count: number; readonly local: boolean } {
+    const own = this.byService.get(claim.service) ?? { all: 0, madeHere: 0 };
+    const named = this.first.filter((other) => other.service !== claim.service).slice(0, 3);
+    return { named, count: this.total.all - own.all, local: this.total.madeHere > own.madeHere };
+  }
+}
+
+function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: StrongerClaims): ExplainedClaim {
+  const { name, zone } = claim.generator.id;
+  const line = { rank: i + 1, service: { ...claim.service.id }, generator: { name, zone } };
+  if (winner.service === claim.service) return { ...line, ...standingOf(claim) };
+  const rule = decidingRule(winner, claim);
+  const change = neededChange(claim, stronger);
+  return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
+}
+
+/** What is shown of a claim that has the name. */
+function standingOf({ unreachable }: ClaimView): Pick<ExplainedClaim, 'status' | 'reason'> {
+  return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
+}
+
+function neededChange(claim: ClaimView, stronger: StrongerClaims): string {
+  const { named, count, local } = stronger.of(claim);
+  const steps = named.map((other) => {
+    return `${describeIdentity(other.service.id)} is deleted or no longer named so by HostnameGenerator "${other.generator.id.name}"`;
+  });
+  const more = count > named.length ? [`${count - named.length} more claims before it go`] : [];
+  const hint =
+    local || claim.generator.madeHere ? '' : '; or a HostnameGenerator that is made in this zone names it so';
+  return `it gets the name when ${[...steps, ...more].join(', and ')}${hint}`;
+}

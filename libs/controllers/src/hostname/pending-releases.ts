@@ -1,0 +1,46 @@
+/**
+ * Names that a row still shows as Available and must give up, by mesh and hostname. While a name stands here nobody
+ * else may show it (I3 of design.md §9).
+ */
+export class PendingReleases {
+  private readonly holders = new Map<string, Set<string>>();
+  private readonly byHolder = new Map<string, readonly string[]>();
+
+  /** Rows that must give up something, longest known first. */
+  rows(): Iterable<string> {
+    return this.byHolder.keys();
+  }
+
+  /** Replaces what the row `key` must give up. */
+  set(key: string, mesh: string, hostnames: readonly string[]): void {
+    this.forget(key);
+    if (hostnames.length === 0) return;
+    const places = hostnames.map((hostname) => `${mesh}/${hostname}`);
+    this.byHolder.set(key, places);
+    for (const place of places) {
+      const rows = this.holders.get(place);
+      if (rows) rows.add(key);
+      else this.holders.set(place, new Set([key]));
+    }
+  }
+
+  forget(key: string): void {
+    for (const place of this.byHolder.get(key) ?? []) {
+      const rows = this.holders.get(place);
+      rows?.delete(key);
+      if (rows?.size === 0) this.holders.delete(place);
+    }
+    this.byHolder.delete(key);
+  }
+
+  /** True while the row `key` has something to give up. */
+  has(key: string): boolean {
+    return this.byHolder.has(key);
+  }
+
+  /** A row other than `key` that still shows the name. */
+  otherHolder(key: string, mesh: string, hostname: string): string | undefined {
+    for (const holder of this.holders.get(`${mesh}/${hostname}`) ?? []) if (holder !== key) return holder;
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import { planRanges, type PoolMetrics } from '@causeway/ipam';
+import type { ControlPlane } from '@causeway/resources';
+import { AvailabilityReconciler } from './availability/availability-reconciler';
+import { HostnameReconciler } from './hostname/hostname-reconciler';
+import { MultizoneReconciler } from './multizone/multizone-reconciler';
+import type { ControlLoop } from './runner/control-loop';
+import { ServicesReconciler } from './services/services-reconciler';
+import { VipReconciler } from './vip/vip-reconciler';
+
+/** What the loops of a zone need to know. */
+export interface ZoneReconcilersConfig {
+  readonly cp: ControlPlane;
+  /** Address range by kind of service: `{MeshService: '241.0.0.0/8', …}`; a kind that is left out gets no addresses. */
+  readonly ranges: Readonly<Record<string, string>>;
+  /** Takes ranges that are neither private nor reserved. */
+  readonly forceRanges?: boolean;
+  /** How long a freed address stays unused before another service may get it, ms; 60 s unless given. */
+  readonly cooldown?: number;
+  /** How long a generated service without Dataplanes is kept, ms; 1 h unless given. */
+  readonly grace?: number;
+  /** Told of a Dataplane (index key) that names a service which cannot be called so. */
+  readonly onUnusableName?: (dataplane: string, service: string) => void;
+  /** See VipConfig. */
+  readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
+}
+
+/**
+ * The loops of a zone in the order in which each sees what the one before has written (design.md §4). Throws with
+ * every reason when the ranges cannot stand together: check them with `planRanges` at start-up, which also warns.
+ */
+export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
+  const { cp, cooldown: rest = 60_000, grace = 3_600_000, onUnusableName, onExhausted } = config;
+  if (cp.role !== 'zone') throw new Error('these loops run on zones only');
+  const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
+  const plan = planRanges(settings, { force: config.forceRanges ?? false });
+  if (!plan.ok) throw new Error(plan.errors.join('; '));
+  return [
+    new ServicesReconciler({ cp, gracePeriod: grace, ...(onUnusableName ? { onUnusableName } : {}) }),
+    new AvailabilityReconciler(cp.zone),
+    new VipReconciler({ ranges: plan.owned, cooldown: rest, ...(onExhausted ? { onExhausted } : {}) }),
+    new HostnameReconciler(cp),
+    new MultizoneReconciler(),
+  ];
+}
+
+/** How full the address ranges are, by kind: `vip_pool_{size,used,resting}`. Empty where no such loop is. */
+export function poolMetrics(loops: readonly ControlLoop[]): Readonly<Record<string, PoolMetrics>> {
+  return loops.find((loop) => loop instanceof VipReconciler)?.metrics ?? {};
+}

@@ -1,0 +1,87 @@
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import type { Server, ServerCredentials } from '@grpc/grpc-js';
+import { errorText } from '@causeway/runtime';
+import type { RefusalLog } from './refusal-log';
+
+/** Most connections at one time. */
+export interface ConnectionLimits {
+  readonly all: number;
+  /** From one address: behind one there may be many zones. */
+  readonly address: number;
+}
+
+export const DEFAULT_CONNECTIONS: ConnectionLimits = { all: 2_000, address: 1_000 };
+
+/**
+ * Accepts connections for a gRPC server, as many as there may be: one too many is closed before a byte of it is read.
+ * gRPC itself has no limit of connections, so it is handed those that are let in.
+ */
+export class ConnectionAcceptor {
+  private readonly open = new Set<Socket>();
+  private readonly byAddress = new Map<string, number>();
+  private readonly servers: NetServer[] = [];
+
+  constructor(
+    private readonly limits: ConnectionLimits,
+    private readonly log: RefusalLog,
+  ) {}
+
+  /** Listens and resolves with the port. Rejects with what is in the way. */
+  listen(
+    server: Server,
+    at: { readonly host: string; readonly port: number },
+    credentials: ServerCredentials,
+  ): Promise<number> {
+    const injector = server.createConnectionInjector(credentials);
+    const listener = createServer((socket) => {
+      if (this.admit(socket)) injector.injectConnection(socket);
+    });
+    this.servers.push(listener);
+    return new Promise((resolve, reject) => {
+      const failed = (error: Error): void =>
+        reject(new Error(`cannot listen on ${at.host}:${at.port}: ${errorText(error)}`, { cause: error }));
+      listener.once('error', failed);
+      listener.listen(at.port, at.host, () => {
+        listener.off('error', failed);
+        listener.on('error', (error) =>
+          this.log.warn('', 'the port for zones has failed', { error: errorText(error) }),
+        );
+        const address = listener.address();
+        resolve(typeof address === 'object' && address ? address.port : at.port);
+      });
+    });
+  }
+
+  /** Lets nobody in any more; resolves when all connections have ended. */
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.splice(0).map((server) => new Promise<void>((done) => server.close(() => done()))));
+  }
+
+  /** Ends all connections. */
+  end(): void {
+    for (const socket of this.open) socket.destroy();
+  }
+
+  private admit(socket: Socket): boolean {
+    const address = socket.remoteAddress ?? '';
+    const here = this.byAddress.get(address) ?? 0;
+    const full = this.open.size >= this.limits.all;
+    if (full || here >= this.limits.address) {
+      socket.destroy();
+      const limit = full ? this.limits.all : this.limits.address;
+      this.log.warn(`connections ${address}`, 'a connection was refused: there are too many', { address, limit });
+      return false;
+    }
+    this.open.add(socket);
+    this.byAddress.set(address, here + 1);
+    socket.once('close', () => this.leave(socket, address));
+    return true;
+  }
+
+  private leave(socket: Socket, address: string): void {
+    this.open.delete(socket);
+    const left = (this.byAddress.get(address) ?? 1) - 1;
+    if (left > 0) this.byAddress.set(address, left);
+    else this.byAddress.delete(address);
+  }
+}

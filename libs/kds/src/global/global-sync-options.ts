@@ -1,0 +1,48 @@
+import type { Clock, Logger } from '@causeway/runtime';
+import type { Registry } from '@causeway/resources';
+import type { ResourceIndex, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
+import type { ExportDefault } from '@causeway/sync';
+import type { KumaOptions } from '../kuma/translation';
+import type { AttemptRates } from './attempt-limits';
+import type { ZoneAuthenticator } from './zone-authenticator';
+import type { ConnectionLimits } from './connection-acceptor';
+import type { InboundSettings } from '../session/inbound/inbound-capacity';
+
+/** What the global's side of sync is made of. */
+export interface GlobalSyncOptions {
+  readonly store: ResourceStore;
+  readonly sessions: SessionStore;
+  /** Fed by `followStore`. */
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** This replica, for people to read. */
+  readonly instance: string;
+  /** Version of the program. */
+  readonly version: string;
+  readonly auth: ZoneAuthenticator;
+  /** Extensions offered to Causeway zones; all by default. */
+  readonly features?: readonly string[];
+  readonly kuma?: KumaOptions;
+  /** Who gets services that have no export rule; `All` by default. */
+  readonly exportDefault?: ExportDefault;
+  /**
+   * Told of each change of another control plane's that was written here: how long ago its origin committed it, ms, by
+   * the clocks of the origin's database and of this process; never below 0. First states are not told of.
+   */
+  readonly onPropagated?: (kind: string, age: number) => void;
+  /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  readonly hold?: number;
+  /** What zones may cost this replica. */
+  readonly inbound?: InboundSettings;
+  /** How many connections zones may have open. */
+  readonly connections?: ConnectionLimits;
+  /** How often zones may shake hands and open streams. */
+  readonly attempts?: AttemptRates;
+  /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */
+  readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
+}
+
+/** 5 minutes (design.md §5). */
+export const DEFAULT_ABSENCE_HOLD = 300_000;

@@ -1,0 +1,72 @@
+import type { Any } from '@causeway/proto-gen';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { Dialect } from '../wire/dialect';
+import type { KumaOptions } from './translation';
+import { kumaTranslation } from './translations';
+import type { WireResource } from '../wire/wire-resource';
+
+/** Content of an Any: JSON has no type URL (kds.md §2.7). */
+export interface Payload {
+  readonly typeUrl: string;
+  readonly value: string | Uint8Array;
+}
+
+/**
+ * A protobuf spec of a kind we do not know is kept as these two, and goes on unchanged (kds.md §10.1).
+ */
+const OPAQUE_TYPE = '@type';
+const OPAQUE_VALUE = '@value';
+const OPEN_BRACE = 0x7b;
+
+/** The spec as one peer understands it. Throws what Kuma's message cannot say, with the reason. */
+export function encodeSpec(resource: WireResource, dialect: Dialect, options: KumaOptions): Payload {
+  const { kind, spec } = resource;
+  if (dialect.json) return { typeUrl: '', value: JSON.stringify(spec) };
+  const { [OPAQUE_TYPE]: typeUrl, [OPAQUE_VALUE]: value } = spec;
+  if (typeof typeUrl === 'string' && typeof value === 'string') return { typeUrl, value: Buffer.from(value, 'base64') };
+  const { proto, toKumaSpec: saySpec } = kumaTranslation(kind);
+  const said = saySpec === undefined ? spec : saySpec(spec, options);
+  return proto === undefined
+    ? { typeUrl: '', value: JSON.stringify(said) }
+    : { typeUrl: proto.typeUrl, value: proto.encode(said) };
+}
+
+/** The status as one peer understands it, as JSON. */
+export function encodeStatus(resource: WireResource, dialect: Dialect): string | undefined {
+  const { kind, status } = resource;
+  if (status === undefined) return undefined;
+  const say = dialect.json ? undefined : kumaTranslation(kind).toKumaStatus;
+  return JSON.stringify(say === undefined ? status : say(status));
+}
+
+/** The spec in our language. Throws what cannot be decoded, or is of another message than its kind. */
+export function decodeSpec(kind: string, any: Any | undefined, dialect: Dialect): JsonObject {
+  if (any === undefined) throw new TypeError('spec is missing');
+  const { proto, fromKumaSpec: readSpec } = kumaTranslation(kind);
+  // No message of these kinds starts with the byte of '{', and Kuma does not check a JSON spec's type URL.
+  if (any.typeUrl === '' || any.value[0] === OPEN_BRACE) {
+    const spec = parseJsonObject(any.value, 'spec');
+    return dialect.json || readSpec === undefined ? spec : readSpec(spec);
+  }
+  if (proto === undefined) return { [OPAQUE_TYPE]: any.typeUrl, [OPAQUE_VALUE]: any.value.toString('base64') };
+  if (any.typeUrl !== proto.typeUrl) throw new TypeError(`spec must be ${proto.typeUrl}; got ${any.typeUrl}`);
+  return proto.decode(any.value);
+}
+
+/** The status in our language; none where the peer sent none. Throws what is not a JSON object. */
+export function decodeStatus(
+  resource: Omit<WireResource, 'spec'>,
+  any: Any | undefined,
+  dialect: Dialect,
+): JsonObject | undefined {
+  if (any === undefined || any.value.length === 0) return undefined;
+  const status = parseJsonObject(any.value, 'status');
+  const read = dialect.json ? undefined : kumaTranslation(resource.kind).fromKumaStatus;
+  return read === undefined ? status : read(status, resource.labels);
+}
+
+function parseJsonObject(bytes: Buffer, what: string): JsonObject {
+  const value: unknown = JSON.parse(bytes.toString('utf8'));
+  if (!isJsonObject(value)) throw new TypeError(`${what} is not a JSON object`);
+  return value;
+}

@@ -1,0 +1,118 @@
+import { isJsonArray } from '@causeway/resources';
+import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { Extension } from '../wire/dialect';
+
+const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };
+const ALL = Object.values(Extension);
+const without = (...names: string[]): readonly string[] => ALL.filter((name) => !names.includes(name));
+
+/** What the global and the zones west and east can; east always has everything. */
+const PEERS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  ['all on both sides', ALL, ALL],
+  ['none on the zone', ALL, []],
+  ['none on the global', [], ALL],
+  ['no cw-json', without(Extension.json), ALL],
+  ['no cw-meta', ALL, without(Extension.meta)],
+  ['no cw-chunk', without(Extension.chunk), ALL],
+  ['no cw-resume', ALL, without(Extension.resume)],
+  ['no cw-result', ALL, without(Extension.result)],
+];
+
+describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
+  let global: TestGlobal;
+  let east: TestZone;
+  let west: TestZone;
+
+  beforeEach(async () => {
+    global = new TestGlobal({ features: ofGlobal });
+    east = new TestZone('east');
+    west = new TestZone('west', { features: ofWest });
+    await global.put('Mesh', 'default', {});
+    await global.serve();
+    await Promise.all([east.join(global), west.join(global)]);
+    await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
+  });
+
+  afterEach(async () => {
+    await Promise.all([east.close(), west.close()]);
+    await global.close();
+  });
+
+  it('give each other what they have, change it and take it back, also after a reconnect', async () => {
+    const labels = { team: 'db' };
+    await east.put('MeshService', 'a', SPEC, labels);
+    await west.put('MeshService', 'b', SPEC, labels);
+    const [a, b] = [east.id('MeshService', 'a'), west.id('MeshService', 'b')];
+    expect((await west.holds(a)).labels).toMatchObject({
+      ...labels,
+      'kuma.io/zone': 'east',
+      'kuma.io/origin': 'global',
+    });
+    expect((await east.holds(b)).spec).toEqual(SPEC);
+    await east.put('MeshService', 'a', { ...SPEC, state: 'Unavailable' });
+    const changed = await west.holds(a, (held) => held.spec['state'] === 'Unavailable');
+    expect(changed.createdAt).toBeGreaterThan(0);
+    await west.leave();
+    await global.left('west');
+    await east.delete('MeshService', 'a');
+    await west.delete('MeshService', 'b');
+    await global.lacks(a);
+    await west.join(global);
+    await Promise.all([west.lacks(a), east.lacks(b)]);
+  });
+
+  it('say which resource was refused and take in the others', async () => {
+    // Too long to be told apart on the wire (design.md §5 Strict at the door, tolerant on the wire).
+    const bad = { ...west.id('MeshService', 'x'), name: 'x'.repeat(254) };
+    await west.write([
+      {
+        type: 'put',
+        id: bad,
+        expect: 'any',
+        labels: { 'kuma.io/origin': 'zone', 'kuma.io/display-name': bad.name },
+        spec: SPEC,
+      },
+    ]);
+    await west.put('MeshService', 'good', SPEC);
+    await east.holds(west.id('MeshService', 'good'));
+    const report = await global.report('west', 'MeshService', 'up');
+    expect(report.rejections).toHaveLength(1);
+    const sent = (): string | undefined =>
+      west.sync?.status().kinds.find(({ kind, direction }) => kind === 'MeshService' && direction === 'up')
+        ?.rejections[0]?.reason;
+    while (sent() === undefined) await new Promise((resolve) => setImmediate(resolve));
+    expect(sent()).toContain('at most 253 characters');
+    const insight = await global.sync?.insightOf(await global.holds(global.id('Zone', 'west')));
+    expect(insight).toMatchObject({ health: 'Rejecting' });
+    expect(isJsonArray(insight?.['kinds'])).toBe(true);
+  });
+
+  it('bring a large state whole, in pieces where both can', async () => {
+    const count = 1_000;
+    const padding = 'x'.repeat(60);
+    await east.write(
+      Array.from({ length: count }, (__, i) => ({
+        type: 'put' as const,
+        id: east.id('MeshService', `s${i}`),
+        expect: 'any' as const,
+        labels: {
+          'kuma.io/origin': 'zone',
+          'kuma.io/zone': 'east',
+          'kuma.io/display-name': `s${i}`,
+          'kuma.io/mesh': 'default',
+          padding,
+        },
+        spec: SPEC,
+      })),
+    );
+    await west.until(() => west.names('MeshService').length === count);
+    await west.leave();
+    await global.left('west');
+    await west.write(
+      [...west.index.ofKind('MeshService')].slice(0, 10).map(({ id }) => ({ type: 'delete', id, expect: 'any' })),
+    );
+    await west.join(global);
+    if (ofGlobal.includes(Extension.resume) && ofWest.includes(Extension.resume)) return;
+    await west.until(() => west.names('MeshService').length === count);
+  });
+});

@@ -1,0 +1,156 @@
+import {
+  identityKey,
+  jsonEqual,
+  shortened,
+  type Identity,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import type { PutChange, ResourceIndex } from '@causeway/store';
+import {
+  inboundViolation,
+  ownershipViolation,
+  withOwnConditions,
+  type InboundItem,
+  type InboundMessage,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
+import type { ResponseBounds } from '../../wire/bounds';
+import { copyOf, type Copy, type Sender } from '../../wire/copy';
+import type { Dialect } from '../../wire/dialect';
+import { isStatusSentDown } from '../../wire/outgoing';
+import { decodeEntry, type OpenedResponse } from '../../wire/response';
+import { formatWireKey, type WireResource } from '../../wire/wire-resource';
+
+/** A copy as it is written. */
+export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };
+
+/** What turning a response into changes depends on. */
+export interface MessageContext {
+  readonly receiver: Receiver;
+  readonly registry: Registry;
+  readonly index: ResourceIndex;
+  readonly dialect: Dialect;
+  readonly now: () => number;
+  /** Why the operator wants a resource not to be taken in. */
+  readonly refusal?: (id: Identity) => string | undefined;
+}
+
+/** A response as it is taken in, and how large and of which version each of its resources is, by wire key. */
+export interface ReceivedMessage {
+  readonly message: InboundMessage<CopyPut>;
+  readonly facts: ReadonlyMap<string, EntryFacts>;
+}
+
+/** What is known of a resource of a message beside its content. */
+export interface EntryFacts {
+  /** The sender's. */
+  readonly version: string;
+  /** On the wire. */
+  readonly bytes: number;
+}
+
+/** How much larger than its kind's bound a resource may be on the wire: status, white space, names and facts come with it. */
+const SLACK = 3;
+
+/**
+ * A response as the inbox takes it: copies with their place here, and what is wrong with the others. Each step reads and
+ * judges one resource. Throws what makes the whole message useless.
+ */
+export function* decodeMessage(
+  response: OpenedResponse,
+  context: MessageContext & { readonly bounds: ResponseBounds },
+): Generator<void, ReceivedMessage> {
+  const kind = context.registry.kind(response.kind);
+  const arrivals: InboundItem<CopyPut>[] = [];
+  const rejected: Rejection[] = [];
+  const facts = new Map<string, EntryFacts>();
+  const { dialect } = context;
+  // What is beyond its kind's bound however it is written is not even parsed.
+  const resource = Math.min(context.bounds.resource, kind ? SLACK * kind.bounds.bytes : Infinity);
+  const bounds = { ...context.bounds, resource };
+  for (const entry of response.entries) {
+    const received = decodeEntry(response.kind, entry, dialect, bounds);
+    const wireKey = formatWireKey(received.ok ? received.resource : received.fault);
+    facts.set(wireKey, { version: received.version, bytes: entry.length });
+    const arrival = received.ok ? judged(received.resource, kind, context) : { wireKey, reason: received.fault.reason };
+    if ('reason' in arrival) rejected.push(arrival);
+    else arrivals.push(arrival);
+    yield;
+  }
+  const { more = false, resumed = false } = response.position ?? {};
+  const gone = response.position?.gone.map((id) => ({ kind: response.kind, ...id })) ?? [];
+  const removed = response.removed.map(formatWireKey);
+  return { message: { kind: response.kind, items: arrivals, rejected, removed, gone, more, resumed }, facts };
+}
+
+/** A resource that breaks the judgement itself is refused alone, as any other that is wrong. */
+function judged(wire: WireResource, kind: Kind | undefined, context: MessageContext): InboundItem<CopyPut> | Rejection {
+  try {
+    return arrivalOf(wire, kind, context);
+  } catch (error) {
+    return { wireKey: formatWireKey(wire), reason: `it cannot be judged: ${errorText(error)}` };
+  }
+}
+
+function arrivalOf(
+  wire: WireResource,
+  kind: Kind | undefined,
+  context: MessageContext,
+): InboundItem<CopyPut> | Rejection {
+  const wireKey = formatWireKey(wire);
+  if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
+  const made = copyOf(wire, kind, senderOf(context.receiver));
+  if (!made.ok) return { wireKey, reason: made.reason };
+  const { id } = made.copy;
+  const reason = ownershipViolation(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);
+  if (reason !== undefined) return { wireKey, reason };
+  return { wireKey, id, content: putOf(made.copy, context) };
+}
+
+/** What the store's row will hold is what is judged, so nothing is judged twice. */
+function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
+  const { uid, generation, creationOrder, origin } = facts;
+  return inboundViolation(kind, {
+    id,
+    uid,
+    labels,
+    spec,
+    status,
+    generation,
+    creationOrder,
+    revision: origin.revision,
+  });
+}
+
+function senderOf(receiver: Receiver): Sender {
+  return receiver.role === 'global' ? { role: 'zone', zone: receiver.from } : { role: 'global' };
+}
+
+function putOf({ id, labels, spec, status, facts }: Copy, context: MessageContext): CopyPut {
+  const held = context.index.byIdentityKey(identityKey(id));
+  const put = { type: 'put', id, expect: 'any', labels, spec } as const;
+  // Status goes up, not down: a zone computes its own (kds.md §4.2). Of a Zone none means that it has none any more:
+  // nobody else writes it there.
+  const goes = context.receiver.role === 'global' ? status : isStatusSentDown(id.kind) ? (status ?? {}) : undefined;
+  const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
+  // What Kuma made has no age, whoever tells of it (design.md §4 Creation order).
+  if (context.dialect.meta && facts.createdAt > 0) return { ...put, ...told, copy: facts };
+  const counted = countedHere({ labels, spec }, held, context.now());
+  const generation = context.dialect.meta ? facts.generation : counted.generation;
+  return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || counted.createdAt } };
+}
+
+/** A plain Kuma peer tells neither generation nor age: they are counted here. */
+function countedHere(
+  copy: Pick<Copy, 'labels' | 'spec'>,
+  held: Resource | undefined,
+  now: number,
+): { readonly generation: number; readonly createdAt: number } {
+  if (!held) return { generation: 1, createdAt: now };
+  const same = jsonEqual(held.labels, copy.labels) && jsonEqual(held.spec, copy.spec);
+  return { generation: same ? held.generation : held.generation + 1, createdAt: held.createdAt };
+}

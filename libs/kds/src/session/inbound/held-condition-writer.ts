@@ -1,0 +1,113 @@
+import {
+  conditionOf,
+  identityKey,
+  withCondition,
+  withoutConditions,
+  type Condition,
+  type Resource,
+} from '@causeway/resources';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { Fenced, type Change, type PatchChange, type ResourceIndex, type WriteResult } from '@causeway/store';
+import { isOwnedByStream, SyncCondition, type Receiver } from '@causeway/sync';
+
+/** Marks in one write. */
+const BATCH = 500;
+
+/** Since when a copy is held and when that ends, ms since 1970. */
+export interface HoldPeriod {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** What marks are written by. */
+export interface HeldConditionOptions {
+  /** Writes with the right of this session or term. */
+  readonly write: (changes: readonly Change[]) => Promise<WriteResult>;
+  readonly index: ResourceIndex;
+  readonly receiver: Receiver;
+  /** Undefined for what is not held. */
+  readonly holdPeriod: (resource: Resource) => HoldPeriod | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Says on each copy that is held back from deletion that it is, and takes that away when it is named again. Beside the
+ * intake: a mark that cannot be written keeps no message waiting. Level-based: what is told is which copies to look at.
+ */
+export class HeldConditionWriter {
+  private readonly stale = new Set<string>();
+  private readonly stopped = new AbortController();
+  private working: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: HeldConditionOptions) {}
+
+  /** Copies of a kind, owned by the stream, that say that they are held; some may be of an earlier session. */
+  markedCopies(kind: string): string[] {
+    const { index, receiver } = this.options;
+    return [...index.ofKind(kind)]
+      .filter((copy) => conditionOf(copy.status, SyncCondition.held) && isOwnedByStream(copy, receiver))
+      .map(({ id }) => identityKey(id));
+  }
+
+  /** Looks at these copies once the index holds this revision of the store. */
+  enqueue(keys: Iterable<string>, revision: number): void {
+    for (const key of keys) this.stale.add(key);
+    if (this.stale.size === 0 || this.stopped.signal.aborted) return;
+    this.working = this.working.then(() => this.work(revision)).catch((error: unknown) => this.failed(error));
+  }
+
+  /** Resolves when nothing is written any more. */
+  close(): Promise<void> {
+    this.stopped.abort();
+    return this.working;
+  }
+
+  private async work(after: number): Promise<void> {
+    const { index, write } = this.options;
+    for (let revision = after; this.stale.size > 0;) {
+      await index.reached(revision, this.stopped.signal);
+      const keys = [...this.stale].slice(0, BATCH);
+      for (const key of keys) this.stale.delete(key);
+      const changes = keys.flatMap((key) => this.patchFor(key) ?? []);
+      if (changes.length === 0) continue;
+      const result = await write(changes);
+      revision = result.revision;
+      changes.forEach(({ id }, i) => {
+        const answer = result.results[i];
+        if (answer?.type === 'refused' && answer.refusal === 'conflict') this.stale.add(identityKey(id));
+      });
+    }
+  }
+
+  private patchFor(key: string): PatchChange | undefined {
+    const { index, holdPeriod: heldTime, receiver, clock } = this.options;
+    const copy = index.byIdentityKey(key);
+    return copy && planHeldCondition(copy, { time: heldTime(copy), receiver, now: clock.now() });
+  }
+
+  private failed(error: unknown): void {
+    // The next session looks anew.
+    if (error instanceof Fenced || this.stopped.signal.aborted) return;
+    this.options.logger.warn('copies that are held could not be marked', { error: errorText(error) });
+  }
+}
+
+/** What to write so that a copy says whether it is held; undefined when it does. */
+export function planHeldCondition(
+  copy: Resource,
+  { time, receiver, now }: { readonly time: HoldPeriod | undefined; readonly receiver: Receiver; readonly now: number },
+): PatchChange | undefined {
+  const before = copy.status ?? {};
+  const status = time
+    ? withCondition(before, heldCondition(copy, time, receiver), now)
+    : withoutConditions(before, [SyncCondition.held]);
+  return status === before ? undefined : { type: 'patch', id: copy.id, expect: copy.revision, status };
+}
+
+function heldCondition({ generation }: Resource, { since, until }: HoldPeriod, receiver: Receiver): Condition {
+  const peer = receiver.role === 'global' ? `zone "${receiver.from}"` : 'the global';
+  const [first, last] = [since, until].map((at) => new Date(at).toISOString());
+  const message = `${peer} has begun a new life, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that life`;
+  return { type: SyncCondition.held, status: 'True', reason: 'NewLife', message, observedGeneration: generation };
+}

@@ -1,0 +1,135 @@
+import type { InboundBudget } from './inbound-budget';
+import type { ListenedStream, StreamListener } from '../peer-stream';
+
+/** Who takes the messages of a stream. A promise: the next message waits until it resolves; it never rejects. */
+export interface MessageConsumer extends Omit<StreamListener, 'message'> {
+  message(bytes: Buffer): Promise<void> | void;
+}
+
+/** When the next message may be taken. */
+export interface QueueLimiter {
+  /** Undefined: at once; else resolves when a message of so many bytes is within the peer's rates. */
+  message(bytes: number): Promise<void> | undefined;
+  /** Resolves when others have had their turn. */
+  yieldTurn(): Promise<void>;
+}
+
+/** Messages taken without a wait before others get their turn. */
+const BURST = 100;
+
+/** What a message costs in memory besides its bytes. */
+const OVERHEAD = 128;
+
+/**
+ * What a peer has sent and nobody has taken yet, as bytes, in order. Above the bounds the stream is not read, so the peer
+ * is held back by flow control; below half of the stream's bound it is read on. Listens from the start: what arrives before
+ * there is a consumer waits under the same bounds.
+ */
+export class InboundQueue {
+  private waiting: Buffer[] = [];
+  /** How many of `waiting` have been taken. */
+  private taken = 0;
+  private bytes = 0;
+  private consumer: MessageConsumer | undefined;
+  private isPumping = false;
+  private isPaused = false;
+  private over: string | undefined;
+  private readonly readOn = (): void => this.updateFlow();
+
+  constructor(
+    private readonly stream: ListenedStream,
+    private readonly budget: InboundBudget,
+    private readonly pace: QueueLimiter,
+  ) {
+    stream.listen({
+      message: (bytes) => this.arrived(bytes),
+      drain: () => this.consumer?.drain(),
+      ended: (reason) => this.ended(reason),
+    });
+  }
+
+  /** Bytes that wait here. */
+  get queued(): number {
+    return this.bytes;
+  }
+
+  /** Whether the peer is held back. */
+  get isFull(): boolean {
+    return this.isPaused;
+  }
+
+  /** Hands over what has arrived and will arrive; called once. */
+  deliver(consumer: MessageConsumer): void {
+    this.consumer = consumer;
+    void this.pump();
+    if (this.over !== undefined) consumer.ended(this.over);
+  }
+
+  private arrived(bytes: Buffer): void {
+    if (this.over !== undefined) return;
+    this.waiting.push(bytes);
+    this.count(bytes.length + OVERHEAD);
+    void this.pump();
+    this.updateFlow();
+  }
+
+  private ended(reason: string): void {
+    if (this.over !== undefined) return;
+    this.over = reason;
+    this.budget.cancel(this.readOn);
+    this.waiting = [];
+    this.count(-this.bytes);
+    this.consumer?.ended(reason);
+  }
+
+  private async pump(): Promise<void> {
+    const { consumer } = this;
+    if (this.isPumping || !consumer) return;
+    this.isPumping = true;
+    for (let burst = 1; ; burst++) {
+      const next = this.waiting[this.taken];
+      if (!next || this.over !== undefined) break;
+      const due = this.pace.message(next.length);
+      if (due) await due;
+      const working = this.over === undefined ? consumer.message(next) : undefined;
+      if (working) await working;
+      else if (burst % BURST === 0) await this.pace.yieldTurn();
+      this.left(next);
+    }
+    this.isPumping = false;
+  }
+
+  /** The bytes of a message count until it was taken in: what is decoded of it is in memory for as long. */
+  private left(message: Buffer): void {
+    if (this.over !== undefined) return;
+    this.taken++;
+    if (this.taken * 2 > this.waiting.length) {
+      this.waiting = this.waiting.slice(this.taken);
+      this.taken = 0;
+    }
+    this.count(-message.length - OVERHEAD);
+    this.updateFlow();
+  }
+
+  private count(bytes: number): void {
+    this.bytes += bytes;
+    if (bytes > 0) this.budget.reserve(bytes);
+    else this.budget.release(-bytes);
+  }
+
+  /** Stops or begins to read, as the bounds say. */
+  private updateFlow(): void {
+    if (this.over !== undefined) return;
+    const { stream: bound } = this.budget.bounds;
+    // A stream of which nothing waits is always read: it is bounded by one message.
+    const isSpent = this.budget.isSpent && this.bytes > 0;
+    if (this.bytes > bound || isSpent) {
+      if (isSpent) this.budget.onFree(this.readOn);
+      this.isPaused = true;
+      this.stream.pause();
+    } else if (this.isPaused && this.bytes <= bound / 2) {
+      this.isPaused = false;
+      this.stream.resume();
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { yieldToEventLoop, type Clock } from '@causeway/runtime';
+import { FairQueue } from './fair-queue';
+
+/** How long one slice of decoding and judging holds the event loop, ms. */
+const SLICE = 5;
+
+/** Writes of peers that run at once. */
+const WRITES = 4;
+
+/** What a write costs besides its changes, in changes. */
+const WRITE_COST = 20;
+
+/** A peer that has written within this time is one that others share with, ms. */
+const RECENT = 1_000;
+
+/** What a scheduler works with. */
+export interface SchedulerOptions {
+  readonly clock: Pick<Clock, 'elapsed'>;
+  /** Resolves when others have had their turn of the event loop. */
+  readonly yieldTurn?: () => Promise<void>;
+}
+
+/**
+ * Shares what all peers of a process stand on: the event loop, one slice a turn of it, and the store, one write a peer. Both
+ * go to the peer that has had least, so one that floods waits for the others and they never for more than one piece of its.
+ */
+export class InboundScheduler {
+  private readonly slices = new FairQueue(1);
+  private readonly writes = new FairQueue(WRITES);
+  private last = { peer: '', at: -Infinity };
+  /** The last write of another peer than the last one's. */
+  private former = { peer: '', at: -Infinity };
+  readonly yieldTurn: () => Promise<void>;
+
+  constructor(private readonly options: SchedulerOptions) {
+    this.yieldTurn = options.yieldTurn ?? yieldToEventLoop;
+  }
+
+  /** Peers that wait for a turn. */
+  get contenders(): number {
+    return this.slices.contenders + this.writes.contenders;
+  }
+
+  /** Does all steps, in slices; each step is at most one resource's work. Rejects with what a step throws. */
+  async compute<T>(peer: string, steps: Iterator<unknown, T>): Promise<T> {
+    for (;;) {
+      const step = await this.slices.run(peer, 1, () => this.slice(steps));
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** Writes so many changes when it is the peer's turn. Settles as `work` does. */
+  write<T>(peer: string, changes: number, work: () => Promise<T>): Promise<T> {
+    const at = this.options.clock.elapsed();
+    if (this.last.peer !== peer) this.former = this.last;
+    this.last = { peer, at };
+    return this.writes.run(peer, changes + WRITE_COST, work);
+  }
+
+  /** Whether other peers write at this time: large batches would hold them up. */
+  isShared(peer: string): boolean {
+    const other = this.last.peer === peer ? this.former : this.last;
+    return this.options.clock.elapsed() - other.at <= RECENT;
+  }
+
+  private async slice<T>(steps: Iterator<unknown, T>): Promise<IteratorResult<unknown, T>> {
+    const { clock } = this.options;
+    const end = clock.elapsed() + SLICE;
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step;
+      if (clock.elapsed() < end) continue;
+      await this.yieldTurn();
+      return step;
+    }
+  }
+}

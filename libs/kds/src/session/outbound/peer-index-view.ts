@@ -1,0 +1,86 @@
+import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import type { ResourceIndex } from '@causeway/store';
+import type { OutboundSource, OutboundResource } from '@causeway/sync';
+import type { Dialect } from '../../wire/dialect';
+import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encoder';
+import { formatWireKey } from '../../wire/wire-resource';
+
+/** An encoded resource as an outbox sees it. */
+export interface OutboundItem extends OutboundResource {
+  readonly encoded: EncodedResource;
+}
+
+/** What an offer is made of. */
+export interface IndexViewSource {
+  readonly index: ResourceIndex;
+  readonly registry: Registry;
+  readonly encoder: ResourceEncoder;
+  readonly now: () => number;
+}
+
+/** Who may know what. */
+export interface VisibilityRules {
+  isVisible(kind: Kind, resource: Resource): boolean;
+  /** Whether the peer may ever have been offered a resource of this identity. */
+  mayHold(kind: Kind, id: Identity): boolean;
+}
+
+const ITEMS = new WeakMap<EncodedResource, OutboundItem>();
+
+/** The resource encoded for a dialect, once for all streams; undefined when the dialect cannot say it. */
+export function outboundItem(encoder: ResourceEncoder, resource: Resource, dialect: Dialect): OutboundItem | undefined {
+  const encoding = encoder.encode(resource, dialect);
+  if (!encoding.ok) return undefined;
+  const encoded = encoding.resource;
+  const known = ITEMS.get(encoded);
+  if (known) return known;
+  const item = itemFromBytes(encoded);
+  ITEMS.set(encoded, item);
+  return item;
+}
+
+/** Encoded bytes as an outbox sees them. */
+export function itemFromBytes(encoded: EncodedResource): OutboundItem {
+  return { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
+}
+
+/** What the index holds, as one peer may be told it. */
+export class PeerIndexView implements OutboundSource<OutboundItem> {
+  constructor(
+    protected readonly source: IndexViewSource,
+    private readonly dialect: Dialect,
+    private readonly rules: VisibilityRules,
+  ) {}
+
+  *keys(kindName: string): Iterable<string> {
+    const kind = this.source.registry.kind(kindName);
+    if (!kind) return;
+    for (const resource of this.source.index.ofKind(kindName)) {
+      if (this.rules.isVisible(kind, resource)) yield identityKey(resource.id);
+    }
+  }
+
+  get(key: string): OutboundItem | undefined {
+    const resource = this.source.index.byIdentityKey(key);
+    const kind = resource && this.source.registry.kind(resource.id.kind);
+    if (!kind || !this.rules.isVisible(kind, resource)) return undefined;
+    return outboundItem(this.source.encoder, resource, this.dialect);
+  }
+
+  *keysSince(kindName: string, revision: number): Iterable<string> {
+    const kind = this.source.registry.kind(kindName);
+    if (!kind) return;
+    const { index } = this.source;
+    for (const { id, revision: at } of [...index.ofKind(kindName), ...index.tombstones()]) {
+      if (at > revision && id.kind === kindName && this.rules.mayHold(kind, id)) yield identityKey(id);
+    }
+  }
+
+  now(): number {
+    return this.source.now();
+  }
+
+  revision(): number {
+    return this.source.index.point?.revision ?? 0;
+  }
+}

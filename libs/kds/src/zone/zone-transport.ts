@@ -1,0 +1,111 @@
+import {
+  Client,
+  compressionAlgorithms,
+  Metadata,
+  status,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import {
+  GlobalKDSServiceClient,
+  SyncServiceClient,
+  type HandshakeRequest,
+  type HandshakeResponse,
+} from '@causeway/proto-gen';
+import type { Clock } from '@causeway/runtime';
+import { ClientStream } from '../session/grpc-streams';
+import type { ListenedStream } from '../session/peer-stream';
+import { kdsChannelOptions } from '../wire/kds-service';
+import { kdsSyncService } from '../wire/services';
+
+/** How long a handshake may take, connecting included, ms. */
+const HANDSHAKE_DEADLINE = 10_000;
+
+const OPTIONS: ChannelOptions = {
+  ...kdsChannelOptions.client,
+  // Compression costs more than it saves on the messages of a change; a peer takes both.
+  'grpc.default_compression_algorithm': compressionAlgorithms.identity,
+  // Each session is a connection of its own.
+  'grpc.use_local_subchannel_pool': 1,
+  // A stream that begins again is a new session's; and grpc-js 1.14.7 never returns from cancelling a call whose
+  // connection is just going, where it would retry it.
+  'grpc.enable_retries': 0,
+};
+
+/** Longest pause that a global can ask for, ms. */
+const LONGEST_HINT = 60_000;
+
+/** How long the global that refused a call asks to wait before the next one, ms; 0 where it does not say. */
+export function retryHint(error: unknown): number {
+  if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
+  const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
+  return hint > 0 ? Math.min(hint, LONGEST_HINT) : 0;
+}
+
+/** One connection to the global: the calls a zone makes on it, by gRPC or in memory. */
+export interface ZoneTransport {
+  /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
+  handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
+  /**
+   * Tells a Kuma global that the zone lives: after how many ms again, 0 = as the zone likes; undefined where the call is
+   * not known (kds.md §6). Rejects with gRPC's error. Absent where no Kuma is spoken.
+   */
+  healthCheck?(metadata: Metadata): Promise<number | undefined>;
+  stream(direction: 'down' | 'up', metadata: Metadata): ListenedStream;
+  /** Ends its streams as well. */
+  close(): void;
+}
+
+/** A connection by gRPC. */
+export class GrpcZoneTransport implements ZoneTransport {
+  private readonly client: Client;
+  private readonly handshakes: SyncServiceClient;
+  private readonly health: GlobalKDSServiceClient;
+
+  constructor(
+    address: string,
+    credentials: ChannelCredentials,
+    private readonly clock: Clock,
+  ) {
+    this.client = new Client(address, credentials, OPTIONS);
+    const shared = { channelOverride: this.client.getChannel() };
+    this.handshakes = new SyncServiceClient(address, credentials, shared);
+    this.health = new GlobalKDSServiceClient(address, credentials, shared);
+  }
+
+  /** Undefined where the global does not know the call: it is plain Kuma. Rejects with gRPC's error. */
+  handshake(request: HandshakeRequest, metadata: Metadata): Promise<HandshakeResponse | undefined> {
+    return new Promise((resolve, reject) => {
+      const answered = (error: ServiceError | null, response: HandshakeResponse | undefined): void => {
+        late.cancel();
+        if (!error) resolve(response);
+        else if (error.code === status.UNIMPLEMENTED) resolve(undefined);
+        else reject(error);
+      };
+      const call = this.handshakes.handshake(request, metadata, answered);
+      const late = this.clock.after(HANDSHAKE_DEADLINE, () => call.cancel());
+    });
+  }
+
+  healthCheck(metadata: Metadata): Promise<number | undefined> {
+    return new Promise((resolve, reject) => {
+      this.health.healthCheck({}, metadata, (error, response) => {
+        const { seconds = 0, nanos = 0 } = response?.interval ?? {};
+        if (!error) resolve(seconds * 1_000 + nanos / 1_000_000);
+        else if (error.code === status.UNIMPLEMENTED) resolve(undefined);
+        else reject(error);
+      });
+    });
+  }
+
+  stream(direction: 'down' | 'up', metadata: Metadata): ClientStream {
+    const method = direction === 'down' ? kdsSyncService.globalToZoneSync : kdsSyncService.zoneToGlobalSync;
+    const { path, requestSerialize, responseDeserialize } = method;
+    return new ClientStream(this.client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata));
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}

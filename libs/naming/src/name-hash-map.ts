@@ -1,0 +1,114 @@
+const FNV_PRIME = 16_777_619;
+const SMALLEST = 16;
+
+/**
+ * Entries by their name, for a million of them: open addressing over typed arrays, so that a name that is new costs one
+ * look, growing moves numbers only, and the garbage collector has nothing to follow. The hash begins anywhere, so that
+ * nobody can choose names that meet.
+ */
+export class NameHashMap<Entry> {
+  private readonly start = (Math.random() * 0x1_0000_0000) | 0;
+  /** By slot: the hash of what is there, and its place in `entries` plus one; 0 where nothing is. */
+  private hashes = new Int32Array(SMALLEST);
+  private places = new Int32Array(SMALLEST);
+  private readonly entries: (Entry | undefined)[] = [];
+  private readonly freePlaces: number[] = [];
+  private size = 0;
+
+  constructor(private readonly nameOf: (entry: Entry) => string) {}
+
+  /** All entries, in no order; what is added or removed meanwhile may or may not be among them. */
+  *values(): Generator<Entry> {
+    for (const entry of this.entries) if (entry !== undefined) yield entry;
+  }
+
+  get(name: string): Entry | undefined {
+    return this.at(this.find(name, this.hash(name)));
+  }
+
+  /** Adds an entry unless its name is there; returns what is there under the name now. */
+  add(entry: Entry): Entry {
+    const name = this.nameOf(entry);
+    const hash = this.hash(name);
+    const slot = this.find(name, hash);
+    const held = this.at(slot);
+    if (held !== undefined) return held;
+    const place = this.freePlaces.pop() ?? this.entries.length;
+    this.entries[place] = entry;
+    this.hashes[slot] = hash;
+    this.places[slot] = place + 1;
+    this.size += 1;
+    if (this.size * 2 > this.places.length) this.grow();
+    return entry;
+  }
+
+  /** Puts an entry in the place of the one that has its name. */
+  replace(entry: Entry): void {
+    const name = this.nameOf(entry);
+    const place = this.places[this.find(name, this.hash(name))] ?? 0;
+    if (place > 0) this.entries[place - 1] = entry;
+  }
+
+  delete(name: string): void {
+    const slot = this.find(name, this.hash(name));
+    const place = this.places[slot] ?? 0;
+    if (place === 0) return;
+    this.entries[place - 1] = undefined;
+    this.freePlaces.push(place - 1);
+    this.size -= 1;
+    this.close(slot);
+  }
+
+  private at(slot: number): Entry | undefined {
+    const place = this.places[slot] ?? 0;
+    return place === 0 ? undefined : this.entries[place - 1];
+  }
+
+  /** Where the name is, or would be. */
+  private find(name: string, hash: number): number {
+    const { hashes, places } = this;
+    const mask = places.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      if (places[slot] === 0) return slot;
+      const entry = hashes[slot] === hash ? this.at(slot) : undefined;
+      if (entry !== undefined && this.nameOf(entry) === name) return slot;
+    }
+  }
+
+  /** Moves back what was put behind `hole` only because that was taken. */
+  private close(hole: number): void {
+    const { hashes, places } = this;
+    const mask = places.length - 1;
+    for (let slot = (hole + 1) & mask; places[slot] !== 0; slot = (slot + 1) & mask) {
+      const hash = hashes[slot] ?? 0;
+      if (((slot - (hash & mask)) & mask) < ((slot - hole) & mask)) continue;
+      hashes[hole] = hash;
+      places[hole] = places[slot] ?? 0;
+      hole = slot;
+    }
+    places[hole] = 0;
+  }
+
+  private grow(): void {
+    const { hashes, places } = this;
+    this.hashes = new Int32Array(places.length * 2);
+    this.places = new Int32Array(places.length * 2);
+    const mask = this.places.length - 1;
+    for (let from = 0; from < places.length; from++) {
+      const place = places[from] ?? 0;
+      if (place === 0) continue;
+      const hash = hashes[from] ?? 0;
+      let slot = hash & mask;
+      while (this.places[slot] !== 0) slot = (slot + 1) & mask;
+      this.hashes[slot] = hash;
+      this.places[slot] = place;
+    }
+  }
+
+  /** FNV-1a, its bits mixed so that the low ones depend on all. */
+  private hash(name: string): number {
+    let hash = this.start;
+    for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), FNV_PRIME);
+    return hash ^ (hash >>> 15);
+  }
+}

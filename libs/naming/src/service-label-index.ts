@@ -1,0 +1,91 @@
+import type { Claimant } from './claim';
+import { hasLabels, type RequiredLabel } from './parsed-generator';
+import { labelOf } from './template';
+
+type ServiceBucket = Claimant | Set<Claimant>;
+
+interface KeyIndex {
+  users: number;
+  readonly byValue: Map<string, ServiceBucket>;
+}
+
+/**
+ * The services of one kind, found by labels. Only label keys that some generator's selector names are indexed: the
+ * first use of a key costs one pass over the services, every later one what it matches.
+ */
+export class ServiceLabelIndex {
+  private readonly all = new Set<Claimant>();
+  private readonly byKey = new Map<string, KeyIndex>();
+
+  services(): Iterable<Claimant> {
+    return this.all;
+  }
+
+  add(service: Claimant): void {
+    this.all.add(service);
+    for (const [key, index] of this.byKey) insert(index, labelOf(service, key), service);
+  }
+
+  /** Before its labels are replaced: it is found by what it was added with. */
+  remove(service: Claimant): void {
+    this.all.delete(service);
+    for (const [key, index] of this.byKey) extract(index, labelOf(service, key), service);
+  }
+
+  /** Keeps an index for these labels until `release`. */
+  retain(wanted: readonly RequiredLabel[]): void {
+    for (const { key } of wanted) {
+      const index = this.byKey.get(key) ?? this.build(key);
+      index.users += 1;
+    }
+  }
+
+  release(wanted: readonly RequiredLabel[]): void {
+    for (const { key } of wanted) {
+      const index = this.byKey.get(key);
+      if (index && --index.users === 0) this.byKey.delete(key);
+    }
+  }
+
+  /** The services that have all wanted labels; looks only at those that share the rarest one. */
+  *select(wanted: readonly RequiredLabel[]): Iterable<Claimant> {
+    for (const service of this.narrowest(wanted)) if (hasLabels(wanted, service)) yield service;
+  }
+
+  private narrowest(wanted: readonly RequiredLabel[]): Iterable<Claimant> {
+    let best: ReadonlySet<Claimant> = this.all;
+    for (const { key, value } of wanted) {
+      const index = this.byKey.get(key);
+      if (!index) continue;
+      const bucket = index.byValue.get(value);
+      if (bucket === undefined) return [];
+      if (!(bucket instanceof Set)) return [bucket];
+      if (bucket.size < best.size) best = bucket;
+    }
+    return best;
+  }
+
+  private build(key: string): KeyIndex {
+    const index: KeyIndex = { users: 0, byValue: new Map() };
+    this.byKey.set(key, index);
+    for (const service of this.all) insert(index, labelOf(service, key), service);
+    return index;
+  }
+}
+
+function insert(index: KeyIndex, value: string | undefined, service: Claimant): void {
+  if (value === undefined) return;
+  const bucket = index.byValue.get(value);
+  if (bucket === undefined) index.byValue.set(value, service);
+  else if (bucket instanceof Set) bucket.add(service);
+  else index.byValue.set(value, new Set([bucket, service]));
+}
+
+function extract(index: KeyIndex, value: string | undefined, service: Claimant): void {
+  if (value === undefined) return;
+  const bucket = index.byValue.get(value);
+  if (bucket instanceof Set) {
+    bucket.delete(service);
+    if (bucket.size === 0) index.byValue.delete(value);
+  } else if (bucket === service) index.byValue.delete(value);
+}

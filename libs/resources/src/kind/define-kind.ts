@@ -1,0 +1,83 @@
+import type { Static, TSchema } from 'typebox';
+import { jsonBytes } from '../json-size';
+import { DEFAULT_BOUNDS, type KindBounds, type KindDefinition, type TypedKind } from './kind';
+import { checkName } from '../names';
+import { compileSchema } from '../schema/compiled-schema';
+import { FieldPath, type Violation } from '../violation';
+import { Violations } from '../violations';
+
+type Defaulted =
+  | 'namespaced'
+  | 'aliases'
+  | 'apiVersion'
+  | 'writer'
+  | 'confidential'
+  | 'serverOwned'
+  | 'immutable'
+  | 'checkName'
+  | 'validate'
+  | 'warn';
+
+const SPEC = FieldPath.at('spec');
+
+/** What a kind file writes: fields with a usual value may be left out. */
+export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
+  Partial<Pick<KindDefinition<S>, Defaulted>> & { readonly bounds?: Partial<KindBounds> };
+
+/**
+ * Makes a kind of its declaration. Usual values: no namespaces, written by anybody, not confidential, nothing
+ * server-owned, `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
+ */
+export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
+  const schema = compileSchema(input.spec);
+  const bounds = Object.freeze({ ...DEFAULT_BOUNDS, ...input.bounds });
+  const rules = (spec: unknown, at: FieldPath): readonly Violation[] =>
+    schema.fits(spec) ? (input.validate?.(spec, at) ?? []) : [];
+  /** A field that does not fit must not hide which rules the others break. */
+  const rulesOfSoundPart = (spec: unknown, at: FieldPath): readonly Violation[] => {
+    const { value, replaced } = schema.validSubset(spec, at);
+    return rules(value, at).filter(({ field }) => !replaced.concern(field));
+  };
+  return Object.freeze({
+    name: input.name,
+    plural: input.plural,
+    shortName: input.shortName,
+    aliases: input.aliases ?? [],
+    apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
+    scope: input.scope,
+    namespaced: input.namespaced ?? false,
+    sync: input.sync,
+    writer: input.writer ?? 'anybody',
+    confidential: input.confidential ?? false,
+    bounds,
+    spec: input.spec,
+    serverOwned: input.serverOwned ?? [],
+    immutable: input.immutable ?? [],
+    checkName: input.checkName ?? checkName,
+    check: (spec, at) => {
+      const found = new Violations();
+      // Size first: what is too large is not walked through.
+      if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
+        found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
+      else {
+        schema.check(spec, at, found);
+        found.addAll(found.total === 0 ? rules(spec, at) : rulesOfSoundPart(spec, at));
+      }
+      return input.confidential === true ? found.map(withoutValue) : found;
+    },
+    shapeViolation: (spec, at) => {
+      const fault = schema.shapeViolation(spec, at);
+      return fault && input.confidential === true ? withoutValue(fault) : fault;
+    },
+    withDefaults: (spec) => schema.withDefaults(spec),
+    warnings: (name, spec) => (schema.fits(spec) ? (input.warn?.({ name, spec }) ?? []) : []),
+    is: (resource): resource is never =>
+      resource.id.kind === input.name && schema.shapeViolation(resource.spec, SPEC) === undefined,
+  } satisfies TypedKind<Static<S>>);
+}
+
+/** A violation that does not repeat what it complains of. */
+function withoutValue(violation: Violation): Violation {
+  const value = violation.reason.indexOf('; got ');
+  return value < 0 ? violation : { ...violation, reason: violation.reason.slice(0, value) };
+}

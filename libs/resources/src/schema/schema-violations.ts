@@ -1,0 +1,185 @@
+import { entrySchema, isLonger, isRecord, matches, ownSchema, type Schema } from './schema';
+import { nearest } from '../suggestion';
+import { shortened, type FieldPath } from '../violation';
+import type { Violations } from '../violations';
+
+/**
+ * Adds to `found` every violation of `value` against a schema, in the order of the document. A library's validator stops
+ * at a number of errors and reports each branch of a union; an operator wants one reason a field. What has more items,
+ * fields or characters than the schema allows is one violation and not looked into. Linear in the value.
+ */
+export function addSchemaViolations(schema: Schema, value: unknown, at: FieldPath, found: Violations): void {
+  if (schema.anyOf) return explainUnion(schema.anyOf, value, at, found);
+  const { enum: options, const: only } = schema;
+  if (options) {
+    if (!options.includes(value))
+      found.add(at, 'not-one-of', () => `must be one of ${list(options)}; got ${show(value)}`);
+    return;
+  }
+  if (only !== undefined) {
+    if (only !== value) found.add(at, 'not-one-of', () => `must be ${show(only)}; got ${show(value)}`);
+    return;
+  }
+  switch (schema.type) {
+    case 'object':
+      return isRecord(value) ? explainObject(schema, value, at, found) : wrongType('an object', value, at, found);
+    case 'array':
+      return Array.isArray(value) ? explainArray(schema, value, at, found) : wrongType('a list', value, at, found);
+    case 'string':
+      return typeof value === 'string'
+        ? explainString(schema, value, at, found)
+        : wrongType('a string', value, at, found);
+    case 'integer':
+      return Number.isInteger(value)
+        ? explainNumber(schema, Number(value), at, found)
+        : wrongType('a whole number', value, at, found);
+    case 'number':
+      return typeof value === 'number'
+        ? explainNumber(schema, value, at, found)
+        : wrongType('a number', value, at, found);
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : wrongType('true or false', value, at, found);
+  }
+}
+
+function explainObject(
+  schema: Schema,
+  value: Readonly<Record<string, unknown>>,
+  at: FieldPath,
+  found: Violations,
+): void {
+  const { properties = {}, required = [], minProperties = 0, maxProperties = Infinity } = schema;
+  const fields = Object.keys(value).length;
+  if (fields > maxProperties)
+    return found.add(at, 'too-many', () => `must have at most ${maxProperties} entries, has ${fields}`);
+  for (const key of required)
+    if (!Object.hasOwn(value, key) || value[key] === undefined)
+      found.add(at.field(key), 'required', () => 'is required');
+  if (fields < minProperties) found.add(at, 'too-few', () => 'must not be empty');
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const field = at.field(key);
+    const own = ownSchema(properties, key);
+    if (own) addSchemaViolations(own, item, field, found);
+    else explainEntry(schema, { key, item }, field, found);
+  }
+}
+
+function explainEntry(
+  schema: Schema,
+  { key, item }: { readonly key: string; readonly item: unknown },
+  at: FieldPath,
+  found: Violations,
+): void {
+  const { propertyNames, properties = {} } = schema;
+  const before = found.total;
+  if (propertyNames) explainName(propertyNames, key, at, found);
+  if (found.total > before) return;
+  const entry = entrySchema(schema, key);
+  if (entry) addSchemaViolations(entry, item, at, found);
+  else if (schema.additionalProperties === false)
+    found.add(at, 'unknown-field', () => unknownField(key, Object.keys(properties)));
+}
+
+function explainName({ maxLength = Infinity, pattern, title }: Schema, key: string, at: FieldPath, found: Violations) {
+  if (isLonger(key, maxLength))
+    found.add(at, 'too-long', () => `has a name longer than ${maxLength} characters: ${key.length}`);
+  else if (pattern !== undefined && !matches(pattern, key))
+    found.add(at, 'wrong-form', () => `has a name that must be ${title ?? `as in ${pattern}`}`);
+}
+
+/** What to say of a field nobody knows, with the likely meaning where there is one. */
+export function unknownField(key: string, known: readonly string[]): string {
+  const guess = nearest(key, known);
+  return guess === undefined ? 'is not a known field' : `is not a known field; did you mean "${guess}"?`;
+}
+
+function explainArray(schema: Schema, value: readonly unknown[], at: FieldPath, found: Violations): void {
+  const { minItems = 0, maxItems = Infinity, items } = schema;
+  if (value.length < minItems)
+    return found.add(at, 'too-few', () => `must have at least ${minItems} item${minItems === 1 ? '' : 's'}`);
+  if (value.length > maxItems)
+    return found.add(at, 'too-many', () => `must have at most ${maxItems} items, has ${value.length}`);
+  if (items) value.forEach((item, i) => addSchemaViolations(items, item, at.index(i), found));
+}
+
+function explainString(schema: Schema, value: string, at: FieldPath, found: Violations): void {
+  const { minLength = 0, maxLength = Infinity, pattern, title } = schema;
+  if (value === '' && minLength > 0) return found.add(at, 'required', () => 'must not be empty');
+  if (value.length < minLength) return found.add(at, 'too-short', () => `must have at least ${minLength} characters`);
+  if (isLonger(value, maxLength))
+    return found.add(at, 'too-long', () => `must not be longer than ${maxLength} characters, has ${value.length}`);
+  if (pattern !== undefined && !matches(pattern, value))
+    found.add(
+      at,
+      'wrong-form',
+      () => `must ${title === undefined ? `match ${pattern}` : `be ${title}`}; got ${show(value)}`,
+    );
+}
+
+function explainNumber(schema: Schema, value: number, at: FieldPath, found: Violations): void {
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  if (value >= minimum && value <= maximum) return;
+  found.add(at, 'out-of-range', () => {
+    if (Number.isFinite(minimum) && Number.isFinite(maximum)) return `must be ${minimum} to ${maximum}; got ${value}`;
+    return value < minimum ? `must be at least ${minimum}; got ${value}` : `must be at most ${maximum}; got ${value}`;
+  });
+}
+
+function explainUnion(branches: readonly Schema[], value: unknown, at: FieldPath, found: Violations): void {
+  const consts = branches.map((branch) => branch.const);
+  if (consts.every((only) => only !== undefined)) {
+    if (!consts.some((only) => only === value))
+      found.add(at, 'not-one-of', () => `must be one of ${list(consts)}; got ${show(value)}`);
+    return;
+  }
+  const judged = branches.map((branch) => found.beside((aside) => addSchemaViolations(branch, value, at, aside)));
+  if (judged.some(({ total }) => total === 0)) return;
+  const best = judged[branches.findIndex((branch) => isOfType(branch, value))];
+  if (best) found.merge(best);
+  else
+    found.add(
+      at,
+      'wrong-type',
+      () => `must be ${branches.map(({ type }) => wordFor(type)).join(' or ')}; got ${show(value)}`,
+    );
+}
+
+function isOfType({ type }: Schema, value: unknown): boolean {
+  return type === jsonType(value) || (type === 'integer' && Number.isInteger(value));
+}
+
+const WORDS: ReadonlyMap<unknown, string> = new Map([
+  ['object', 'an object'],
+  ['array', 'a list'],
+  ['string', 'a string'],
+  ['integer', 'a whole number'],
+  ['number', 'a number'],
+  ['boolean', 'true or false'],
+  ['null', 'null'],
+]);
+
+function wordFor(type: unknown): string {
+  return WORDS.get(type) ?? String(type);
+}
+
+function wrongType(wanted: string, value: unknown, at: FieldPath, found: Violations): void {
+  found.add(at, 'wrong-type', () => `must be ${wanted}; got ${show(value)}`);
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return value === null ? 'null' : typeof value;
+}
+
+function list(values: readonly unknown[]): string {
+  return values.map(String).join(', ');
+}
+
+/** A value as a message repeats it: never more than 80 characters of it. */
+export function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isRecord(value)) return 'an object';
+  const text = JSON.stringify(typeof value === 'string' ? shortened(value, 100) : value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 77)}..."` : text;
+}

@@ -1,0 +1,28 @@
+import type { Violation } from '@causeway/resources';
+
+/** The statuses that REST itself decides; the others come from DomainErrors (design.md §6). */
+export type HttpErrorStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 414 | 415 | 503;
+
+/** What a failure says besides status and detail. */
+export interface HttpErrorOptions {
+  readonly violations?: readonly Violation[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A request that HTTP itself refuses: a bad query, a wrong method, a precondition. Becomes one problem document. */
+export class HttpError extends Error {
+  readonly violations: readonly Violation[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    readonly status: HttpErrorStatus,
+    detail: string,
+    parts: HttpErrorOptions = {},
+  ) {
+    super(detail, { cause: parts.cause });
+    this.name = 'HttpFailure';
+    this.violations = parts.violations ?? [];
+    this.headers = parts.headers ?? {};
+  }
+}

@@ -1,0 +1,18 @@
+/** A map of so many keys at the most: the one that was set longest ago is forgotten first. */
+export class BoundedMap<V> {
+  private readonly values = new Map<string, V>();
+
+  constructor(private readonly most: number) {}
+
+  get(key: string): V | undefined {
+    return this.values.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.values.delete(key);
+    this.values.set(key, value);
+    if (this.values.size <= this.most) return;
+    const [oldest] = this.values.keys();
+    if (oldest !== undefined) this.values.delete(oldest);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../clock';
+import type { LeaderLock } from './leader-lock';
+import { errorText, type Logger } from '../logger';
+import { within } from '../within';
+
+export interface LockHealthOptions {
+  readonly lock: LeaderLock;
+  readonly holder: string;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * What a candidate knows of the lock's server. It looks also while the lease of another stands: when that lease ends,
+ * a server that has been away for a lease costs no further wait (design.md §3).
+ */
+export class LockHealth {
+  /** Since when (`Clock.elapsed`) the server has not answered; undefined while it does. */
+  private awaySince: number | undefined;
+
+  constructor(private readonly options: LockHealthOptions) {}
+
+  /** Sees whether the server answers. Never rejects. */
+  async probe(): Promise<void> {
+    await this.ask((lock) => lock.ping());
+  }
+
+  /** Whether the lock is ours, or its server has been away for a lease. */
+  async mayTry(): Promise<boolean> {
+    const { holder, leaseMs, logger } = this.options;
+    const asked = await this.ask((lock) => lock.acquire(holder, leaseMs));
+    if (asked.answered) return asked.answer;
+    const goOn = this.awayFor() >= leaseMs;
+    if (goOn) logger.warn('the leader lock is away, going on with the lease', { error: errorText(asked.error) });
+    return goOn;
+  }
+
+  private awayFor(): number {
+    return this.awaySince === undefined ? 0 : this.options.clock.elapsed() - this.awaySince;
+  }
+
+  /** A server that says nothing for a third of the lease is away: a lease is too short to wait longer. */
+  private async ask<T>(question: (lock: LeaderLock) => Promise<T>): Promise<ProbeResult<T>> {
+    const { lock, clock, leaseMs } = this.options;
+    const asked = clock.elapsed();
+    try {
+      const answer = await within(clock, leaseMs / 3, question(lock));
+      this.awaySince = undefined;
+      return { answered: true, answer };
+    } catch (error) {
+      this.awaySince ??= asked;
+      return { answered: false, error };
+    }
+  }
+}
+
+type ProbeResult<T> =
+  { readonly answered: true; readonly answer: T } | { readonly answered: false; readonly error: unknown };

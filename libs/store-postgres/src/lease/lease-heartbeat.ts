@@ -1,0 +1,56 @@
+/** Why a worker renews no longer. */
+export type HeartbeatEnd = 'stalled' | 'refused';
+
+/** What the memory holds: moments in ns of the machine's monotonic clock, which all threads read alike. */
+const [BEAT, RENEWED, END] = [0, 1, 2];
+const ENDS: readonly (HeartbeatEnd | undefined)[] = [undefined, 'stalled', 'refused'];
+
+/**
+ * What the event loop and the thread that renews its lease tell each other: a few words of shared memory, read and
+ * written without waiting, so that either side sees the other's while its own messages are held up.
+ */
+export class LeaseHeartbeat {
+  private readonly words: BigInt64Array;
+
+  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(3 * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.words = new BigInt64Array(memory);
+  }
+
+  /** The event loop is alive. */
+  beat(): void {
+    Atomics.store(this.words, BEAT, process.hrtime.bigint());
+  }
+
+  /** A renewal that was asked for at `asked` (`LeaseHeartbeat.now`) is granted. */
+  renewed(asked: bigint): void {
+    Atomics.store(this.words, RENEWED, asked);
+  }
+
+  /** The worker gives up; said before it releases, so that the event loop knows no later than others. */
+  end(why: HeartbeatEnd): void {
+    Atomics.store(this.words, END, BigInt(ENDS.indexOf(why)));
+  }
+
+  /** ms since the event loop was last known to be alive. */
+  sinceBeat(): number {
+    return since(Atomics.load(this.words, BEAT));
+  }
+
+  /** ms since the newest granted renewal was asked for; Infinity before the first. */
+  sinceRenewal(): number {
+    const at = Atomics.load(this.words, RENEWED);
+    return at === 0n ? Infinity : since(at);
+  }
+
+  ended(): HeartbeatEnd | undefined {
+    return ENDS[Number(Atomics.load(this.words, END))];
+  }
+
+  static now(): bigint {
+    return process.hrtime.bigint();
+  }
+}
+
+function since(moment: bigint): number {
+  return Number(process.hrtime.bigint() - moment) / 1e6;
+}

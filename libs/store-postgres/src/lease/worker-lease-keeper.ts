@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import {
+  Backoff,
+  errorText,
+  EventLoopLeaseKeeper,
+  startWorkerThread,
+  type Clock,
+  type EventLoopLeaseKeeperOptions,
+  type KeptLease,
+  type LeaseKeeper,
+  type LeaseRequest,
+  type Timer,
+  type WorkerThread,
+} from '@causeway/runtime';
+import { LeaseHeartbeat, type HeartbeatEnd } from './lease-heartbeat';
+import type { LeaseWorkerData } from './lease-worker';
+
+export interface WorkerLeaseKeeperOptions extends EventLoopLeaseKeeperOptions {
+  readonly url: string;
+  /** How long the event loop may stand still before its lease is released, ms. */
+  readonly stallMs: number;
+}
+
+/** Beats in the time that the loop may stand still: more of them cost CPU, fewer make it shorter than it says. */
+const BEATS = 15;
+const HEAP_MIB = 32;
+
+/**
+ * Keeps a term's lease by a thread of its own (docs/adr/0004-lease-in-a-worker.md): a busy event loop does not lose it
+ * before it has stood still for `stallMs`. The event loop renews as well while the thread does not: until it is up, and
+ * when it cannot. A thread that dies is started again.
+ */
+export class WorkerLeaseKeeper implements LeaseKeeper {
+  constructor(private readonly options: WorkerLeaseKeeperOptions) {}
+
+  async keep(tenure: LeaseRequest): Promise<KeptLease | undefined> {
+    const thread = new LeaseThread(this.options, tenure);
+    const onLoop = await new EventLoopLeaseKeeper(this.options).keep(tenure, () => thread.fresh());
+    if (!onLoop) return undefined;
+    thread.start();
+    return {
+      age: () => Math.min(onLoop.age(), thread.age()),
+      lost: () => thread.lost() ?? onLoop.lost(),
+      inWorker: () => thread.fresh(),
+      end: async () => void (await Promise.all([thread.end(), onLoop.end()])),
+    };
+  }
+}
+
+/** The thread of one term, and the memory that it shares with us. */
+class LeaseThread {
+  private readonly pulse = new LeaseHeartbeat();
+  private readonly retry = new Backoff({ base: 1_000, cap: 30_000 });
+  private worker: WorkerThread | undefined;
+  private beating: Timer | undefined;
+  private restart: Timer | undefined;
+  private ended = false;
+
+  constructor(
+    private readonly options: WorkerLeaseKeeperOptions,
+    private readonly tenure: LeaseRequest,
+  ) {}
+
+  start(): void {
+    this.beat(this.options.clock);
+    this.launch();
+  }
+
+  age(): number {
+    return this.pulse.sinceRenewal();
+  }
+
+  /** Whether its newest renewal leaves time for the next. */
+  fresh(): boolean {
+    return this.age() < (this.tenure.leaseMs * 2) / 3;
+  }
+
+  lost(): string | undefined {
+    const end = this.pulse.ended();
+    return end && this.reasonOf(end);
+  }
+
+  async end(): Promise<void> {
+    this.ended = true;
+    this.beating?.cancel();
+    this.restart?.cancel();
+    await this.worker?.terminate();
+  }
+
+  private reasonOf(end: HeartbeatEnd): string {
+    switch (end) {
+      case 'stalled':
+        return `the event loop stood still for more than ${this.options.stallMs} ms, and the lease was released`;
+      case 'refused':
+        return 'another leader has taken over';
+    }
+  }
+
+  private beat(clock: Clock): void {
+    this.pulse.beat();
+    this.beating = clock.after(this.options.stallMs / BEATS, () => this.beat(clock));
+  }
+
+  private launch(): void {
+    const { url, stallMs, logger } = this.options;
+    const { epoch, holder, leaseMs, onLost } = this.tenure;
+    const data: LeaseWorkerData = { url, epoch, holder, leaseMs, stallMs, memory: this.pulse.memory };
+    const worker = startWorkerThread(join(__dirname, 'lease-worker'), { data, heapMiB: HEAP_MIB });
+    this.worker = worker;
+    worker.unref(); // it ends with the process
+    worker.on('message', () => onLost());
+    worker.on('error', (error) =>
+      logger.warn('the thread that renews the lease failed; the event loop renews it', { error: errorText(error) }),
+    );
+    worker.on('exit', () => {
+      if (this.ended || this.pulse.ended() !== undefined) return;
+      this.restart = this.options.clock.after(this.retry.next(), () => this.launch());
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resources';
+import { RelistRequired, type ChangeBatch, type Snapshot } from '@causeway/store';
+import { queryOn, type PostgresPool } from '../database/postgres-pool';
+import type { ResourceRow } from '../database/entities';
+import { changeOf, StringInterner, resourceOf, tombstoneOf } from './row-decode';
+
+/** Rows a statement: bounds memory, and how long the event loop is busy with one answer. */
+const PAGE = 5_000;
+
+interface SnapshotRows {
+  readonly point: StorePoint;
+  readonly resources: Resource[];
+  readonly tombstones: Tombstone[];
+}
+
+type HeadRow = { incarnation: string; revision: number };
+/** Without changes there is one row of nulls beside the head. */
+interface PageRow extends ResourceRow {
+  head_incarnation: string;
+  head_revision: number;
+  head_floor: number;
+}
+
+/** Reads of the log: its head, single resources, everything, and what changed since a point. */
+export class LogReader {
+  constructor(private readonly pool: PostgresPool) {}
+
+  async head(): Promise<StorePoint> {
+    const [head] = await this.pool.read<HeadRow>(HEAD);
+    return head ?? { incarnation: '', revision: 0 };
+  }
+
+  async floor(): Promise<number> {
+    const [head] = await this.pool.read<{ readonly floor: number }>(FLOOR);
+    return head?.floor ?? 0;
+  }
+
+  async get({ kind, mesh, zone, namespace, name }: Identity): Promise<Resource | undefined> {
+    const values = [kind, mesh, zone, namespace, name];
+    const [row] = await this.pool.read<PageRow>({ name: 'get', text: GET, values });
+    return row && resourceOf(row, row.head_incarnation, new StringInterner());
+  }
+
+  /** Everything of one moment, read in pages. */
+  snapshot(): Promise<Snapshot> {
+    return this.pool.connected(async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const [head = { incarnation: '', revision: 0 }] = await queryOn<HeadRow>(client, HEAD);
+      const found: SnapshotRows = { point: head, resources: [], tombstones: [] };
+      const texts = new StringInterner();
+      await client.query('DECLARE everything NO SCROLL CURSOR FOR SELECT * FROM resources');
+      for (;;) {
+        const rows = await queryOn<ResourceRow>(client, { text: `FETCH ${PAGE} FROM everything` });
+        collect(rows, found, texts);
+        if (rows.length < PAGE) break;
+      }
+      await client.query('COMMIT');
+      return found;
+    });
+  }
+
+  /** What changed after `since`, at most a page; undefined when nothing did. Throws Relist. */
+  async changesSince(since: StorePoint): Promise<{ readonly batch: ChangeBatch; readonly full: boolean } | undefined> {
+    const rows = await this.pool.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
+    const [first] = rows;
+    if (!first) return undefined;
+    const { head_incarnation: incarnation, head_revision: head } = first;
+    if (incarnation !== since.incarnation || since.revision > head) throw new RelistRequired('incarnation');
+    if (since.revision < first.head_floor) throw new RelistRequired('too-old');
+    if (head === since.revision) return undefined;
+    const texts = new StringInterner();
+    const changes = rows.filter(isRow).map((row) => changeOf(row, incarnation, texts));
+    const full = rows.length === PAGE;
+    const revision = full ? (rows[rows.length - 1]?.revision ?? head) : head;
+    return { batch: { revision, changes, floor: first.head_floor }, full };
+  }
+}
+
+const HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head' };
+
+const FLOOR = { name: 'floor', text: 'SELECT floor FROM store_head' };
+
+const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
+  WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;
+
+// One statement, so head, floor and rows are of one snapshot (design.md §2.3).
+const SINCE = `SELECT h.incarnation AS head_incarnation, h.revision AS head_revision, h.floor AS head_floor, r.*
+  FROM store_head h LEFT JOIN LATERAL (SELECT * FROM resources WHERE revision > $1 ORDER BY revision LIMIT $2) r ON true`;
+
+function isRow(row: { readonly kind: string | null }): boolean {
+  return row.kind !== null;
+}
+
+function collect(rows: readonly ResourceRow[], into: SnapshotRows, texts: StringInterner): void {
+  for (const row of rows) {
+    if (row.deleted_at === null) into.resources.push(resourceOf(row, into.point.incarnation, texts));
+    else into.tombstones.push(tombstoneOf(row, texts));
+  }
+}

@@ -1,0 +1,93 @@
+import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { Client } from 'pg';
+
+export interface NotifyListenerOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What to call for which channel. `backend` is the process that notified; undefined after a new connection. */
+  readonly channels: Readonly<Record<string, (backend: number | undefined) => void>>;
+}
+
+/** How often a connection that says nothing is asked whether it still lives, ms. */
+const PROBE_EVERY = 15_000;
+const PROBE_TIMEOUT = 5_000;
+
+/**
+ * Listens on a connection of its own and mends it when it breaks. A notification is only a nudge (design.md §2.3): what
+ * was missed meanwhile is read by revision, so every channel is called once after each new connection.
+ */
+export class NotifyListener {
+  private readonly closing = new AbortController();
+  private readonly backoff = new Backoff({ base: 50, cap: 2_000 });
+  private connected = false;
+  private connections = 0;
+  private readonly running: Promise<void>;
+
+  constructor(private readonly options: NotifyListenerOptions) {
+    this.running = this.run();
+  }
+
+  status(): { readonly listening: boolean; readonly connections: number } {
+    return { listening: this.connected, connections: this.connections };
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { clock, logger } = this.options;
+    while (!this.closing.signal.aborted) {
+      try {
+        await this.listenOnce();
+      } catch (error) {
+        if (this.closing.signal.aborted) return;
+        logger.warn('listening to the database failed, connecting again', { error: errorText(error) });
+      }
+      await clock.sleep(this.backoff.next(), this.closing.signal);
+    }
+  }
+
+  /** Listens until the connection ends. */
+  private async listenOnce(): Promise<void> {
+    const { url, channels } = this.options;
+    const client = new Client({
+      connectionString: url,
+      application_name: 'causeway listener',
+      keepAlive: true,
+      connectionTimeoutMillis: PROBE_TIMEOUT,
+      query_timeout: PROBE_TIMEOUT,
+    });
+    const ended = new AbortController();
+    client.on('error', (error) => ended.abort(error));
+    client.on('end', () => ended.abort(new Error('the connection ended')));
+    client.on('notification', ({ channel, processId }) => channels[channel]?.(processId));
+    try {
+      await client.connect();
+      for (const channel of Object.keys(channels)) await client.query(`LISTEN ${channel}`);
+      this.heard();
+      await this.probe(client, ended.signal);
+    } finally {
+      this.connected = false;
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private heard(): void {
+    this.connected = true;
+    this.connections++;
+    this.backoff.reset();
+    for (const call of Object.values(this.options.channels)) call(undefined);
+  }
+
+  private async probe(client: Client, ended: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([ended, this.closing.signal]);
+    while (!until.aborted) {
+      await this.options.clock.sleep(PROBE_EVERY, until);
+      if (ended.aborted) throw ended.reason;
+      if (!until.aborted) await client.query('SELECT 1');
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { identityKey, type Resource, type StorePoint } from '@causeway/resources';
+import type { ChangeBatch, ResourceLookup, PatchChange, StoreChange, WriteRequest, WriteResult } from '@causeway/store';
+import type { ResourceRow } from '../database/entities';
+import { changeOf, StringInterner, resourceWith } from '../log/row-decode';
+
+/** What the database tells of a write: where the log stood before, and either its rows in their order or its time. */
+export type WriteEcho = {
+  readonly incarnation: string;
+  readonly after: number;
+  readonly floor: number;
+} & (WrittenRows | WrittenPatches);
+
+interface WrittenRows {
+  readonly rows: readonly ResourceRow[];
+}
+
+/** Nothing has changed but what the patches of the write name. `at`: ms since 1970. */
+interface WrittenPatches {
+  readonly rows?: undefined;
+  readonly at: number;
+}
+
+/** One write that a watch can take in; undefined where its reader does not hold what it was made from. */
+interface RecentWrite {
+  readonly size: number;
+  changes(held: ResourceLookup | undefined): readonly StoreChange[] | undefined;
+  readonly revision: number;
+  readonly floor: number;
+}
+
+/** Watches that fall further behind than so many writes, or changes, read the log. */
+const [WRITES_KEPT, CHANGES_KEPT] = [100, 10_000];
+
+/**
+ * The last writes of this process. A write takes all revisions from the one before it to its own, so a watch that
+ * stands at the one before misses nothing when it takes the write from here instead of reading the log; and what its
+ * reader holds then is what the write was made from.
+ */
+export class RecentWrites {
+  private readonly writes = new Map<string, RecentWrite>();
+  private size = 0;
+
+  /** Remembers a write that has been committed. */
+  add(told: WriteEcho, { changes }: Pick<WriteRequest, 'changes'>, { revision, results }: WriteResult): void {
+    const { after, floor, incarnation } = told;
+    const common = { revision, floor };
+    if (told.rows) {
+      const rows = latestOf(told.rows, incarnation);
+      this.keep({ incarnation, revision: after }, { ...common, size: rows.length, changes: () => rows });
+      return;
+    }
+    const patches = changes.flatMap((change, place): Patched[] => {
+      const result = results[place];
+      return result?.type === 'written' && change.type === 'patch' ? [{ change, revision: result.revision }] : [];
+    });
+    const { at } = told;
+    const write = { ...common, size: patches.length, changes: (held?: ResourceLookup) => applied(patches, at, held) };
+    this.keep({ incarnation, revision: after }, write);
+  }
+
+  /** The write that came right after `point`; undefined when it was another process's, long ago, or made from what `held` has not. */
+  after(point: StorePoint, held?: ResourceLookup): ChangeBatch | undefined {
+    const write = this.writes.get(keyOf(point));
+    const changes = write?.changes(held);
+    return write && changes && { revision: write.revision, changes, floor: write.floor };
+  }
+
+  private keep(point: StorePoint, write: RecentWrite): void {
+    this.writes.set(keyOf(point), write);
+    this.size += write.size;
+    for (const [key, { size }] of this.writes) {
+      if (this.writes.size <= WRITES_KEPT && (this.size <= CHANGES_KEPT || this.writes.size === 1)) break;
+      this.writes.delete(key);
+      this.size -= size;
+    }
+  }
+}
+
+/** Of two changes of one resource a batch has the latest. */
+function latestOf(rows: readonly ResourceRow[], incarnation: string): readonly StoreChange[] {
+  const texts = new StringInterner();
+  const latest = new Map<string, StoreChange>();
+  for (const row of rows) {
+    const change = changeOf(row, incarnation, texts);
+    latest.set(identityKey(change.type === 'put' ? change.resource.id : change.tombstone.id), change);
+  }
+  return [...latest.values()];
+}
+
+/** A patch that was written, as which revision. */
+interface Patched {
+  readonly change: PatchChange;
+  readonly revision: number;
+}
+
+function applied(patches: readonly Patched[], at: number, held: ResourceLookup | undefined): StoreChange[] | undefined {
+  if (!held) return undefined;
+  const changes: StoreChange[] = [];
+  for (const { change, revision } of patches) {
+    const before = held(change.id);
+    if (before?.revision !== change.expect) return undefined;
+    changes.push({ type: 'put', resource: patched(before, change, revision, at) });
+  }
+  return changes;
+}
+
+function patched(before: Resource, change: PatchChange, revision: number, modifiedAt: number): Resource {
+  const { id, uid, labels, spec, generation, creationOrder, createdAt, origin, freed } = before;
+  const facts = { id, uid, labels, spec, generation, creationOrder, createdAt, modifiedAt, revision, origin, freed };
+  const { status = before.status, graceStartedAt = before.graceStartedAt } = change;
+  return resourceWith(facts, status, graceStartedAt);
+}
+
+function keyOf({ incarnation, revision }: StorePoint): string {
+  return `${incarnation}/${revision}`;
+}

@@ -1,0 +1,40 @@
+import type { Identity } from '@causeway/resources';
+import type { Refusal, RefusalFacts } from '@causeway/store';
+
+type IdentityTuple = readonly [kind: string, mesh: string, zone: string, namespace: string, name: string];
+
+/** One result as `causeway_write` sends it. */
+export type WireResult =
+  | readonly [
+      at: number,
+      outcome: 'created' | 'written' | 'unchanged',
+      revision: number,
+      generation: number,
+      uid: string,
+    ]
+  | readonly [
+      at: number,
+      refusal: Refusal,
+      revision: number | null,
+      originRevision: number | null,
+      holder: IdentityTuple | null,
+    ];
+
+/** The results that a JSON text holds: of our own function, so trusted. */
+export function wireResults(text: string): readonly WireResult[] {
+  return JSON.parse(text) as readonly WireResult[];
+}
+
+/** What the database found where it refused. */
+export function refusalFactsOf(entry: WireResult): RefusalFacts {
+  const [, , revision, originRevision, holder] = entry;
+  return {
+    ...(revision === null ? {} : { revision }),
+    ...(originRevision === null ? {} : { originRevision }),
+    ...(holder === null || typeof holder === 'string' ? {} : { holder: identityOf(holder) }),
+  };
+}
+
+function identityOf([kind, mesh, zone, namespace, name]: IdentityTuple): Identity {
+  return { kind, mesh, zone, namespace, name };
+}

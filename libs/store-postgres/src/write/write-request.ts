@@ -1,0 +1,166 @@
+import { describeIdentity, type JsonObject } from '@causeway/resources';
+import {
+  Fenced,
+  refusalDetail,
+  refusedWrite,
+  unstorable,
+  type Change,
+  type ChangeResult,
+  type CopyFacts,
+  type Note,
+  type WriteRequest,
+} from '@causeway/store';
+import { refusalFactsOf, type WireResult } from './write-decode';
+
+/** More results than this are fetched after the commit: see `causeway_write` in the migrations. */
+const SENT_AT_ONCE = 500;
+
+/** So many rows are told with the answer: a reader takes more of them in at less cost than the writer tells them. */
+const ROWS_ECHOED = 50;
+
+/** The one statement of a write. */
+export const WRITE_STATEMENT = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8, $9)';
+
+/** The values of the statement. */
+export interface WriteCall {
+  readonly values: readonly unknown[];
+  readonly stash: boolean;
+  /** Results that need no database, by place. */
+  readonly known: ReadonlyMap<number, ChangeResult>;
+}
+
+/** A request as `causeway_write` takes it. Throws RefusedWrite where all must be written and one can be stored nowhere. */
+export function writeCall(request: WriteRequest): WriteCall {
+  const known = unstorableChanges(request.changes);
+  if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
+  const stash = request.changes.length - known.size > SENT_AT_ONCE;
+  const values = [
+    JSON.stringify(changesOf(request.changes, known)),
+    request.onRefusal === 'abort',
+    request.fence?.epoch ?? null,
+    request.fence?.holder ?? null,
+    request.session?.zone ?? null,
+    request.session?.session ?? null,
+    notesOf(request.notes ?? []),
+    stash,
+    echoMode(request.changes),
+  ];
+  return { values, stash, known };
+}
+
+/** How the rows of a write are told: null where its changes say it all, unless the store finds that they do not. */
+function echoMode(changes: readonly Change[]): boolean | null {
+  const sayAll = changes.every((change) => change.type === 'patch' && change.expect !== 'any');
+  return sayAll ? null : changes.length <= ROWS_ECHOED;
+}
+
+/** The results of a request in its order; throws RefusedWrite where all or nothing was asked for. */
+export function resultsOf(
+  request: WriteRequest,
+  call: WriteCall,
+  wire: readonly WireResult[],
+): readonly ChangeResult[] {
+  const results = new Map(call.known);
+  for (const entry of wire) {
+    const change = request.changes[entry[0]];
+    if (change) results.set(entry[0], resultOf(change, entry));
+  }
+  const refused = [...results].some(([, result]) => result.type === 'refused');
+  if (refused && request.onRefusal === 'abort') throw refusedOf(request.changes, results);
+  return request.changes.map((change, at) => {
+    const result = results.get(at);
+    if (!result) throw new Error(`the database said nothing of ${describeIdentity(change.id)}`);
+    return result;
+  });
+}
+
+/** The error for a fence that did not hold. */
+export function fencedError(fenced: string, { fence, session }: WriteRequest): Fenced {
+  return fenced === 'leader'
+    ? new Fenced(`epoch ${fence?.epoch ?? 0} of ${fence?.holder ?? ''} has ended`)
+    : new Fenced(`session ${session?.session ?? 0} of zone ${session?.zone ?? ''} has ended`);
+}
+
+function refusedOf(changes: readonly Change[], results: ReadonlyMap<number, ChangeResult>): Error {
+  const refused = [...results].flatMap(([at, result]) => (result.type === 'refused' ? [{ at, result }] : []));
+  return refusedWrite(changes, refused);
+}
+
+function unstorableChanges(changes: readonly Change[]): Map<number, ChangeResult> {
+  const found = new Map<number, ChangeResult>();
+  changes.forEach((change, at) => {
+    const reason = unstorable(change);
+    if (reason === undefined) return;
+    found.set(at, { type: 'refused', refusal: 'unstorable', detail: refusalDetail(change, 'unstorable', { reason }) });
+  });
+  return found;
+}
+
+function changesOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeResult>): readonly JsonObject[] {
+  return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at)]));
+}
+
+/** Made for every change of every write, so without copies in between; what is undefined is not sent. */
+function changeFields(change: Change, at: number): JsonObject {
+  const { type, id, expect } = change;
+  const { kind, mesh, zone, namespace, name } = id;
+  const absent = expect === 'absent' ? true : undefined;
+  const revision = typeof expect === 'number' ? expect : undefined;
+  switch (type) {
+    case 'put': {
+      const { labels, spec, status } = change;
+      const asked = { at, type, kind, mesh, zone, namespace, name, absent, expect: revision, labels, spec, status };
+      return change.copy ? { ...asked, ...copyFields(change.copy) } : asked;
+    }
+    case 'patch': {
+      const { spec, status, vip, graceStartedAt } = change;
+      const [setsVip, setsGrace] = [vip !== undefined || undefined, graceStartedAt !== undefined || undefined];
+      const place = { at, type, kind, mesh, zone, namespace, name, expect: revision };
+      return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt });
+    }
+    case 'delete':
+      return { at, type, kind, mesh, zone, namespace, name, expect: revision };
+  }
+}
+
+function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): JsonObject {
+  return {
+    ...{ uid, generation, creationOrder, createdAt },
+    originIncarnation: origin.incarnation,
+    originRevision: origin.revision,
+    originCommittedAt: origin.committedAt,
+  };
+}
+
+/** Of two notes on one key the later counts. */
+function notesOf(notes: readonly Note[]): string | null {
+  if (notes.length === 0) return null;
+  const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
+  return JSON.stringify([...latest.values()]);
+}
+
+function resultOf(change: Change, entry: WireResult): ChangeResult {
+  if (entry[1] === 'created' || entry[1] === 'written') {
+    const [, outcome, revision, generation, uid] = entry;
+    return { type: 'written', created: outcome === 'created', revision, generation, uid };
+  }
+  if (entry[1] === 'unchanged') {
+    const [, , revision, generation, uid] = entry;
+    return { type: 'unchanged', revision, generation, uid };
+  }
+  const refusal = entry[1];
+  return { type: 'refused', refusal, detail: refusalDetail(change, refusal, refusalFactsOf(entry)) };
+}
+
+/** A request in pieces that one statement each should take; the notes go with the last (design.md §2.4). */
+export function splitWrite(request: WriteRequest, size: number): readonly WriteRequest[] {
+  const { changes, notes } = request;
+  if (request.onRefusal === 'abort' || changes.length <= size) return [request];
+  const pieces: WriteRequest[] = [];
+  for (let from = 0; from < changes.length; from += size) {
+    const last = from + size >= changes.length;
+    const { notes: _, ...rest } = request;
+    pieces.push({ ...rest, changes: changes.slice(from, from + size), ...(last && notes ? { notes } : {}) });
+  }
+  return pieces;
+}

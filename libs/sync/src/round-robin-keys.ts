@@ -1,0 +1,50 @@
+import { zoneOfKey } from '@causeway/resources';
+
+/**
+ * Identity keys that wait to be told, with a value each. They are taken in turn by zone of origin, oldest first within
+ * a zone: a zone that changes ten thousand resources does not keep the one change of another waiting. Each operation costs O(1), a walk O(keys walked).
+ */
+export class RoundRobinKeys<T> {
+  private readonly zones = new Map<string, Map<string, T>>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  has(key: string): boolean {
+    return this.zones.get(zoneOfKey(key))?.has(key) ?? false;
+  }
+
+  /** Adds a key behind the others of its zone; a key that waits already keeps its place. */
+  set(key: string, value: T): void {
+    const zone = zoneOfKey(key);
+    const keys = this.zones.get(zone) ?? new Map<string, T>();
+    this.zones.set(zone, keys);
+    if (!keys.has(key)) this.count++;
+    keys.set(key, value);
+  }
+
+  delete(key: string): void {
+    const zone = zoneOfKey(key);
+    const keys = this.zones.get(zone);
+    if (!keys?.delete(key)) return;
+    this.count--;
+    if (keys.size === 0) this.zones.delete(zone);
+  }
+
+  /** One key of each zone in turn; what was yielded may be deleted meanwhile. */
+  *[Symbol.iterator](): Generator<readonly [string, T]> {
+    let turns = [...this.zones.values()].map((keys) => keys.entries());
+    while (turns.length > 0) {
+      const rest: typeof turns = [];
+      for (const turn of turns) {
+        const next = turn.next();
+        if (next.done === true) continue;
+        rest.push(turn);
+        yield next.value;
+      }
+      turns = rest;
+    }
+  }
+}
