@@ -1,6 +1,6 @@
 import type { ControlPlane, Identity, JsonObject, Registry, Resource } from '@causeway/resources';
 import type { Clock, Logger, PageRange, SortedPage } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { Admission } from '@causeway/admission';
 import type { HostnameEntry } from '@causeway/controllers';
 import type { SyncDecisions } from './zones/sync-decisions';
@@ -125,7 +125,7 @@ export interface RestDependencies {
   readonly registry: Registry;
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly admission: Admission;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,10 +1,10 @@
-import type { Registry, Resource } from '@causeway/resources';
+import { globalIdentity, type Registry, type Resource } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import {
   Fenced,
   type Change,
   type Note,
-  type ResourceIndex,
+  type IndexReader,
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
@@ -28,7 +28,7 @@ const ZONE_AREAS = [INSIGHT_AREA, REFUSED_STORES_AREA, DOUBTFUL_CLAIMS_AREA] as 
 export interface ZoneLifecycleOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -148,7 +148,7 @@ async function orphanZones(options: ZoneLifecycleOptions): Promise<readonly stri
 
 /** Whether there is a Zone of this name, by the primary. */
 async function isMade(store: ResourceStore, name: string): Promise<boolean> {
-  return (await store.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name })) !== undefined;
+  return (await store.get(globalIdentity('Zone', name))) !== undefined;
 }
 
 function* ofZones({ index, registry }: ZoneLifecycleOptions): Iterable<Resource> {

@@ -1,6 +1,6 @@
 import type { Registry } from '@causeway/resources';
 import { inSlices, SingleFlight } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { Insights } from '../rest-dependencies';
 import { jsonResponse, type RestResponse } from '../http/rest-response';
 import { queryOf, type RestRequest } from '../http/rest-request';
@@ -25,7 +25,7 @@ interface CheckReport {
 /** What the doctor works with. */
 export interface DoctorParts {
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly requestSignals: RequestSignals;
   readonly insights: Insights;
 }

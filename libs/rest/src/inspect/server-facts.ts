@@ -1,7 +1,7 @@
 import { resolveName, isWritable, type NameQuery } from '@causeway/admission';
 import { parseKri } from '@causeway/naming';
 import { compareText, type ControlPlane, type Kind, type Registry } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { ProgramFacts } from '../rest-dependencies';
 import type { CallerAuthorizer } from '../http/caller-authorizer';
 import { jsonResponse, type RestResponse } from '../http/rest-response';
@@ -16,7 +16,7 @@ import { redactSecrets } from './redacted';
 export interface ServerParts {
   readonly registry: Registry;
   readonly cp: ControlPlane;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly program: ProgramFacts;
   readonly access: CallerAuthorizer;
   readonly reads: ResourceReads;

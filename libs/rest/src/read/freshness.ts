@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import { HttpError } from '../http/http-error';
 
 /** How long a read may wait, ms. */
@@ -17,7 +17,7 @@ export class Freshness {
   private ownWrites = 0;
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly store: Pick<ResourceStore, 'head'>,
     private readonly limit: WaitLimit,
   ) {}

@@ -1,4 +1,4 @@
-import { isLabelKey, isLabelValue, Label, type Resource } from '@causeway/resources';
+import { effectiveLabel, isLabelKey, isLabelValue, type Resource } from '@causeway/resources';
 import { truncated } from '../http/truncated';
 
 /** One demand on the labels of a resource; all of a selector must hold. */
@@ -31,7 +31,7 @@ export function parseLabelSelector(text: string): ParsedSelector {
 /** True when the resource's labels, the implied ones included (design.md §1), fulfil every requirement. */
 export function matchesLabels(resource: Resource, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => {
-    const value = labelOf(resource, requirement.key);
+    const value = effectiveLabel(resource, requirement.key);
     switch (requirement.type) {
       case 'in':
         return value !== undefined && requirement.values.has(value);
@@ -43,12 +43,6 @@ export function matchesLabels(resource: Resource, requirements: readonly LabelRe
         return value === undefined;
     }
   });
-}
-
-function labelOf({ labels, id }: Resource, key: string): string | undefined {
-  if (Object.hasOwn(labels, key)) return labels[key];
-  if (key === Label.namespace) return id.namespace === '' ? 'default' : id.namespace;
-  return key === Label.serviceName ? id.name : undefined;
 }
 
 function splitOutsideParentheses(text: string): string[] {

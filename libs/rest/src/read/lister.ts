@@ -1,6 +1,6 @@
 import type { Resource } from '@causeway/resources';
 import { yieldToEventLoop } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { matchesLabels } from './label-selector';
 import type { PageRequest, Selection } from './list-query';
 import { compareSortKeys, type SortedIndex, type SortKey, type ListEntry } from './sorted-index';
@@ -44,7 +44,7 @@ export function isSelected(resource: Resource, { name, namespace, zone, labels }
 /** Lists from the in-memory index: sorted by mesh, name, zone, namespace, so pages are stable. */
 export class Lister {
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly orders: SortedIndex,
   ) {}
 

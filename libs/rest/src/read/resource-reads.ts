@@ -1,6 +1,6 @@
 import { etagOf, resolveName, type NameQuery } from '@causeway/admission';
 import type { ControlPlane, Kind, Registry, Resource } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { Gate } from '../http/gate';
 import type { RequestSignals } from '../http/request-signals';
 import { jsonTextResponse, type RestResponse } from '../http/rest-response';
@@ -19,7 +19,7 @@ import type { ResourceJson } from './resource-json';
 export interface ReadParts {
   readonly registry: Registry;
   readonly cp: ControlPlane;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly lister: Lister;
   readonly texts: ResourceJson;
   readonly freshness: Freshness;

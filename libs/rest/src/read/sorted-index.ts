@@ -1,6 +1,6 @@
 import { compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SingleFlight, SortedRuns } from '@causeway/runtime';
-import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 
 /** One place in the order of a kind's resources. */
 export interface ListEntry {
@@ -52,7 +52,7 @@ export class SortedIndex {
   private readonly begun = new Map<string, Delta>();
   private readonly making = new Map<string, SingleFlight<void>>();
 
-  constructor(private readonly index: ResourceIndex) {}
+  constructor(private readonly index: IndexReader) {}
 
   /** Keeps the orders in step with the index until the returned function is called. */
   follow(): () => void {

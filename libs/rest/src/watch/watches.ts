@@ -1,6 +1,6 @@
 import { isJsonObject, Unavailable, type Registry, type Resource, type StorePoint } from '@causeway/resources';
 import { yieldToEventLoop, type Clock } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { RestLimits } from '../rest-dependencies';
 import { header, kindInPath, queryOf, type RestRequest } from '../http/rest-request';
 import { truncated } from '../http/truncated';
@@ -22,7 +22,7 @@ import { WritePacer } from './write-pacer';
 /** What watches work with. */
 export interface WatchesParts {
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly store: ResourceStore;
   readonly lister: Lister;
   readonly texts: ResourceJson;
