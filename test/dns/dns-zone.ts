@@ -98,10 +98,10 @@ export class DnsZone {
     });
   }
 
-  /** The value of a figure, summed over the label sets that have these labels. */
+  /** The value of a metric, summed over the label sets that have these labels. */
   metric(name: string, labels: Readonly<Record<string, string>> = {}): number {
-    const found = this.dns.metrics().find((figure) => figure.name === name);
-    if (!found) throw new Error(`there is no figure ${name}`);
+    const found = this.dns.metrics().find((metric) => metric.name === name);
+    if (!found) throw new Error(`there is no metric ${name}`);
     return [...found.read()]
       .filter((each) => Object.entries(labels).every(([key, value]) => each.labels?.[key] === value))
       .reduce((sum, { value }) => sum + value, 0);

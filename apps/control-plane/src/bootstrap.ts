@@ -2,7 +2,7 @@ import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, JsonObject, Registry } from '@causeway/resources';
 import { systemClock, type Clock, type LeaderElection, type Logger } from '@causeway/runtime';
-import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
+import { followStore, ResourceIndex, type IndexReader, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
 import { createLogger } from '@causeway/telemetry';
 import type { SettingValues } from '@causeway/runtime';
@@ -19,7 +19,7 @@ export interface ControlPlaneCore {
   readonly cp: ControlPlane;
   readonly state: PostgresBackend;
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly admission: Admission;
   readonly election: LeaderElection;

@@ -1,6 +1,6 @@
 import { applyDefaults } from '@causeway/admission';
 import { errorText, type LeaderTerm } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { ControlPlaneCore } from './bootstrap';
 
 /** How long tombstones are kept, and how often old ones are looked for, ms (design.md §2.3). */
@@ -24,7 +24,7 @@ export async function maintainStore(foundations: ControlPlaneCore, term: LeaderT
 /** What is looked at for the defaults. */
 interface DefaultsSource {
   readonly store: Pick<ResourceStore, 'notes'>;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly life: AbortController;
 }
 

@@ -2,7 +2,7 @@
  * What users read of a control plane: lists, watches, single resources, views over several, and what only operators ask
  * and decide. Interfaces (REST, gRPC) decode a request into plain values, call here and encode what they get.
  *
- *   interface → Queries → ResourceIndex | Insights | SyncDecisions | ZoneAccess
+ *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess
  */
 export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';

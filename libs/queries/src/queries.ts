@@ -1,6 +1,6 @@
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import { ConcurrencyLimit } from './concurrency-limit';
 import { Doctor } from './inspect/doctor';
 import { HostnameQueries } from './inspect/hostname-queries';
@@ -33,7 +33,7 @@ export interface QuerySources {
   readonly registry: Registry;
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly clock: Clock;
   readonly program: ProgramFacts;
   readonly limits?: Partial<QueryLimits>;

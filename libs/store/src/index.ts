@@ -26,7 +26,13 @@ export {
   type WriteRequest,
   type WriteResult,
 } from './resource-store';
-export { ResourceIndex, type IndexChange, type IndexEvent, type IndexListener } from './resource-index';
+export {
+  ResourceIndex,
+  type IndexChange,
+  type IndexEvent,
+  type IndexListener,
+  type IndexReader,
+} from './resource-index';
 export { waitUntilCaughtUp } from './caught-up';
 export { followStore, type FollowOptions } from './follow-store';
 export { RefusedWrite, type RefusedChange } from './refused-write';

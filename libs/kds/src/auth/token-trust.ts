@@ -1,6 +1,6 @@
 import type { Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
-import type { IndexChange, IndexEvent, ResourceIndex } from '@causeway/store';
+import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { parseRevocations, REVOCATIONS } from './revocations';
 import { globalSecretId, isOwnGlobalSecret, secretText } from './secret-text';
 import { parseSigningKey, signingKeySerial, type SigningKey, type ParsedSigningKey } from './signing-key';
@@ -16,7 +16,7 @@ export class TokenTrust {
   private readonly unsubscribe: () => void;
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly logger: Logger,
   ) {
     this.read();

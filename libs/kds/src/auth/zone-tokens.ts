@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkName, FieldPath, Invalid, Unavailable, type Registry, type Violation } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { Expectation, ResourceIndex, ResourceStore } from '@causeway/store';
+import type { Expectation, IndexReader, ResourceStore } from '@causeway/store';
 import { isTokenId, parseRevocations, REVOCATIONS, withRevocation } from './revocations';
 import { globalSecretId, isOwnGlobalSecret, putSecret, secretText } from './secret-text';
 import { MAX_SERIAL, generateSigningKey, signingKeyName, signingKeySerial } from './signing-key';
@@ -33,7 +33,7 @@ export interface IssuedZoneToken {
 /** What issuing works with. */
 export interface ZoneTokenOptions {
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
-import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
@@ -17,7 +17,7 @@ export interface Subscriber {
 
 /** What an audience is told from. */
 export interface FanOutSource {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;

@@ -6,7 +6,7 @@ import {
   type HandshakeResponse,
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import type { IndexChange, ResourceIndex } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
 import type { KindReport } from '../session/kind-report';
@@ -123,7 +123,7 @@ function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSyn
 
 /** What changes in the store means for the streams; until the returned function is called. */
 function followIndex(
-  index: ResourceIndex,
+  index: IndexReader,
   { live, quarantines, gate, fanOut }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
   return index.subscribe((event) => {

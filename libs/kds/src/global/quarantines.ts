@@ -1,5 +1,5 @@
 import { Forbidden, type Registry, type Resource } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { QUARANTINED, quarantineOf, type Quarantine } from '@causeway/sync';
 
 /** What the operator keeps away of each zone, as the index knows it now. */
@@ -7,7 +7,7 @@ export class Quarantines {
   private readonly read = new WeakMap<Resource, Quarantine>();
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly registry: Registry,
   ) {}
 

@@ -4,7 +4,7 @@ import {
   Fenced,
   type Change,
   type Note,
-  type ResourceIndex,
+  type IndexReader,
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
@@ -28,7 +28,7 @@ const ZONE_AREAS = [INSIGHT_AREA, REFUSED_STORES_AREA, DOUBTFUL_CLAIMS_AREA] as 
 export interface ZoneLifecycleOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

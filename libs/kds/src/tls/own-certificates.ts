@@ -1,6 +1,6 @@
 import type { Registry } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import type { IndexEvent, ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexEvent, IndexReader, ResourceStore } from '@causeway/store';
 import { globalSecretId, isOwnGlobalSecret, putSecret } from '../auth/secret-text';
 import { AUTHORITY_SECRET, authorityText, parseAuthority, type ParsedAuthority } from './authority-secret';
 import type { ServerCertificates } from './server-certificates';
@@ -9,7 +9,7 @@ import { createAuthority, createServerCertificate, SERVER_VALIDITY, type Certifi
 /** What our own certificates are made of. */
 export interface SelfIssuedCertificateOptions {
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,7 +1,7 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { BackoffOptions, Clock, Logger, LeaderTerm } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
-import type { ResourceIndex, ResourceStore, StoreMaintenance } from '@causeway/store';
+import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
 import type { InboundBounds } from '../session/inbound/inbound-budget';
 import type { ZoneTransport } from './zone-transport';
 
@@ -12,7 +12,7 @@ export interface ZoneSyncOptions {
   readonly storeId: string;
   readonly store: ResourceStore;
   /** Fed by `followStore`. */
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -9,7 +9,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { inboundViolation } from '@causeway/sync';
 
 /** Something that is wrong, and what an operator does about it. */
@@ -35,7 +35,7 @@ export interface ZoneWithInsight {
 /** What the checks read. */
 export interface DoctorInput {
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly zones: readonly ZoneWithInsight[];
 }
 

@@ -1,6 +1,6 @@
 import type { Registry } from '@causeway/resources';
 import { inSlices, SingleFlight } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { doctorChecks, type DoctorCheck, type DoctorFinding, type ZoneWithInsight } from './doctor-checks';
 import { readInsights, type Insights } from './insights';
 
@@ -27,7 +27,7 @@ export interface DoctorReport {
 /** What the doctor reads from. */
 export interface DoctorSources {
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly insights: Insights;
 }
 

@@ -12,7 +12,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import type { Freshness } from '../list/freshness';
 import { requireMesh, type ResourceQueries } from '../list/resource-queries';
@@ -21,7 +21,7 @@ import type { DnsQuestion, Insights } from './insights';
 /** What HostnameQueries reads from. */
 export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly freshness: Freshness;
   readonly resources: ResourceQueries;
   readonly insights: Insights;

@@ -2,14 +2,14 @@ import { toDocument, type NameQuery } from '@causeway/admission';
 import { selectedDataplanes } from '@causeway/controllers';
 import { compareText, type Identity, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import type { ListRequest, ListResult, ResourceQueries } from '../list/resource-queries';
 import { readInsights, type DraftedResource, type Insights } from './insights';
 
 /** What Inspections reads from. */
 export interface InspectionsSources {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
   /** Bounds the queries that may look at very much. */

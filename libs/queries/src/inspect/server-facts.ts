@@ -9,7 +9,7 @@ import {
   type Kind,
   type Registry,
 } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 
 /** Facts about the program that serves the queries. */
 export interface ProgramFacts {
@@ -24,7 +24,7 @@ export interface ProgramFacts {
 export interface ServerFactsSources {
   readonly registry: Registry;
   readonly cp: ControlPlane;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly program: ProgramFacts;
 }
 

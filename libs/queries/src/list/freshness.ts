@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import { InvalidQuery } from '../errors';
 
 /** How long a read waits for a revision, in ms of `clock`. */
@@ -17,7 +17,7 @@ export class Freshness {
   private newestWrite = 0;
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly store: Pick<ResourceStore, 'head'>,
     private readonly limit: WaitLimit,
   ) {}

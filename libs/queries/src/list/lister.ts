@@ -1,6 +1,6 @@
 import type { Resource } from '@causeway/resources';
 import { yieldToEventLoop } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { matchesLabels, type LabelRequirement } from './label-selector';
 import type { PageRequest, SortKey } from './page';
 import { compareSortKeys, type ListEntry, type SortedIndex } from './sorted-index';
@@ -54,7 +54,7 @@ export function isSelected(resource: Resource, { name, namespace, zone, labels }
 /** Lists from the in-memory index: sorted by mesh, name, zone, namespace, so that pages are stable. */
 export class Lister {
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly sorted: SortedIndex,
   ) {}
 

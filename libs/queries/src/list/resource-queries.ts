@@ -1,7 +1,7 @@
 import { resolveName, type NameQuery } from '@causeway/admission';
 import { parseKri } from '@causeway/naming';
 import { NotFound, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { InvalidQuery, shown } from '../errors';
 import type { Freshness } from './freshness';
 import type { Lister, ListPage, ListScope } from './lister';
@@ -23,7 +23,7 @@ export interface ListResult extends ListPage {
 export interface ResourceQueriesSources {
   readonly registry: Registry;
   readonly cp: ControlPlane;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly lister: Lister;
   readonly freshness: Freshness;
 }
@@ -68,7 +68,7 @@ export class ResourceQueries {
 }
 
 /** Throws NotFound unless the mesh exists on this control plane. */
-export function requireMesh(index: ResourceIndex, mesh: string): void {
+export function requireMesh(index: IndexReader, mesh: string): void {
   if (index.get({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: mesh })) return;
   throw new NotFound(`Mesh ${mesh} does not exist`);
 }

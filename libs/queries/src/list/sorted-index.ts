@@ -1,6 +1,6 @@
 import { compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SingleFlight, SortedRuns } from '@causeway/runtime';
-import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { SortKey } from './page';
 
 /** One resource in the sorted list of its kind. */
@@ -50,7 +50,7 @@ export class SortedIndex {
   private readonly sorting = new Map<string, Delta>();
   private readonly sorts = new Map<string, SingleFlight<void>>();
 
-  constructor(private readonly index: ResourceIndex) {}
+  constructor(private readonly index: IndexReader) {}
 
   /** Follows the index until the returned function is called. */
   follow(): () => void {

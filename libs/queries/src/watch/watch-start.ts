@@ -1,6 +1,6 @@
 import type { Identity, Resource, StorePoint } from '@causeway/resources';
 import { yieldToEventLoop } from '@causeway/runtime';
-import { RelistRequired, type ResourceIndex, type ResourceStore } from '@causeway/store';
+import { RelistRequired, type IndexReader, type ResourceStore } from '@causeway/store';
 import { ConcurrencyLimit } from '../concurrency-limit';
 import { WatchExpired } from '../errors';
 import type { Freshness } from '../list/freshness';
@@ -17,7 +17,7 @@ const REPLAYS = { running: 4, queued: 1_000 } as const;
 
 /** What WatchStarts reads from. */
 export interface WatchStartSources {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly store: ResourceStore;
   readonly lister: Lister;
   readonly freshness: Freshness;

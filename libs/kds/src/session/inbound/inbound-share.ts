@@ -1,4 +1,4 @@
-import type { Change, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexReader, WriteResult } from '@causeway/store';
 import type { InboundScheduler } from './inbound-scheduler';
 import type { PeerRateLimiter } from './peer-rate-limiter';
 
@@ -10,7 +10,7 @@ export interface InboundShareOptions {
   /** Who it is that has the share. */
   readonly peer: string;
   readonly scheduler: InboundScheduler;
-  readonly index: Pick<ResourceIndex, 'reached'>;
+  readonly index: Pick<IndexReader, 'reached'>;
   readonly pace?: PeerRateLimiter;
   readonly signal: AbortSignal;
 }

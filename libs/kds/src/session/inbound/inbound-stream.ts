@@ -1,5 +1,5 @@
 import { describeIdentity, type Identity, type Registry } from '@causeway/resources';
-import { Fenced, type ResourceIndex } from '@causeway/store';
+import { Fenced, type IndexReader } from '@causeway/store';
 import { errorText, type Logger } from '@causeway/runtime';
 import {
   Inbox,
@@ -43,7 +43,7 @@ export interface InboundStreamOptions {
   /** Whether the peer takes a result for each resource (cw-result). */
   readonly results: boolean;
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: InboundApplier;

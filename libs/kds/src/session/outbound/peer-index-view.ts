@@ -1,5 +1,5 @@
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { OutboundSource, OutboundResource } from '@causeway/sync';
 import type { Dialect } from '../../wire/dialect';
 import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encoder';
@@ -12,7 +12,7 @@ export interface OutboundItem extends OutboundResource {
 
 /** What an offer is made of. */
 export interface IndexViewSource {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;

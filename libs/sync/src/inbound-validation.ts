@@ -11,11 +11,11 @@ import {
   type Violation,
 } from '@causeway/resources';
 
-/** What of a received resource decides whether it is taken in. */
+/** The part of a received resource that is validated. */
 export interface InboundResource {
   readonly id: Identity;
   readonly uid: string;
-  /** As the peer sent them: nothing is known of the values yet. */
+  /** As the peer sent them; the values are not checked yet. */
   readonly labels: Readonly<Record<string, unknown>>;
   readonly spec: JsonObject;
   readonly status?: JsonObject | undefined;
@@ -24,19 +24,20 @@ export interface InboundResource {
   readonly revision: number;
 }
 
-/** Parts of an identity as Kuma has them: RFC 1123 names, and underscores, which Kuma lets pass. */
+/** Parts of an identity as Kuma accepts them: RFC 1123 names, and underscores. */
 const NAME = /^[a-z0-9._-]{1,253}$/;
 const UID = /^[A-Za-z0-9._:-]{1,64}$/;
-/** Longest key of a label: a prefix of 253 characters, a slash, a name of 63. */
+/** A prefix of 253 characters, a slash, a name of 63. */
 const MAX_KEY_LENGTH = 317;
-/** Longest value of a label: display names and Kuma's own labels are longer than users may write. */
+/** Display names and Kuma's own labels are longer than the values that users may write. */
 const MAX_VALUE_LENGTH = 253;
 
 /**
- * Why sync refuses a resource, or undefined where it takes it: an identity that breaks the grammar of the wire, text that
- * no store holds, more bytes, labels, items or characters than its kind has, a wrong JSON type. The reason names the
- * field, the rule and the value, shortened. Other rules may be broken: those are tolerated and reported as a condition
- * (docs/design.md §5 "Strict at the door, tolerant on the wire"). Pure, linear in the resource, first fault only.
+ * Why sync rejects a resource, or undefined if it accepts it. It rejects an identity that breaks the grammar of the wire,
+ * text that no store can hold, more bytes, labels, items or characters than the kind allows, and wrong JSON types. The
+ * reason names the field, the rule and the value, shortened. Other rules may be broken: those are tolerated and reported
+ * as a condition (docs/design.md §5 "Strict at the door, tolerant on the wire"). Pure, linear in the size of the
+ * resource; only the first violation is reported.
  */
 export function inboundViolation(kind: Kind, arriving: InboundResource): string | undefined {
   const fault =
@@ -60,13 +61,13 @@ function identityFault(kind: Kind, { id, uid }: InboundResource): Violation | un
   for (const [field, text, needed] of parts) {
     if (text === '' ? !needed : NAME.test(text)) continue;
     return FieldPath.at(field).violation(
-      text === '' ? 'is required' : `must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got ${quoted(text)}`,
+      text === '' ? 'is required' : `must be 1 to 253 of a-z, 0-9, './index.ts', '_', '-'; got ${quoted(text)}`,
       text === '' ? 'required' : text.length > MAX_VALUE_LENGTH ? 'too-long' : 'wrong-form',
     );
   }
   if (UID.test(uid)) return undefined;
   return FieldPath.at('uid').violation(
-    `must be 1 to 64 letters, digits, '.', '_', ':', '-'; got ${quoted(uid)}`,
+    `must be 1 to 64 letters, digits, './index.ts', '_', ':', '-'; got ${quoted(uid)}`,
     'wrong-form',
   );
 }
@@ -84,7 +85,7 @@ function labelCountFault({ bounds }: Kind, { labels }: InboundResource): Violati
   return FieldPath.at('labels').violation(`must be at most ${bounds.labels}, are ${count}`, 'too-many');
 }
 
-/** Almost every resource is small and plain text: one fast look then says all. */
+/** Almost every resource is small and plain text: then this one fast check replaces those of size and text. */
 function isSmall({ bounds }: Kind, { labels, spec, status }: InboundResource): boolean {
   return isSurelyStorable([labels, spec, status], bounds.bytes);
 }

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync, type JsonValue, type Kind, type Resource, type SyncRule } from '@causeway/resources';
 import { MeshView } from './mesh-view';
-import { isKindSentDown, isKindSentUp, isSentDown, isSentUp } from './send-rules';
-import { isOwnedByStream, ownershipViolation } from './ownership';
+import { isKindSentDown, isKindSentUp, isOwnedByStream, isSentDown, isSentUp, ownershipViolation } from './sync-rules';
 
 const kindOf = (sync: SyncRule, scope: 'global' | 'mesh' = 'mesh'): Kind =>
   defineKind({ name: 'Thing', plural: 'things', shortName: 't', scope, sync, spec: Type.Object({}) });
@@ -32,7 +31,7 @@ const VIEW = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west'), zoneRow('
 const WEST = { zone: 'west', causeway: true };
 const KUMA_WEST = { zone: 'west', causeway: false };
 
-describe('which kinds travel', () => {
+describe('kinds that are sent down and up', () => {
   it.each([
     ['meshWide', true, true, false],
     ['fromGlobal', true, true, false],
@@ -53,7 +52,7 @@ describe('which kinds travel', () => {
   });
 });
 
-describe('what the global gives a zone', () => {
+describe('isSentDown', () => {
   const across = kindOf(Sync.acrossZones);
   it.each([
     ["another zone's", resource('east'), true],
@@ -71,7 +70,7 @@ describe('what the global gives a zone', () => {
     ['of a producer', 'east', 'producer', true],
     ['of a consumer', 'east', 'consumer', false],
     ['of an operator of a zone', 'east', 'system', false],
-    ['that says nothing', 'east', undefined, false],
+    ['without a role', 'east', undefined, false],
     ["of the zone's own producer", 'west', 'producer', false],
   ])('a policy of Kuma %s', (_, zone, role, want) => {
     const labels = role === undefined ? {} : { 'kuma.io/policy-role': role };
@@ -120,11 +119,11 @@ describe('what the global gives a zone', () => {
   });
 });
 
-describe('what a zone gives the global', () => {
+describe('isSentUp', () => {
   const cp = { role: 'zone', zone: 'west', federated: true } as const;
   it.each([
     ['its own', resource('west', { spec: { state: 'Unavailable' } }), true],
-    ['its own of which it cannot say yet whether anybody serves it', resource('west'), false],
+    ['its own service whose availability is not known yet', resource('west'), false],
     ['a copy', resource('east'), false],
     ["the global's", resource(''), false],
     ['kept out by label', resource('west', { labels: { 'kuma.io/kds-sync': 'disabled' } }), false],
@@ -133,7 +132,7 @@ describe('what a zone gives the global', () => {
   });
 });
 
-describe('who may write what by a stream', () => {
+describe('ownership of a stream', () => {
   const onGlobal = { role: 'global', from: 'west' } as const;
   const onZone = { role: 'zone', zone: 'west' } as const;
   it.each([

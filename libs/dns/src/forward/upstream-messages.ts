@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { encode } from 'dns-packet';
-import { OUR_UDP_SIZE } from '../wire/reply';
+import { Rcode } from '../wire/codes';
 import type { Question } from '../wire/question';
+import { OUR_UDP_SIZE, sizeLimit, writeReply, type ReplyShape } from '../wire/reply';
 
-/** A question as it goes to an upstream: under an id of its own, without what was between the asker and us. */
+/** A query to an upstream: it has an id of its own and nothing that concerns only the client and this server. */
 export interface UpstreamQuery {
   readonly packet: Buffer;
   /** Where the question ends. */
@@ -13,13 +14,14 @@ export interface UpstreamQuery {
 const HEADER = 12;
 const OPT_LENGTH = 11;
 const ID_SPACE = 65_536;
+const RECURSION_AVAILABLE = 0x80;
 
-/** The query for an asker's question; EDNS is offered where the asker understands it. */
+/** The upstream query for a client's question. It has EDNS if the client's query has. */
 export function upstreamQuery(asked: Buffer, question: Question): UpstreamQuery {
   const { end, edns } = question;
   const packet = Buffer.alloc(end + (edns ? OPT_LENGTH : 0));
   packet.writeUInt16BE(randomInt(ID_SPACE), 0);
-  // RD, AD and CD are the asker's wishes; TC, Z and the rest are not.
+  // RD, AD and CD are the client's; TC and Z are not forwarded.
   packet[2] = asked.readUInt8(2) & 0x01;
   packet[3] = asked.readUInt8(3) & 0x30;
   packet.writeUInt16BE(1, 4);
@@ -31,7 +33,7 @@ export function upstreamQuery(asked: Buffer, question: Question): UpstreamQuery 
   return { packet, end };
 }
 
-/** True when `answer` is an answer to `query`: its id, its question, a response. */
+/** True if `answer` is a response with the id and the question of `query`. */
 export function answersQuery(answer: Buffer, { packet, end }: UpstreamQuery): boolean {
   if (answer.length < end || answer.readUInt16BE(0) !== packet.readUInt16BE(0)) return false;
   if ((answer.readUInt8(2) & 0xf8) !== 0x80 || answer.readUInt16BE(4) !== 1) return false;
@@ -40,9 +42,30 @@ export function answersQuery(answer: Buffer, { packet, end }: UpstreamQuery): bo
   return answer.compare(packet, end - 4, end, end - 4, end) === 0;
 }
 
-/** True when the answer was cut to fit. */
+/** True if the answer has the bit TC. */
 export function isTruncated(answer: Buffer): boolean {
   return (answer.readUInt8(2) & 0x02) !== 0;
+}
+
+/** True for response codes that concern the upstream and not the name: another upstream may answer. */
+export function isWorthAnotherTry(answer: Buffer): boolean {
+  const rcode = answer.readUInt8(3) & 0x0f;
+  return rcode === Rcode.SERVFAIL || rcode === Rcode.REFUSED || rcode === Rcode.NOTIMP;
+}
+
+/** The reply to the client: the upstream's answer with the client's id and spelling, or cut with TC if it does not fit. */
+export function replyFromUpstream(answer: Buffer, packet: Buffer, shape: ReplyShape): Buffer {
+  const rcode = answer.readUInt8(3) & 0x0f;
+  if (answer.length > sizeLimit(shape.edns, shape.udp)) {
+    const body = answer.subarray(shape.end);
+    const cut = { rcode, authoritative: false, answers: 0, authorities: 0, additionals: 0, body, core: body.length };
+    return writeReply(packet, cut, shape);
+  }
+  const out = Buffer.from(answer);
+  packet.copy(out, 0, 0, 2);
+  out[3] = answer.readUInt8(3) | RECURSION_AVAILABLE;
+  packet.copy(out, HEADER, HEADER, shape.end);
+  return out;
 }
 
 function optRecord(dnssec: boolean): Buffer {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { coreKinds } from '@causeway/kinds';
 import { FieldPath, type JsonObject, type Kind } from '@causeway/resources';
-import { inboundViolation, type InboundResource } from './receive-rules';
+import { inboundViolation, type InboundResource } from './inbound-validation';
 
 function kindCalled(name: string): Kind {
   const kind = coreKinds.kind(name);
@@ -57,7 +57,11 @@ describe('what sync takes', () => {
 
 describe('what sync refuses, with the field and the rule', () => {
   it.each<[string, Partial<InboundResource>, string]>([
-    ['a name *', named({ name: '*' }), "name: must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got \"*\" (wrong-form)"],
+    [
+      'a name *',
+      named({ name: '*' }),
+      "name: must be 1 to 253 of a-z, 0-9, './index.ts', '_', '-'; got \"*\" (wrong-form)",
+    ],
     ['a name of two lines', named({ name: 'a\nb' }), 'got "a\\nb" (wrong-form)'],
     ['a name with a slash', named({ name: 'A/b' }), 'got "A/b" (wrong-form)'],
     ['no name', named({ name: '' }), 'name: is required (required)'],
@@ -107,15 +111,15 @@ describe('what sync refuses, with the field and the rule', () => {
     ['a creation order that is none', { creationOrder: 2 ** 53 }, 'creationOrder: '],
     ['a revision that is none', { revision: Number.NaN }, 'revision: must be a whole number from 0; got NaN'],
   ])('%s', (_, change, reason) => {
-    const said = fault(change);
-    expect(said).toContain(reason);
-    expect(said?.length).toBeLessThan(1_000);
+    const violation = fault(change);
+    expect(violation).toContain(reason);
+    expect(violation?.length).toBeLessThan(1_000);
   });
 
   it('a secret without its value', () => {
     const data = { hunter: 'hunter2' };
-    const said = fault({ spec: { data } }, kindCalled('Secret'));
-    expect(said).toContain('spec.data: must be a string (wrong-type)');
+    const violation = fault({ spec: { data } }, kindCalled('Secret'));
+    expect(violation).toContain('spec.data: must be a string (wrong-type)');
   });
 });
 
