@@ -1,6 +1,6 @@
 import { resolveName, type NameQuery } from '@causeway/admission';
 import { parseKri } from '@causeway/naming';
-import { NotFound, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
+import { globalIdentity, NotFound, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { InvalidQuery, shown } from '../errors';
 import type { Freshness } from './freshness';
@@ -69,6 +69,6 @@ export class ResourceQueries {
 
 /** Throws NotFound unless the mesh exists on this control plane. */
 export function requireMesh(index: IndexReader, mesh: string): void {
-  if (index.get({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: mesh })) return;
+  if (index.get(globalIdentity('Mesh', mesh))) return;
   throw new NotFound(`Mesh ${mesh} does not exist`);
 }

@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import { computedLabels, type JsonObject, type Resource } from '@causeway/resources';
-import { brokenRules } from './broken-rules';
+import { brokenRules } from './plan-conditions';
 
 const GLOBAL = { role: 'global' } as const;
 
