@@ -1,6 +1,6 @@
 import { retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
 import { createZoneTokenService } from '@causeway/access';
-import type { Insights, ZoneAccess } from '@causeway/rest';
+import type { Insights, ZoneAccess } from '@causeway/queries';
 import { noAuthentication, tlsServerCredentials, type ZoneAuthenticator, type GlobalSync } from '@causeway/kds';
 import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
