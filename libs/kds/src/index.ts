@@ -47,7 +47,7 @@ export {
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export type { GlobalSyncOptions } from './global/global-sync-options';
-export { DEFAULT_ATTEMPTS, type AttemptRates } from './global/attempt-limits';
+export { DEFAULT_ATTEMPTS, type AttemptRates } from './global/connection-limits';
 export {
   noAuthentication,
   type ZoneAuthentication,
@@ -56,7 +56,7 @@ export {
 } from './global/zone-authenticator';
 export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';
-export { sessionInsight } from './zone/session-insight';
+export { sessionInsight } from './zone/zone-sync';
 export type { ZoneTransport } from './zone/zone-transport';
 export type { IncomingStream } from './global/stream-handler';
 export type { EndReason, ListenedStream, PeerStream, StreamListener } from './session/peer-stream';
@@ -71,9 +71,9 @@ export { serverNames } from './tls/server-names';
 export { globalCredentials, type GlobalTrust } from './tls/zone-credentials';
 export { healthOf, lagOf, type Health, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
-export type { Adoption } from './global/refused-stores';
+export type { Adoption } from './global/zones/zone-incidents';
 export {
   createZoneLifecycleLoop,
   type ZoneLifecycleLoop,
   type ZoneLifecycleOptions,
-} from './global/zone-lifecycle-loop';
+} from './global/zones/zone-lifecycle-loop';
