@@ -16,7 +16,8 @@ import { GrpcZoneTransport } from '../zone/zone-transport';
 const REVOCATIONS = 'zone-token-revocations';
 const signingKeyName = (serial: number): string => `zone-token-signing-key-${serial}`;
 const secretId = (name: string): Identity => ({ kind: 'GlobalSecret', mesh: '', zone: '', namespace: '', name });
-const secretText = ({ spec }: Resource): string => Buffer.from(JSON.stringify(spec['data']).slice(1, -1), 'base64').toString('utf8');
+const secretText = ({ spec }: Resource): string =>
+  Buffer.from(JSON.stringify(spec['data']).slice(1, -1), 'base64').toString('utf8');
 const putSecret = (plane: TestGlobal, name: string, text: string): Promise<number> =>
   plane.put('GlobalSecret', name, { data: Buffer.from(text).toString('base64') });
 const generateSigningKey = async (): Promise<string> => {
