@@ -4,7 +4,7 @@ import type { Change, IndexChange, PatchChange, IndexReader, WriteResult } from 
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from './keyed-reconciler';
 
-// CONTRIBUTING.md shows these two as they stand here (test/docs/recipes.spec.ts).
+// CONTRIBUTING.md shows these two as they stand here; test/docs/recipes.spec.ts compares them.
 function planServiceCount({ id, revision, status }: Resource, services: number): PatchChange | undefined {
   if (status?.['services'] === services) return undefined;
   return { type: 'patch', id, expect: revision, status: { ...status, services } };
