@@ -7,7 +7,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
+import { withDeadline, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 
 /** Something cannot be deleted because others need it; the message names them. */
@@ -35,13 +35,6 @@ export function checkMeshEmpty(mesh: string, registry: Registry, index: IndexRea
 /** Waits until the index holds everything committed before the call. Throws Unavailable after 5 s. */
 export async function catchUp(store: ResourceStore, index: IndexReader, clock: Clock): Promise<void> {
   const { revision } = await store.head();
-  const giveUp = new AbortController();
-  const timer = clock.after(CATCH_UP_TIMEOUT, () =>
-    giveUp.abort(new Unavailable(`this replica has not reached revision ${revision} yet; try again`)),
-  );
-  try {
-    await index.reached(revision, giveUp.signal);
-  } finally {
-    timer.cancel();
-  }
+  const tooLate = new Unavailable(`this replica has not reached revision ${revision} yet; try again`);
+  await withDeadline(clock, CATCH_UP_TIMEOUT, tooLate, (signal) => index.reached(revision, signal));
 }

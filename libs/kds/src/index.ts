@@ -60,15 +60,6 @@ export { sessionInsight } from './zone/zone-sync';
 export type { ZoneTransport } from './zone/zone-transport';
 export type { IncomingStream } from './global/stream-handler';
 export type { EndReason, ListenedStream, PeerStream, StreamListener } from './session/peer-stream';
-export { createZoneTokenService, type ZoneTokenService } from './auth/create-zone-tokens';
-export { Unauthenticated } from './auth/unauthenticated';
-export { type IssuedZoneToken, type ZoneTokenRequest, type ZoneTokenIssuer } from './auth/zone-tokens';
-export { FileCertificates, type CertificateFiles } from './tls/file-certificates';
-export { SelfIssuedCertificates } from './tls/own-certificates';
-export { tlsServerCredentials } from './tls/server-credentials';
-export type { ServerCertificates } from './tls/server-certificates';
-export { serverNames } from './tls/server-names';
-export { globalCredentials, type GlobalTrust } from './tls/zone-credentials';
 export { healthOf, lagOf, type Health, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
 export type { Adoption } from './global/zones/zone-incidents';
@@ -77,3 +68,4 @@ export {
   type ZoneLifecycleLoop,
   type ZoneLifecycleOptions,
 } from './global/zones/zone-lifecycle-loop';
+export { globalCredentials, tlsServerCredentials, type GlobalTrust } from './auth/credentials';

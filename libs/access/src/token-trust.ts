@@ -1,16 +1,18 @@
 import { globalIdentity, type Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { parseRevocations, REVOCATIONS } from './revocations';
-import { globalSecretId, isOwnGlobalSecret, secretText } from './secret-text';
-import { parseSigningKey, signingKeySerial, type SigningKey, type ParsedSigningKey } from './signing-key';
+import { globalSecretId, isOwnGlobalSecret, secretText } from './global-secrets';
+import { parseSigningKey, signingKeySerial, type SigningKey, type ParsedSigningKey } from './signing-keys';
 import type { TrustedKeys } from './zone-token';
 
-/** What this replica trusts now: keys, revocations and zones that need no token, as the index has them. */
+/** The GlobalSecret that lists the ids of revoked zone tokens, as in Kuma (docs/reference/kuma-rest.md §5.5). */
+export const REVOCATIONS = 'zone-token-revocations';
+
+/** The keys, revocations and zones without tokens that this replica trusts, as its index has them. */
 export class TokenTrust {
   private current: TrustedKeys = { keys: new Map(), revoked: new Set() };
   private readonly listeners = new Set<() => void>();
-  /** What each secret was read as: keys are read again only where their secret is another. */
+  /** Parsed keys by name of their secret; a key is parsed again only if its secret changed. */
   private readings = new Map<string, { readonly secret: Resource; readonly reading: ParsedSigningKey }>();
   private unusable: readonly string[] = [];
   private readonly unsubscribe: () => void;
@@ -23,12 +25,12 @@ export class TokenTrust {
     this.unsubscribe = index.subscribe((event) => this.observe(event));
   }
 
-  /** Keys and revocations; replaced as a whole when they change. */
+  /** Keys and revocations; a new object after each change. */
   get trustedKeys(): TrustedKeys {
     return this.current;
   }
 
-  /** The key that new tokens are signed with: the highest serial whose private half is known. */
+  /** The key that signs new tokens: the highest serial whose private half is known. */
   get signer(): (SigningKey & { readonly privateKey: NonNullable<SigningKey['privateKey']> }) | undefined {
     const serials = [...this.current.keys.keys()].sort((a, b) => b - a);
     for (const serial of serials) {
@@ -38,17 +40,17 @@ export class TokenTrust {
     return undefined;
   }
 
-  /** Which secrets hold no key although their names say so, and why; the values are not repeated. */
+  /** Secrets that are named as keys and hold none, with the reason, without the values. */
   get faults(): readonly string[] {
     return this.unusable;
   }
 
-  /** Whether the operator said that this zone comes without a token (`Zone.spec.auth`; design.md §5). */
+  /** Whether the operator exempted this zone from tokens (`Zone.spec.auth: none`; docs/design.md §5 Zone tokens). */
   isExempt(zone: string): boolean {
     return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
   }
 
-  /** Calls `listener` after anything that was trusted may no longer be, until the returned function is called. */
+  /** Calls `listener` after a change that may end trust, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -83,7 +85,7 @@ export class TokenTrust {
     this.current = { keys, revoked: parseRevocations(list ? secretText(list) : '') };
   }
 
-  /** One line for all of them, and only when they are others than before. */
+  /** Logs one line for all faults, and only if they differ from those before. */
   private logFaults(faults: readonly string[]): void {
     const same = faults.join() === this.unusable.join();
     this.unusable = faults;
@@ -101,4 +103,19 @@ function turnsAuth({ id, before, after }: IndexChange): boolean {
 
 function authOf(zone: Resource | undefined): unknown {
   return zone?.spec['auth'];
+}
+
+/** The ids in a revocation list, separated by commas or white space. */
+export function parseRevocations(text: string): ReadonlySet<string> {
+  return new Set(text.split(/[\s,]+/).filter((id) => id !== ''));
+}
+
+/** The revocation list with one more id. */
+export function withRevocation(text: string, id: string): string {
+  return [...parseRevocations(text), id].join(',');
+}
+
+/** Whether it is a UUID, as the ids of our tokens and Kuma's are. */
+export function isTokenId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

@@ -1,14 +1,10 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
+import { AUTHORITY_SECRET, authorityText, createAuthority, SelfIssuedCertificates } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
-import { putSecret } from '../auth/secret-text';
-import { AUTHORITY_SECRET, authorityText } from './authority-secret';
-import { SelfIssuedCertificates } from './own-certificates';
-import { tlsServerCredentials } from './server-credentials';
-import { createAuthority } from './x509';
-import { globalCredentials } from './zone-credentials';
+import { globalCredentials, tlsServerCredentials } from '../auth/credentials';
 
 describe('zones and a global over TLS', () => {
   let global: TestGlobal;
@@ -82,9 +78,8 @@ describe('zones and a global over TLS', () => {
     await joined(east);
     const session = east.sync?.status().session;
     const changed = new Promise<void>((resolve) => certificates.onChange(resolve));
-    await global.write([
-      putSecret(coreKinds, AUTHORITY_SECRET, authorityText(await createAuthority(Date.now())), 'any'),
-    ]);
+    const authority = Buffer.from(authorityText(await createAuthority(Date.now()))).toString('base64');
+    await global.put('GlobalSecret', AUTHORITY_SECRET, { data: authority });
     await changed;
     await global.put('Mesh', 'second', {});
     await east.holds(global.id('Mesh', 'second'));

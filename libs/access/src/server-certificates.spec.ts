@@ -1,44 +1,22 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { connect, type PeerCertificate } from 'node:tls';
-import { Server } from '@grpc/grpc-js';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
 import { coreKinds } from '@causeway/kinds';
+import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
 import { MemoryDisk } from '@causeway/store';
-import { TestPlane } from '../../../../test/support/test-plane';
-import { globalSecretId, putSecret, secretText } from '../auth/secret-text';
-import { AUTHORITY_SECRET, authorityText, parseAuthority } from './authority-secret';
-import { FileCertificates } from './file-certificates';
-import { SelfIssuedCertificates } from './own-certificates';
-import { tlsServerCredentials } from './server-credentials';
-import type { ServerCertificates } from './server-certificates';
-import { createAuthority, createServerCertificate, SERVER_VALIDITY } from './x509';
+import { TestPlane } from '../../../test/support/test-plane';
+import { presentedCertificate, serveTls } from '../../../test/support/tls-server';
+import {
+  AUTHORITY_SECRET,
+  authorityText,
+  createAuthority,
+  createServerCertificate,
+  parseAuthority,
+  SERVER_VALIDITY,
+} from './certificate-authority';
+import { globalSecretId, putSecret, secretText } from './global-secrets';
+import { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
 
 const NOW = Date.now();
 const LOCAL = ['localhost', '127.0.0.1'];
-
-/** What a server shows to somebody who trusts `ca`, or why it is not trusted. */
-function shown(port: number, ca: string, servername = 'localhost'): Promise<PeerCertificate | string> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, ca, servername, ALPNProtocols: ['h2'] }, () => {
-      resolve(socket.getPeerCertificate());
-      socket.destroy();
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-  });
-}
-
-async function serving(certificates: ServerCertificates): Promise<{ port: number; stop(): void }> {
-  const server = new Server();
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', tlsServerCredentials(certificates), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    ),
-  );
-  return { port, stop: () => server.forceShutdown() };
-}
 
 describe('certificates', () => {
   it('of a server are signed by the authority, for all its names', async () => {
@@ -112,10 +90,16 @@ describe("a global's own certificates", () => {
     const [one, two] = await Promise.all([open(plane), open(second)]);
     expect(two.authority()).toBe(one.authority());
     for (const certificates of [one, two, await open(plane)]) {
-      const server = await serving(certificates);
-      expect(await shown(server.port, one.authority())).toMatchObject({ subject: { CN: 'Causeway global' } });
-      expect(await shown(server.port, one.authority(), 'elsewhere')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
-      expect(await shown(server.port, (await createAuthority(NOW)).certificate)).toMatch(/SELF_SIGNED|UNABLE_TO/);
+      const server = await serveTls(certificates);
+      expect(await presentedCertificate(server.port, one.authority())).toMatchObject({
+        subject: { CN: 'Causeway global' },
+      });
+      expect(await presentedCertificate(server.port, one.authority(), 'elsewhere')).toBe(
+        'ERR_TLS_CERT_ALTNAME_INVALID',
+      );
+      expect(await presentedCertificate(server.port, (await createAuthority(NOW)).certificate)).toMatch(
+        /SELF_SIGNED|UNABLE_TO/,
+      );
       server.stop();
       certificates.close();
     }
@@ -124,17 +108,19 @@ describe("a global's own certificates", () => {
 
   it('are replaced while they serve when the secret holds another authority', async () => {
     const certificates = await open(plane);
-    const server = await serving(certificates);
+    const server = await serveTls(certificates);
     const former = certificates.authority();
     const authority = await createAuthority(NOW);
     const replaced = changed(certificates);
     await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, authorityText(authority), 'any')]);
     await replaced;
     expect(certificates.authority().trim()).toBe(authority.certificate.trim());
-    expect(await shown(server.port, certificates.authority())).toMatchObject({ subject: { CN: 'Causeway global' } });
-    expect(await shown(server.port, former)).toMatch(/SELF_SIGNED|UNABLE_TO/);
+    expect(await presentedCertificate(server.port, certificates.authority())).toMatchObject({
+      subject: { CN: 'Causeway global' },
+    });
+    expect(await presentedCertificate(server.port, former)).toMatch(/SELF_SIGNED|UNABLE_TO/);
     const both = former + certificates.authority();
-    expect(await shown(server.port, both)).toMatchObject({ subject: { CN: 'Causeway global' } });
+    expect(await presentedCertificate(server.port, both)).toMatchObject({ subject: { CN: 'Causeway global' } });
     server.stop();
     certificates.close();
   });
@@ -187,72 +173,5 @@ describe("a global's own certificates", () => {
     await renewed;
     expect(new X509Certificate(certificates.current().certificate).checkIP('10.0.0.9')).toBe('10.0.0.9');
     certificates.close();
-  });
-});
-
-describe("an operator's own certificate", () => {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-tls-'));
-  const [certificateFile, keyFile] = [join(folder, 'server.crt'), join(folder, 'server.key')];
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  async function writePair(chained = true): Promise<string> {
-    const authority = await createAuthority(NOW);
-    const { certificate, privateKey } = await createServerCertificate(authority, { names: LOCAL, now: NOW });
-    writeFileSync(certificateFile, chained ? `${certificate}\n${authority.certificate}\n` : certificate);
-    writeFileSync(keyFile, privateKey);
-    return authority.certificate;
-  }
-
-  it('is shown, and its successor from the next look on', async () => {
-    const clock = new FakeClock(NOW);
-    const first = await writePair();
-    const certificates = new FileCertificates({ certificateFile, keyFile, clock, logger: silentLogger });
-    const server = await serving(certificates);
-    expect(await shown(server.port, first)).toMatchObject({ subject: { CN: 'Causeway global' } });
-    const second = await writePair();
-    clock.advance(5_000);
-    expect(await shown(server.port, second)).toMatchObject({ subject: { CN: 'Causeway global' } });
-    expect(await shown(server.port, first)).toMatch(/SELF_SIGNED|UNABLE_TO/);
-    server.stop();
-    certificates.close();
-    expect(clock.pending).toBe(0);
-  });
-
-  it('stays while its files do not fit together', async () => {
-    const clock = new FakeClock(NOW);
-    await writePair();
-    const certificates = new FileCertificates({ certificateFile, keyFile, clock, logger: silentLogger });
-    const former = certificates.current();
-    const other = await createServerCertificate(await createAuthority(NOW), { names: LOCAL, now: NOW });
-    writeFileSync(certificateFile, other.certificate);
-    clock.advance(5_000);
-    expect(certificates.current()).toBe(former);
-    writeFileSync(keyFile, other.privateKey);
-    clock.advance(5_000);
-    expect(certificates.current()).toEqual({ certificate: other.certificate, privateKey: other.privateKey });
-    certificates.close();
-  });
-
-  it('names its authority only where its file ends with it', async () => {
-    const options = { certificateFile, keyFile, clock: new FakeClock(NOW), logger: silentLogger };
-    const authority = await writePair();
-    expect(new FileCertificates(options).authority()?.trim()).toBe(authority.trim());
-    await writePair(false);
-    expect(new FileCertificates(options).authority()).toBeUndefined();
-  });
-
-  it.each([
-    ['are not there', async () => rmSync(keyFile), /ENOENT/],
-    ['are no PEM', async () => writeFileSync(keyFile, 'key'), /must hold a certificate and its key in PEM/],
-    [
-      'do not belong together',
-      async () => writeFileSync(keyFile, (await createAuthority(NOW)).privateKey),
-      /the key in .* is not that of the certificate/,
-    ],
-  ])('is refused at the start when its files %s', async (_, spoil, wanted) => {
-    await writePair();
-    await spoil();
-    const options = { certificateFile, keyFile, clock: new FakeClock(NOW), logger: silentLogger };
-    expect(() => new FileCertificates(options)).toThrow(wanted);
   });
 });

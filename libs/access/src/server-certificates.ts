@@ -1,25 +1,45 @@
 import type { Registry } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { IndexEvent, IndexReader, ResourceStore } from '@causeway/store';
-import { globalSecretId, isOwnGlobalSecret, putSecret } from '../auth/secret-text';
-import { AUTHORITY_SECRET, authorityText, parseAuthority, type ParsedAuthority } from './authority-secret';
-import type { ServerCertificates } from './server-certificates';
-import { createAuthority, createServerCertificate, SERVER_VALIDITY, type CertifiedKey } from './x509';
+import {
+  AUTHORITY_SECRET,
+  authorityText,
+  createAuthority,
+  createServerCertificate,
+  parseAuthority,
+  SERVER_VALIDITY,
+  type CertifiedKey,
+  type ParsedAuthority,
+} from './certificate-authority';
+import { globalSecretId, isOwnGlobalSecret, putSecret } from './global-secrets';
 
-/** What our own certificates are made of. */
+/** The certificate of a running server, which may be replaced while it runs. */
+export interface ServerCertificates {
+  /** The chain and the key in use. */
+  current(): CertifiedKey;
+  /** PEM of the authority that a zone has to trust; undefined if it is not known here. */
+  authority(): string | undefined;
+  /** Why the certificate in use is not the configured one; undefined if it is. */
+  fault(): string | undefined;
+  /** Calls `listener` after each replacement, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+  close(): void;
+}
+
+/** Dependencies and settings of `SelfIssuedCertificates`. */
 export interface SelfIssuedCertificateOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Names and addresses of this machine, asked for at each look: a machine gets new addresses. */
+  /** Names and addresses of this machine; called at each check, since addresses change. */
   readonly names: () => readonly string[];
 }
 
-/** How often this machine's names and the age of the certificate are looked at, ms. */
-const LOOK_EVERY = 3_600_000;
-/** A certificate this old is replaced, ms. */
+/** Interval of the checks of names and age, ms. */
+const CHECK_INTERVAL = 3_600_000;
+/** Age at which a certificate is replaced, ms. */
 const RENEWED_AT = SERVER_VALIDITY / 2;
 
 interface IssuedCertificate {
@@ -30,9 +50,9 @@ interface IssuedCertificate {
 }
 
 /**
- * Certificates of an authority that stands in the store, the same for all replicas, made by whichever comes first; each
- * replica signs a certificate for its own names with it (ADR 3). Another authority in the secret, new names and age
- * replace the certificate while it is in use; a deleted authority is made anew.
+ * Server certificates signed by an authority in the store. All replicas share the authority, the first one creates it,
+ * and each signs a certificate for its own names (docs/adr/0003-authority-in-the-store.md). The certificate is replaced
+ * while it is in use when the authority or the names change and when it gets old. A deleted authority is created again.
  */
 export class SelfIssuedCertificates implements ServerCertificates {
   private readonly listeners = new Set<() => void>();
@@ -47,14 +67,14 @@ export class SelfIssuedCertificates implements ServerCertificates {
     private lastFault: string | undefined,
   ) {
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
-    this.look();
+    this.scheduleCheck();
   }
 
-  /** Resolves when there is a certificate to show. Throws Unavailable. */
+  /** Resolves with a certificate in use. Throws Unavailable. */
   static async open(options: SelfIssuedCertificateOptions): Promise<SelfIssuedCertificates> {
     const issued = await issueByStored(options);
     if (issued.ok) return new SelfIssuedCertificates(options, issued.issued, undefined);
-    // Who mends the secret needs a control plane that runs: until then zones find a certificate that they do not trust.
+    // The operator needs a running control plane to repair the secret; until then zones do not trust this certificate.
     options.logger.error('zones cannot trust the certificate shown', {
       secret: AUTHORITY_SECRET,
       reason: issued.reason,
@@ -90,14 +110,14 @@ export class SelfIssuedCertificates implements ServerCertificates {
     if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && id.name === AUTHORITY_SECRET)) this.refresh();
   }
 
-  private look(): void {
-    this.timer = this.options.clock.after(LOOK_EVERY, () => {
+  private scheduleCheck(): void {
+    this.timer = this.options.clock.after(CHECK_INTERVAL, () => {
       this.refresh();
-      this.look();
+      this.scheduleCheck();
     });
   }
 
-  /** One after the other: a later state of the secret is never overtaken by an earlier one. */
+  /** Refreshes run one after the other, so that an earlier state of the secret never replaces a later one. */
   private refresh(): void {
     this.work = this.work
       .then(() => this.replace())
@@ -123,7 +143,7 @@ export class SelfIssuedCertificates implements ServerCertificates {
   }
 }
 
-/** A certificate by the stored authority, or why that makes none. Throws Unavailable. */
+/** A certificate signed by the stored authority, or why there is none. Throws Unavailable. */
 async function issueByStored(
   options: SelfIssuedCertificateOptions,
 ): Promise<
@@ -144,7 +164,7 @@ async function issue(options: SelfIssuedCertificateOptions, authority: Certified
   return { authority, names, at, server: await createServerCertificate(authority, { names, now: at }) };
 }
 
-/** The stored authority; made where there is none. Throws Unavailable. */
+/** The stored authority; created if there is none. Throws Unavailable. */
 async function ensureAuthority({
   store,
   registry,

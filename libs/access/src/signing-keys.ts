@@ -1,20 +1,20 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Resource } from '@causeway/resources';
-import { secretText } from './secret-text';
+import { secretText } from './global-secrets';
 
-/** Where the signing keys of zone tokens stand, as in Kuma: this name and `-<serial>` (kds.md §7, rest.md §5.5). */
+/** Signing keys are GlobalSecrets of this name and `-<serial>`, as in Kuma (docs/reference/kuma-rest.md §5.5). */
 const NAME = 'zone-token-signing-key';
 const BITS = 2048;
 
-/** A key that zone tokens are verified with and, where its private half is known, signed with. */
+/** A key that verifies zone tokens and, if its private half is known, signs them. */
 export interface SigningKey {
   readonly serial: number;
   readonly publicKey: KeyObject;
   readonly privateKey?: KeyObject;
 }
 
-/** A secret read as a signing key, or why it is none. The reason never repeats the value. */
+/** A secret parsed as a signing key, or why it is none. The reason never repeats the value. */
 export type ParsedSigningKey =
   { readonly ok: true; readonly key: SigningKey } | { readonly ok: false; readonly reason: string };
 
@@ -26,14 +26,14 @@ export function signingKeyName(serial: number): string {
   return `${NAME}-${serial}`;
 }
 
-/** The serial in a GlobalSecret's name, 0 where it has none (Kuma's oldest keys); undefined for other secrets. */
+/** The serial in a GlobalSecret's name, 0 if it has none (Kuma's oldest keys); undefined for other secrets. */
 export function signingKeySerial(name: string): number | undefined {
   if (name === NAME) return 0;
   const digits = /^zone-token-signing-key-(\d{1,15})$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Reads an RSA key in PEM: a private one (PKCS#1 or PKCS#8), or a public one that only verifies. */
+/** Parses an RSA key in PEM: a private one (PKCS#1 or PKCS#8), or a public one, which only verifies. */
 export function parseSigningKey(serial: number, secret: Resource): ParsedSigningKey {
   const pem = secretText(secret);
   const [privateKey, publicKey] = [parse(pem, createPrivateKey), parse(pem, createPublicKey)];

@@ -1,6 +1,10 @@
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
 import { ChannelCredentials, status, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { HandshakeRequest } from '@causeway/proto-gen';
+import { createZoneTokenService, type ZoneTokenService } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
+import type { Identity, Resource } from '@causeway/resources';
 import { FakeClock, silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { MemoryDisk } from '@causeway/store';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -8,10 +12,18 @@ import { until } from '../../../../test/support/until';
 import type { ZoneAuthenticator } from '../global/zone-authenticator';
 import { encodeZoneHeaders } from '../wire/headers';
 import { GrpcZoneTransport } from '../zone/zone-transport';
-import { createZoneTokenService, type ZoneTokenService } from './create-zone-tokens';
-import { REVOCATIONS } from './revocations';
-import { globalSecretId, putSecret, secretText } from './secret-text';
-import { generateSigningKey, signingKeyName } from './signing-key';
+
+const REVOCATIONS = 'zone-token-revocations';
+const signingKeyName = (serial: number): string => `zone-token-signing-key-${serial}`;
+const secretId = (name: string): Identity => ({ kind: 'GlobalSecret', mesh: '', zone: '', namespace: '', name });
+const secretText = ({ spec }: Resource): string =>
+  Buffer.from(JSON.stringify(spec['data']).slice(1, -1), 'base64').toString('utf8');
+const putSecret = (plane: TestGlobal, name: string, text: string): Promise<number> =>
+  plane.put('GlobalSecret', name, { data: Buffer.from(text).toString('base64') });
+const generateSigningKey = async (): Promise<string> => {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  return privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+};
 
 /** Making one takes longer than most tests. */
 const firstKey = generateSigningKey();
@@ -19,27 +31,27 @@ const firstKey = generateSigningKey();
 /** A global that asks for zone tokens. */
 class TokenGlobal {
   readonly plane: TestGlobal;
-  readonly desk: ZoneTokenService;
+  readonly zoneTokens: ZoneTokenService;
 
   constructor(clock: Clock = systemClock, disk?: MemoryDisk) {
     const auth: ZoneAuthenticator = {
-      authenticate: (caller) => this.desk.auth.authenticate(caller),
-      onChange: (listener) => this.desk.auth.onChange?.(listener) ?? (() => undefined),
+      authenticate: (caller) => this.zoneTokens.auth.authenticate(caller),
+      onChange: (listener) => this.zoneTokens.auth.onChange(listener),
     };
     this.plane = new TestGlobal({ auth, clock }, disk);
     const { store, index } = this.plane;
-    this.desk = createZoneTokenService({ store, index, registry: coreKinds, clock, logger: silentLogger });
+    this.zoneTokens = createZoneTokenService({ store, index, registry: coreKinds, clock, logger: silentLogger });
   }
 
   async start(key = firstKey): Promise<void> {
     await this.plane.put('Mesh', 'default', {});
-    await this.plane.write([putSecret(coreKinds, signingKeyName(1), await key, 'absent')]);
-    await this.plane.holds(globalSecretId(signingKeyName(1)));
+    await putSecret(this.plane, signingKeyName(1), await key);
+    await this.plane.holds(secretId(signingKeyName(1)));
     await this.plane.serve();
   }
 
   async token(zone: string, validFor = '1h', scope = ['cp']): Promise<string> {
-    return (await this.desk.tokens.issue({ zone, validFor, scope })).token;
+    return (await this.zoneTokens.tokens.issue({ zone, validFor, scope })).token;
   }
 
   /** Code and text that a stream or a handshake ends with; `OK` when it is served. */
@@ -63,7 +75,7 @@ class TokenGlobal {
   }
 
   async close(): Promise<void> {
-    this.desk.close();
+    this.zoneTokens.close();
     await this.plane.close();
   }
 
@@ -117,15 +129,13 @@ describe('a global that asks for zone tokens', () => {
   });
 
   it('admits zones by the keys that there are while other secrets of such names hold none, and says which', async () => {
-    const { plane, desk } = global;
+    const { plane, zoneTokens } = global;
     const token = await global.token('east');
     const garbage = [2, 7, 999_999_999_999_999].map((serial) => signingKeyName(serial));
-    await plane.write([
-      ...garbage.map((name) => putSecret(coreKinds, name, 'no key', 'absent')),
-      putSecret(coreKinds, REVOCATIONS, '\u0000,,, \n', 'absent'),
-    ]);
-    await plane.holds(globalSecretId(signingKeyName(7)));
-    expect(desk.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
+    for (const name of garbage) await putSecret(plane, name, 'no key');
+    await putSecret(plane, REVOCATIONS, '\u0000,,, \n');
+    await plane.holds(secretId(signingKeyName(7)));
+    expect(zoneTokens.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
     const started = createZoneTokenService({
       ...{ store: plane.store, index: plane.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
     });
@@ -134,16 +144,16 @@ describe('a global that asks for zone tokens', () => {
     started.close();
     expect(await global.answer('handshake', 'east', token)).toEqual(['OK', '']);
     // The highest serial is used up by what is no key: the lowest that is free is next.
-    expect(await desk.tokens.rotate()).toBe(3);
+    expect(await zoneTokens.tokens.rotate()).toBe(3);
     expect(await global.answer('handshake', 'west', await global.token('west'))).toEqual(['OK', '']);
   });
 
   it('makes a key that can be used where all that is stored is none', async () => {
     const empty = new TokenGlobal();
-    await empty.plane.write([putSecret(coreKinds, signingKeyName(999_999_999_999_999), 'no key', 'absent')]);
-    await empty.plane.holds(globalSecretId(signingKeyName(999_999_999_999_999)));
-    await empty.desk.tokens.ensureKey();
-    expect((await empty.desk.tokens.issue({ zone: 'east', validFor: '1h' })).token).not.toBe('');
+    await putSecret(empty.plane, signingKeyName(999_999_999_999_999), 'no key');
+    await empty.plane.holds(secretId(signingKeyName(999_999_999_999_999)));
+    await empty.zoneTokens.tokens.ensureKey();
+    expect((await empty.zoneTokens.tokens.issue({ zone: 'east', validFor: '1h' })).token).not.toBe('');
     await empty.close();
   });
 
@@ -172,8 +182,8 @@ describe('a global that asks for zone tokens', () => {
       [
         'a revoked token',
         async () => {
-          const { id, token } = await global.desk.tokens.issue({ zone: 'east', validFor: '1h' });
-          await global.desk.tokens.revoke(id);
+          const { id, token } = await global.zoneTokens.tokens.issue({ zone: 'east', validFor: '1h' });
+          await global.zoneTokens.tokens.revoke(id);
           return token;
         },
         'UNAUTHENTICATED',
@@ -220,11 +230,11 @@ describe('a global that asks for zone tokens', () => {
   it('sends a zone away when its token is revoked, on whichever replica, and nobody else', async () => {
     const replica = new TokenGlobal(systemClock, global.plane.disk);
     await replica.plane.serve();
-    const { id, token } = await global.desk.tokens.issue({ zone: 'east', validFor: '1h' });
+    const { id, token } = await global.zoneTokens.tokens.issue({ zone: 'east', validFor: '1h' });
     const [east, west] = [await join('east', token), await join('west', await global.token('west'))];
     await Promise.all([joined(east), joined(west)]);
     const session = west.sync?.status().session;
-    await replica.desk.tokens.revoke(id);
+    await replica.zoneTokens.tokens.revoke(id);
     await refused(east, new RegExp(`UNAUTHENTICATED: the zone token ${id} is revoked`));
     expect(west.sync?.status()).toMatchObject({ connected: true, session });
     await replica.close();
@@ -232,7 +242,7 @@ describe('a global that asks for zone tokens', () => {
 
   it('signs with a new key at once, takes tokens of all keys, and none of a deleted one', async () => {
     const east = await join('east', await global.token('east'));
-    expect(await global.desk.tokens.rotate()).toBe(2);
+    expect(await global.zoneTokens.tokens.rotate()).toBe(2);
     const west = await join('west', await global.token('west'));
     await Promise.all([joined(east), joined(west)]);
     await global.plane.delete('GlobalSecret', signingKeyName(1));
@@ -241,7 +251,7 @@ describe('a global that asks for zone tokens', () => {
   });
 
   it('warns who deletes a signing key, and names the zones that came by its tokens', async () => {
-    const warnings = (name: string): readonly string[] => global.desk.deletionWarnings(globalSecretId(name));
+    const warnings = (name: string): readonly string[] => global.zoneTokens.deletionWarnings(secretId(name));
     expect(warnings(signingKeyName(1))).toEqual(['zone tokens signed with key 1 are valid no longer without it']);
     await Promise.all([
       joined(await join('west', await global.token('west'))),
@@ -250,23 +260,23 @@ describe('a global that asks for zone tokens', () => {
     expect(warnings(signingKeyName(1))).toEqual([
       'zone tokens signed with key 1 are valid no longer without it; sent away until they have another: east, west',
     ]);
-    await global.desk.tokens.rotate();
+    await global.zoneTokens.tokens.rotate();
     expect(warnings(signingKeyName(2))).toEqual(['zone tokens signed with key 2 are valid no longer without it']);
     expect(warnings('another-secret')).toEqual([]);
   });
 
   it("takes an operator's own key with a higher serial", async () => {
-    await global.plane.write([putSecret(coreKinds, signingKeyName(7), await generateSigningKey(), 'absent')]);
-    await global.plane.holds(globalSecretId(signingKeyName(7)));
+    await putSecret(global.plane, signingKeyName(7), await generateSigningKey());
+    await global.plane.holds(secretId(signingKeyName(7)));
     const token = await global.token('east');
     expect(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())).toMatchObject({ kid: '7' });
     await joined(await join('east', token));
-    expect(await global.desk.tokens.rotate()).toBe(8);
+    expect(await global.zoneTokens.tokens.rotate()).toBe(8);
   });
 
   it('goes on with the keys that can be read when one cannot', async () => {
-    await global.plane.write([putSecret(coreKinds, signingKeyName(2), 'no key', 'absent')]);
-    await global.plane.holds(globalSecretId(signingKeyName(2)));
+    await putSecret(global.plane, signingKeyName(2), 'no key');
+    await global.plane.holds(secretId(signingKeyName(2)));
     await joined(await join('east', await global.token('east')));
   });
 
@@ -282,13 +292,13 @@ describe('a global that asks for zone tokens', () => {
   it('makes one first key, however many replicas start', async () => {
     const disk = new MemoryDisk();
     const replicas = [1, 2, 3].map(() => new TokenGlobal(systemClock, disk));
-    await Promise.all(replicas.map(({ desk }) => desk.tokens.ensureKey()));
+    await Promise.all(replicas.map(({ zoneTokens }) => zoneTokens.tokens.ensureKey()));
     const [first, second, third] = replicas;
     expect(first?.plane.names('GlobalSecret')).toEqual([signingKeyName(1)]);
     await second?.plane.serve();
     const token = await third?.token('east');
     expect(await second?.answer('handshake', 'east', token)).toEqual(['OK', '']);
-    expect(secretText(await (first ?? global).plane.holds(globalSecretId(signingKeyName(1))))).toMatch(
+    expect(secretText(await (first ?? global).plane.holds(secretId(signingKeyName(1))))).toMatch(
       /^-----BEGIN RSA PRIVATE KEY-----/,
     );
     await Promise.all(replicas.map((replica) => replica.close()));
@@ -296,24 +306,24 @@ describe('a global that asks for zone tokens', () => {
 
   it('gives a deleted serial to no other key', async () => {
     await global.plane.delete('GlobalSecret', signingKeyName(1));
-    await global.plane.lacks(globalSecretId(signingKeyName(1)));
+    await global.plane.lacks(secretId(signingKeyName(1)));
     await expect(global.token('east')).rejects.toThrow(/there is no signing key of zone tokens/);
-    expect(await global.desk.tokens.rotate()).toBe(2);
+    expect(await global.zoneTokens.tokens.rotate()).toBe(2);
     expect(await global.answer('handshake', 'east', await global.token('east'))).toEqual(['OK', '']);
   });
 
   it('keeps every revocation when several come at once', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => `6f1b2c0e-0000-4000-8000-00000000000${letter}`);
-    await Promise.all(ids.map((id) => global.desk.tokens.revoke(id)));
-    await global.desk.tokens.revoke(ids[0] ?? '');
-    const list = secretText(await global.plane.holds(globalSecretId(REVOCATIONS)));
+    await Promise.all(ids.map((id) => global.zoneTokens.tokens.revoke(id)));
+    await global.zoneTokens.tokens.revoke(ids[0] ?? '');
+    const list = secretText(await global.plane.holds(secretId(REVOCATIONS)));
     expect(list.split(',').sort()).toEqual(ids);
   });
 
   it('revokes nothing but what can be the id of a token', async () => {
     for (const id of ['bad', '', 'a,b', 'e30.e30.c2ln']) {
       const violation = { field: 'id', reason: `must be the id (jti) of a zone token, a UUID; got "${id}"` };
-      await expect(global.desk.tokens.revoke(id)).rejects.toMatchObject({ violations: [violation] });
+      await expect(global.zoneTokens.tokens.revoke(id)).rejects.toMatchObject({ violations: [violation] });
     }
     expect(global.plane.names('GlobalSecret')).not.toContain(REVOCATIONS);
   });
@@ -327,7 +337,7 @@ describe('a global that asks for zone tokens', () => {
     [{ zone: 'east', validFor: '1h', scope: [] }, ['scope']],
     [{ zone: '', validFor: '', scope: ['cp', 'cpp'] }, ['zone', 'scope[1]', 'validFor']],
   ])('issues nothing for %j', async (request, fields) => {
-    await expect(global.desk.tokens.issue(request)).rejects.toMatchObject({
+    await expect(global.zoneTokens.tokens.issue(request)).rejects.toMatchObject({
       violations: fields.map((field) => expect.objectContaining({ field })),
     });
   });

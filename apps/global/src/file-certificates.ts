@@ -1,8 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { CertifiedKey, ServerCertificates } from '@causeway/access';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import type { ServerCertificates } from './server-certificates';
-import type { CertifiedKey } from './x509';
 
 /** Where an operator's own certificate is. */
 export interface CertificateFiles {

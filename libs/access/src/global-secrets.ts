@@ -3,17 +3,17 @@ import type { Expectation, PutChange } from '@causeway/store';
 
 const KIND = 'GlobalSecret';
 
-/** The identity of a GlobalSecret made on the global. */
+/** Identity of a GlobalSecret of the global. */
 export function globalSecretId(name: string): Identity {
   return globalIdentity(KIND, name);
 }
 
-/** True for the global's own GlobalSecrets; copies of other control planes prove nothing here. */
+/** Whether it is a GlobalSecret of the global itself; a copy from another control plane is not trusted. */
 export function isOwnGlobalSecret({ kind, zone }: Identity): boolean {
   return kind === KIND && zone === '';
 }
 
-/** What a secret holds, base64 taken off. */
+/** Content of a secret, base64 decoded. */
 export function secretText({ spec }: Resource): string {
   return Buffer.from(typeof spec['data'] === 'string' ? spec['data'] : '', 'base64').toString('utf8');
 }

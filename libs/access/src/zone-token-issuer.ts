@@ -2,27 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { checkName, FieldPath, Invalid, Unavailable, type Registry, type Violation } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { Expectation, IndexReader, ResourceStore } from '@causeway/store';
-import { isTokenId, parseRevocations, REVOCATIONS, withRevocation } from './revocations';
-import { globalSecretId, isOwnGlobalSecret, putSecret, secretText } from './secret-text';
-import { MAX_SERIAL, generateSigningKey, signingKeyName, signingKeySerial } from './signing-key';
-import type { TokenTrust } from './token-trust';
-import { parseValidity } from './validity';
-import { CP_SCOPE, SCOPES } from './zone-claims';
-import { signZoneToken } from './zone-token';
+import { globalSecretId, isOwnGlobalSecret, putSecret, secretText } from './global-secrets';
+import { MAX_SERIAL, generateSigningKey, signingKeyName, signingKeySerial } from './signing-keys';
+import { isTokenId, parseRevocations, REVOCATIONS, withRevocation, type TokenTrust } from './token-trust';
+import { CP_SCOPE, SCOPES, signZoneToken } from './zone-token';
 
-/** What a token is asked for. */
+/** A request for a zone token. */
 export interface ZoneTokenRequest {
   readonly zone: string;
   /** A duration such as `720h`. */
   readonly validFor: string;
-  /** `cp` by default: the token of a control plane. */
+  /** `["cp"]` by default: the token of a control plane. */
   readonly scope?: readonly string[];
 }
 
-/** A token that was just made; it is shown once and stored nowhere. */
+/** A new zone token. It is returned once and stored nowhere. */
 export interface IssuedZoneToken {
   readonly token: string;
-  /** What a revocation names. */
+  /** The id that a revocation names. */
   readonly id: string;
   readonly zone: string;
   readonly scope: readonly string[];
@@ -30,7 +27,7 @@ export interface IssuedZoneToken {
   readonly expiresAt: string;
 }
 
-/** What issuing works with. */
+/** Dependencies of zone tokens. */
 export interface ZoneTokenOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;
@@ -39,17 +36,26 @@ export interface ZoneTokenOptions {
   readonly logger: Logger;
 }
 
-/** How often a write that others came before is tried anew. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Longest validity of a token: Kuma's default, 10 years (docs/reference/kuma-rest.md §5.6), ms. */
+const MAX_VALIDITY = 10 * 365 * 24 * 3_600_000;
+
+/** A requested validity, or what is wrong with it. */
+export type ParsedValidity =
+  { readonly ok: true; readonly ms: number } | { readonly ok: false; readonly reason: string };
+
+/** How often a write is tried that conflicts with other writers. */
 const TRIES = 10;
 
-/** Issues zone tokens, revokes them and rotates their keys, on any replica of the global (design.md §5 Zone tokens). */
+/** Issues and revokes zone tokens and rotates their keys, on any replica of the global (docs/design.md §5 Zone tokens). */
 export class ZoneTokenIssuer {
   constructor(
     private readonly parts: ZoneTokenOptions,
     private readonly trust: TokenTrust,
   ) {}
 
-  /** A token signed with the newest key. Throws Invalid, and Unavailable while there is no key to sign with. */
+  /** Issues a token, signed with the newest key. Throws Invalid, and Unavailable if there is no key to sign with. */
   async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
     const { zone, scope = [CP_SCOPE] } = request;
     const validity = parseValidity(request.validFor);
@@ -62,14 +68,14 @@ export class ZoneTokenIssuer {
     const { signer } = this.trust;
     if (!signer) throw new Unavailable('there is no signing key of zone tokens; make one: causeway tokens rotate');
     const now = this.parts.clock.now();
-    // Whole seconds, as the token says it.
+    // Tokens have whole seconds.
     const claims = { id: randomUUID(), zone, scope, expiresAt: Math.ceil((now + validity.ms) / 1_000) * 1_000 };
     const token = await signZoneToken(claims, signer, now);
     this.parts.logger.info('a zone token was issued', { zone, id: claims.id, scope, kid: signer.serial });
     return { token, id: claims.id, zone, scope, expiresAt: new Date(claims.expiresAt).toISOString() };
   }
 
-  /** Takes a token's validity, on every replica within moments; its zone's streams end. Throws Invalid, Unavailable. */
+  /** Revokes a token on every replica within moments; the streams of its zone end. Idempotent. Throws Invalid, Unavailable. */
   async revoke(id: string): Promise<void> {
     if (!isTokenId(id)) {
       const reason = `must be the id (jti) of a zone token, a UUID; got "${id.slice(0, 50)}"`;
@@ -84,7 +90,7 @@ export class ZoneTokenIssuer {
     this.parts.logger.info('a zone token was revoked', { id });
   }
 
-  /** Makes a signing key that is newer than all others; tokens of the others stay valid. Resolves with its serial. */
+  /** Makes a signing key with a new highest serial and resolves with it. Tokens of the other keys stay valid. */
   async rotate(): Promise<number> {
     const text = await generateSigningKey();
     let serial = 0;
@@ -96,7 +102,7 @@ export class ZoneTokenIssuer {
     return serial;
   }
 
-  /** Makes the first signing key where there is none. Replicas that start together agree on one. */
+  /** Makes the first signing key if there is none. Replicas that start together agree on one. */
   async ensureKey(): Promise<void> {
     if (this.trust.signer) return;
     const name = signingKeyName(this.nextSerial(0));
@@ -107,8 +113,8 @@ export class ZoneTokenIssuer {
   }
 
   /**
-   * A serial above `tried` and all others: those of deleted keys are not used again as long as anybody knows of them, or
-   * their tokens would be misjudged. Where somebody has used up the highest, the lowest that is free.
+   * A serial above `tried` and all used ones. Serials of deleted keys are not reused as long as their tombstones exist,
+   * or their tokens would be verified with another key. If the highest serial is used, the lowest free one.
    */
   private nextSerial(tried: number): number {
     const { index } = this.parts;
@@ -124,7 +130,7 @@ export class ZoneTokenIssuer {
     return free;
   }
 
-  /** Writes what `next` decides from the stored state; anew when somebody else came first. Undefined: nothing to do. */
+  /** Writes what `next` returns, and calls it again after a conflict. `next` returns undefined if there is nothing to do. */
   private async untilWritten(next: () => Promise<SecretWrite | undefined>): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
       const write = await next();
@@ -163,4 +169,16 @@ function scopeViolations(scope: readonly string[]): Violation[] {
       ? []
       : [at.index(i).violation(`must be one of ${SCOPES.join(', ')}; got "${word}"`)],
   );
+}
+
+/** Reads a duration as Go and Kuma write it: `720h`, `1h30m`. */
+export function parseValidity(text: unknown): ParsedValidity {
+  const wanted = 'must be a duration such as 720h or 1h30m';
+  if (typeof text !== 'string' || !/^(\d{1,9}(ms|s|m|h))+$/.test(text)) return { ok: false, reason: wanted };
+  const parts = [...text.matchAll(/(\d+)(ms|s|m|h)/g)];
+  const ms = parts.reduce((sum, [, count = '0', unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+  if (ms < 1_000) return { ok: false, reason: `${wanted}, at least 1s; got "${text}"` };
+  return ms > MAX_VALIDITY
+    ? { ok: false, reason: `must not be longer than 87600h (10 years); got "${text}"` }
+    : { ok: true, ms };
 }
