@@ -1,5 +1,5 @@
 import { createDnsServer, type DnsServer, type DnsSettings } from '@causeway/dns';
-import type { Identity, JsonObject, Resource } from '@causeway/resources';
+import { globalIdentity, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 
@@ -31,7 +31,7 @@ export function service(name: string, sketch: ServiceSketch = {}): Resource {
 
 /** A HostnameGenerator with a template. */
 export function generator(name: string, template: string): Resource {
-  const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name };
+  const id = globalIdentity('HostnameGenerator', name);
   return resource(id, { selector: { meshService: {} }, template }, {});
 }
 

@@ -3,6 +3,7 @@ import { wireName } from '@causeway/naming';
 import {
   Conflict,
   Forbidden,
+  globalIdentity,
   Invalid,
   NotFound,
   type ControlPlane,
@@ -61,10 +62,7 @@ class Fixture {
   /** A fixture whose store has the mesh `default`. */
   static async open(controlPlane: ControlPlane, operatorToken = false): Promise<Fixture> {
     const fixture = new Fixture(controlPlane, operatorToken);
-    await fixture.hold(
-      { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
-      { 'kuma.io/origin': 'global' },
-    );
+    await fixture.hold(globalIdentity('Mesh', 'default'), { 'kuma.io/origin': 'global' });
     return fixture;
   }
 
@@ -224,7 +222,7 @@ describe('Admission.put', () => {
 
   it('makes a resource of this zone beside one of the global with the same name', async () => {
     const fixture = await Fixture.open(east);
-    const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' };
+    const id = globalIdentity('HostnameGenerator', 'g');
     await fixture.hold(id, { 'kuma.io/origin': 'global' });
     expect(await fixture.put(generator('g'))).toMatchObject({ outcome: 'created', id: { zone: 'east' } });
   });

@@ -1,12 +1,13 @@
 import {
   Conflict,
   describeIdentity,
+  globalIdentity,
   Unavailable,
   type Identity,
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
+import { withDeadline, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 
 /** A resource cannot be deleted because other resources need it; the message names them. */
@@ -16,7 +17,7 @@ const CATCH_UP_TIMEOUT = 5_000;
 
 /** True if the mesh exists. Reads the store if the index does not have it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, index: IndexReader): Promise<boolean> {
-  const id: Identity = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: mesh };
+  const id: Identity = globalIdentity('Mesh', mesh);
   return index.get(id) !== undefined || (await store.get(id)) !== undefined;
 }
 
@@ -34,13 +35,6 @@ export function checkMeshEmpty(mesh: string, registry: Registry, index: IndexRea
 /** Waits until the index holds everything committed before the call. Throws Unavailable after 5 s. */
 export async function catchUp(store: ResourceStore, index: IndexReader, clock: Clock): Promise<void> {
   const { revision } = await store.head();
-  const giveUp = new AbortController();
-  const timer = clock.after(CATCH_UP_TIMEOUT, () =>
-    giveUp.abort(new Unavailable(`this replica has not reached revision ${revision} yet; try again`)),
-  );
-  try {
-    await index.reached(revision, giveUp.signal);
-  } finally {
-    timer.cancel();
-  }
+  const tooLate = new Unavailable(`this replica has not reached revision ${revision} yet; try again`);
+  await withDeadline(clock, CATCH_UP_TIMEOUT, tooLate, (signal) => index.reached(revision, signal));
 }
