@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { SyncDecisions } from '@causeway/queries';
 import { globalIdentity, NotFound, type JsonObject } from '@causeway/resources';
-import type { SyncDecisions } from '@causeway/rest';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 
 const ROOT = resolve(__dirname, '..', '..');

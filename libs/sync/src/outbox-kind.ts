@@ -72,7 +72,7 @@ export interface KindProgress {
   /** Since when the peer has not acknowledged everything; undefined if it has. */
   readonly behindSince?: number;
   /** When the peer last acknowledged a message while it was behind; `behindSince` if it did not. */
-  readonly lastAnswerAt?: number;
+  readonly movedAt?: number;
 }
 
 interface InFlightMessage {
@@ -158,7 +158,7 @@ export class OutboxKind<S extends OutboundResource> {
       rejected: this.rejections.total,
       rejections: this.rejections.current(),
     };
-    return behindSince === undefined ? progress : { ...progress, behindSince, lastAnswerAt: movedAt ?? behindSince };
+    return behindSince === undefined ? progress : { ...progress, behindSince, movedAt: movedAt ?? behindSince };
   }
 
   private markBehind(): void {

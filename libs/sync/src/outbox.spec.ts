@@ -237,11 +237,11 @@ describe('Outbox', () => {
     outbox.subscribe(KIND);
     shelf.time = 10;
     outbox.take();
-    expect(progress()).toMatchObject({ behindSince: 10, lastAnswerAt: 10 });
+    expect(progress()).toMatchObject({ behindSince: 10, movedAt: 10 });
     shelf.time = 20;
     change('a', '1');
     outbox.acknowledge(KIND, '1', []);
-    expect(progress()).toMatchObject({ behindSince: 10, lastAnswerAt: 20 });
+    expect(progress()).toMatchObject({ behindSince: 10, movedAt: 20 });
     outbox.take();
     shelf.time = 30;
     outbox.acknowledge(KIND, '2', []);
@@ -249,7 +249,7 @@ describe('Outbox', () => {
     shelf.time = 40;
     change('a', '2');
     change('a', '1');
-    expect(progress()).toMatchObject({ behindSince: 40, lastAnswerAt: 40 });
+    expect(progress()).toMatchObject({ behindSince: 40, movedAt: 40 });
     outbox.take();
     expect(progress()).not.toHaveProperty('behindSince');
   });

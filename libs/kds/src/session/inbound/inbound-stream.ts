@@ -26,12 +26,11 @@ import type { AppliedResult } from '../../wire/results';
 import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import type { ResumePoint } from '../peer-state';
 import type { KindReport } from '../kind-report';
-import type { InboundShare } from './inbound-share';
+import type { InboundShare } from './inbound-capacity';
 import type { InboundApplier } from './inbound-applier';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS } from '../subscribed-kinds';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, rejectionFields, rejectionText } from '../peer-limits';
 import { decodeMessage, type CopyPut, type ReceivedMessage } from './decode-message';
 import type { PeerStream } from '../peer-stream';
-import { boundedResults, rejectionFields, rejectionText } from '../peer-text';
 
 /** What a receiving stream needs to know. */
 export interface InboundStreamOptions {
