@@ -1,9 +1,10 @@
-import { exitWithProblems, retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
+import { exitWithProblems } from '@causeway/control-plane';
 import {
   FileCertificates,
   SelfIssuedCertificates,
   serverNames,
   type CertificateFiles,
+  type SelfIssuedCertificateOptions,
   type ServerCertificates,
 } from '@causeway/kds';
 import type { GlobalSettings } from './config';
@@ -32,22 +33,17 @@ export function certificateSource(settings: GlobalSettings): CertificateSource {
   return { type: 'own', names: [...settings.CAUSEWAY_KDS_TLS_NAMES, ...own] };
 }
 
-/** Opens it; undefined where TLS is off. Files that do not fit together end the program with one line. */
+/** Opens it; undefined where TLS is off. Rejects where files do not fit together, and while the store is away. */
 export async function openCertificates(
-  foundations: ControlPlaneCore,
   source: CertificateSource,
+  options: Omit<SelfIssuedCertificateOptions, 'names'>,
 ): Promise<ServerCertificates | undefined> {
   switch (source.type) {
     case 'off':
       return undefined;
     case 'files':
-      return exitOnError(Promise.resolve().then(() => new FileCertificates({ ...foundations, ...source })));
+      return new FileCertificates({ ...options, ...source });
     case 'own':
-      return exitOnError(
-        retryWhileUnavailable(
-          () => SelfIssuedCertificates.open({ ...foundations, names: () => serverNames(source.names) }),
-          foundations,
-        ),
-      );
+      return SelfIssuedCertificates.open({ ...options, names: () => serverNames(source.names) });
   }
 }

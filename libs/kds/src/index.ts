@@ -44,6 +44,8 @@ export {
   type WireMeta,
   type WireResource,
 } from './wire/wire-resource';
+export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
+export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export type { GlobalSyncOptions } from './global/global-sync-options';
@@ -64,7 +66,7 @@ export { createZoneTokenService, type ZoneTokenService } from './auth/create-zon
 export { Unauthenticated } from './auth/unauthenticated';
 export { type IssuedZoneToken, type ZoneTokenRequest, type ZoneTokenIssuer } from './auth/zone-tokens';
 export { FileCertificates, type CertificateFiles } from './tls/file-certificates';
-export { SelfIssuedCertificates } from './tls/own-certificates';
+export { SelfIssuedCertificates, type SelfIssuedCertificateOptions } from './tls/own-certificates';
 export { tlsServerCredentials } from './tls/server-credentials';
 export type { ServerCertificates } from './tls/server-certificates';
 export { serverNames } from './tls/server-names';

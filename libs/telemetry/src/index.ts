@@ -13,4 +13,5 @@ export {
   type Metric,
   type MetricValue,
 } from './metrics';
+export { TelemetryModule, type TelemetryOptions } from './telemetry.module';
 export { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';

@@ -1,14 +1,5 @@
-import { isIPv6 } from 'node:net';
-import { exitWithProblems, type ControlPlaneCore } from '@causeway/control-plane';
-import {
-  checkAddresses,
-  checkDnsTtl,
-  checkSuffixes,
-  checkUpstreams,
-  createDnsServer,
-  type DnsServer,
-  type DnsSettings,
-} from '@causeway/dns';
+import { exitWithProblems } from '@causeway/control-plane';
+import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from '@causeway/dns';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
@@ -45,21 +36,4 @@ function dnsProblems(settings: ZoneSettings): string[] {
     CAUSEWAY_DNS_UPSTREAMS: checkUpstreams(settings.CAUSEWAY_DNS_UPSTREAMS),
   };
   return Object.entries(reasons).flatMap(([setting, each]) => each.map((reason) => `${setting}: ${reason}`));
-}
-
-/** The zone's DNS server, on every replica; it answers once it is bound. */
-export function createDns(foundations: ControlPlaneCore, zone: string, config: DnsSettings): DnsServer {
-  const { index, clock, logger } = foundations;
-  return createDnsServer({ index, zone, clock, logger, config });
-}
-
-/** Answers at every configured address, all at one port; where that is 0, at the one that the first address gets. */
-export async function bindDns(dns: DnsServer, settings: ZoneSettings): Promise<readonly string[]> {
-  const bound: string[] = [];
-  let port = settings.CAUSEWAY_DNS_PORT;
-  for (const address of settings.CAUSEWAY_DNS_BIND_ADDRESS) {
-    port = await dns.bind(address, port);
-    bound.push(isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`);
-  }
-  return bound;
 }
