@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Leadership, sessions of zones, requestSignals of the store and their upkeep, each one statement as well. */
+/** Leadership, sessions of zones, lives of the store and their upkeep, each one statement as well. */
 export class LeaderAndLife0000000000003 implements MigrationInterface {
   readonly name = 'LeaderAndLife0000000000003';
 

@@ -66,12 +66,12 @@ export class QuickstartRun {
     this.child.kill(name);
   }
 
-  /** What it started and still requestSignals, itself included. */
+  /** What it started and still lives, itself included. */
   processes(): readonly MarkedProcess[] {
     return markedProcesses(this.mark);
   }
 
-  /** Resolves when nothing that it started requestSignals. */
+  /** Resolves when nothing that it started lives. */
   async untilGone(): Promise<void> {
     await until('every process has ended', () => this.processes().length === 0);
   }

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@causeway/resources';
+import { globalIdentity, type JsonObject } from '@causeway/resources';
 import type { SeedResource } from './rest-fixture';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): SeedResource => ({
-  id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name },
+  id: globalIdentity('Zone', name),
   spec,
   ...(status ? { status } : {}),
 });
@@ -53,7 +53,7 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
-      ...['rules', 'conditions', 'claims', 'stores', 'requestSignals', 'rejections', 'lost', 'quarantine'],
+      ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('GET /_doctor', () => {
     ]);
     expect(said('claims')).toEqual([expect.stringContaining('causeway zones reset-epoch east')]);
     expect(said('stores')).toEqual([expect.stringContaining('causeway zones adopt east s2')]);
-    expect(said('requestSignals')).toEqual([expect.stringContaining('causeway zones confirm east')]);
+    expect(said('incarnations')).toEqual([expect.stringContaining('causeway zones confirm east')]);
     expect(said('rejections')).toEqual([expect.stringContaining('redis-x.default is rejected: quarantined')]);
     expect(said('lost')).toEqual([expect.stringContaining('policy keep')]);
     expect(said('quarantine')).toEqual([

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Admission } from '@causeway/admission';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
@@ -15,7 +15,7 @@ export class AdmissionModule {
     const useFactory = (
       { cp, registry, clock, settings }: ControlPlaneCore,
       backend: PostgresBackend,
-      index: ResourceIndex,
+      index: IndexReader,
     ) =>
       new Admission({
         registry,

@@ -1,14 +1,14 @@
 import type { Metric, MetricValue } from '@causeway/telemetry';
-import type { WatchMetrics } from '@causeway/rest';
+import type { WatchMetrics } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { LeaderService } from './leader.module';
 
 /** What the metrics of every control plane are read from. */
 export interface MetricSources {
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly backend: PostgresBackend;
   readonly leader: LeaderService;
 }

@@ -3,7 +3,7 @@ import type { Admission } from '@causeway/admission';
 import { HostnameExplainer } from '@causeway/controllers';
 import type { JsonObject } from '@causeway/resources';
 import type { RestDependencies, RestLimits } from '@causeway/rest';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { ADMISSION } from './admission.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
@@ -18,7 +18,7 @@ export class SharedRestDependencies implements OnApplicationShutdown {
   constructor(
     @Inject(CORE) private readonly core: ControlPlaneCore,
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
-    @Inject(INDEX) private readonly index: ResourceIndex,
+    @Inject(INDEX) private readonly index: IndexReader,
     @Inject(ADMISSION) private readonly admission: Admission,
   ) {
     this.explainer = new HostnameExplainer(index, core.cp);

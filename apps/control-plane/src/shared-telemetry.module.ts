@@ -1,5 +1,5 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { TelemetryOptions } from '@causeway/telemetry';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
@@ -13,7 +13,7 @@ export class SharedTelemetry {
   constructor(
     @Inject(CORE) private readonly core: ControlPlaneCore,
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
-    @Inject(INDEX) private readonly index: ResourceIndex,
+    @Inject(INDEX) private readonly index: IndexReader,
     @Inject(LeaderService) private readonly leader: LeaderService,
   ) {}
 

@@ -1,6 +1,6 @@
 import { applyDefaults } from '@causeway/admission';
 import { errorText, type LeaderTerm } from '@causeway/runtime';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
 
@@ -26,7 +26,7 @@ export async function maintainStore(core: ControlPlaneCore, backend: PostgresBac
 /** What is looked at for the defaults. */
 interface DefaultsSource {
   readonly store: Pick<ResourceStore, 'notes'>;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   /** Aborts when the program is to end: it looks no more then. */
   readonly shutdown: AbortSignal;
 }

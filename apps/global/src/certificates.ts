@@ -1,13 +1,8 @@
+import { hostname, networkInterfaces } from 'node:os';
 import { exitWithProblems } from '@causeway/control-plane';
-import {
-  FileCertificates,
-  SelfIssuedCertificates,
-  serverNames,
-  type CertificateFiles,
-  type SelfIssuedCertificateOptions,
-  type ServerCertificates,
-} from '@causeway/kds';
+import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/access';
 import type { GlobalSettings } from './config';
+import { FileCertificates, type CertificateFiles } from './file-certificates';
 
 /** Where the certificate that zones see comes from. */
 export type CertificateSource =
@@ -36,7 +31,7 @@ export function certificateSource(settings: GlobalSettings): CertificateSource {
 /** Opens it; undefined where TLS is off. Rejects where files do not fit together, and while the store is away. */
 export async function openCertificates(
   source: CertificateSource,
-  options: Omit<SelfIssuedCertificateOptions, 'names'>,
+  options: Omit<Parameters<typeof SelfIssuedCertificates.open>[0], 'names'>,
 ): Promise<ServerCertificates | undefined> {
   switch (source.type) {
     case 'off':
@@ -46,4 +41,13 @@ export async function openCertificates(
     case 'own':
       return SelfIssuedCertificates.open({ ...options, names: () => serverNames(source.names) });
   }
+}
+
+/** Every name and address that zones may know this machine by, and those that were configured besides, sorted. */
+export function serverNames(configured: readonly string[]): readonly string[] {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .map(({ address }) => address)
+    .filter((address) => !address.includes('%'));
+  return [...new Set([...configured, hostname(), 'localhost', '127.0.0.1', '::1', ...addresses])].sort();
 }

@@ -1,11 +1,11 @@
 import { VERSION, type ControlPlaneCore } from '@causeway/control-plane';
 import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 import type { ZoneSecurity } from './zone-security.module';
 
-type Sources = [backend: PostgresBackend, index: ResourceIndex, security: ZoneSecurity];
+type Sources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity];
 
 /** How the global serves zones, from its settings. */
 export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: Sources) => KdsGlobalOptions {

@@ -1,14 +1,14 @@
 import { maintainStore, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
 import { ConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 
 /** What the global's leader does for a term: defaults, maintenance of the store, lost and deleted zones, conditions. */
 export function leaderTermFactory(
   core: ControlPlaneCore<GlobalSettings>,
-): (backend: PostgresBackend, index: ResourceIndex) => LeaderTermFactory {
+): (backend: PostgresBackend, index: IndexReader) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
   return (backend, index) => (term) => {

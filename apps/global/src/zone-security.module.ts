@@ -1,15 +1,10 @@
 import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
-import {
-  createZoneTokenService,
-  noAuthentication,
-  type ServerCertificates,
-  type ZoneAuthenticator,
-  type ZoneTokenService,
-} from '@causeway/kds';
+import { createZoneTokenService, type ServerCertificates, type ZoneTokenService } from '@causeway/access';
+import { noAuthentication, type ZoneAuthenticator } from '@causeway/kds';
+import type { ZoneAccess } from '@causeway/queries';
 import type { Identity } from '@causeway/resources';
-import type { ZoneAccess } from '@causeway/rest';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
@@ -17,7 +12,7 @@ import type { GlobalSettings } from './config';
 /** What security is made of. */
 interface SecurityOptions extends ControlPlaneCore<GlobalSettings> {
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly source: CertificateSource;
 }
 
@@ -107,7 +102,7 @@ export class ZoneSecurityModule {
         {
           provide: ZoneSecurity,
           inject: [POSTGRES_BACKEND, INDEX],
-          useFactory: ({ store }: PostgresBackend, index: ResourceIndex) =>
+          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
             new ZoneSecurity({ ...core, store, index, source }),
         },
       ],

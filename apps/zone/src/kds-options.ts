@@ -1,11 +1,11 @@
 import { VERSION, type ControlPlaneCore, type StoreBinding } from '@causeway/control-plane';
 import type { KdsZoneOptions } from '@causeway/kds';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 
-type Sources = [backend: PostgresBackend, index: ResourceIndex, binding: StoreBinding];
+type Sources = [backend: PostgresBackend, index: IndexReader, binding: StoreBinding];
 
 /** How the zone speaks with its global, from its settings; nothing to speak with where `global` is undefined. */
 export function kdsOptions(

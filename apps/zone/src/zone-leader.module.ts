@@ -25,7 +25,7 @@ import {
 } from '@causeway/kds';
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { PendingIncarnation } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
@@ -35,7 +35,7 @@ import type { ZoneSettings } from './config';
 interface ZoneLeaderOptions {
   readonly core: ControlPlaneCore<ZoneSettings>;
   readonly backend: PostgresBackend;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly createSync: ZoneSyncFactory;
 }
 
@@ -132,7 +132,7 @@ export class ZoneLeaderModule {
         {
           provide: ZoneLeader,
           inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY],
-          useFactory: (backend: PostgresBackend, index: ResourceIndex, createSync: ZoneSyncFactory) =>
+          useFactory: (backend: PostgresBackend, index: IndexReader, createSync: ZoneSyncFactory) =>
             new ZoneLeader({ core, backend, index, createSync }),
         },
       ],

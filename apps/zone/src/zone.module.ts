@@ -17,7 +17,7 @@ import {
 } from '@causeway/control-plane';
 import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { ZoneSettings } from './config';
@@ -58,7 +58,7 @@ export class ZoneModule {
     const dns = DnsModule.forRootAsync({
       imports: state,
       inject: [INDEX],
-      useFactory: (held: ResourceIndex): DnsModuleOptions => ({
+      useFactory: (held: IndexReader): DnsModuleOptions => ({
         server: { ...core, index: held, zone: core.settings.CAUSEWAY_ZONE_NAME, config },
         addresses: core.settings.CAUSEWAY_DNS_BIND_ADDRESS,
         port: core.settings.CAUSEWAY_DNS_PORT,

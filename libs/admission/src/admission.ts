@@ -12,7 +12,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { ChangeResult, ResourceIndex, ResourceStore } from '@causeway/store';
+import type { ChangeResult, IndexReader, ResourceStore } from '@causeway/store';
 import { decodeDocument } from './document/decode-document';
 import type { DecodedDocument, Target } from './document/document';
 import { checkPrecondition, etagOf } from './etag';
@@ -38,7 +38,7 @@ import { managedByWarnings } from './takeover';
 export interface AdmissionParts {
   readonly registry: Registry;
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
   /** An operator token is configured: kinds with writer `operator` need it. */

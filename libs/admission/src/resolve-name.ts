@@ -10,7 +10,7 @@ import {
   type Kind,
   type Resource,
 } from '@causeway/resources';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 
 /** How users name one resource: by address of REST, by words of the CLI. */
 export interface NameQuery {
@@ -41,14 +41,14 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
  * wire. Throws NotFound; its message lists the zones that have the plain name, so that an answer never depends on how
  * many others exist.
  */
-export function resolveName(index: ResourceIndex, cp: ControlPlane, query: NameQuery): Resource {
+export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery): Resource {
   const found = index.get(identityNamed(query, cp)) ?? resolveWireName(index, query);
   if (!found) throw notFound(index, cp, query);
   return found;
 }
 
 /** The resource whose name on the KDS wire is `query.name`, if any (kds.md §4.1). */
-export function resolveWireName(index: ResourceIndex, query: NameQuery): Resource | undefined {
+export function resolveWireName(index: IndexReader, query: NameQuery): Resource | undefined {
   if (!/-[bcdfghjklmnpqrstvwxz2456789]{16}$/.test(query.name)) return undefined;
   const prefix = query.name.slice(0, -17);
   for (const resource of index.ofKind(query.kind.name)) {
@@ -60,7 +60,7 @@ export function resolveWireName(index: ResourceIndex, query: NameQuery): Resourc
 }
 
 /** What to say of a name that means nothing here, with the places that have it. */
-export function notFound(index: ResourceIndex, cp: ControlPlane, query: NameQuery): NotFound {
+export function notFound(index: IndexReader, cp: ControlPlane, query: NameQuery): NotFound {
   const id = identityNamed(query, cp);
   const sought = `${describeIdentity(id)}${id.mesh === '' ? '' : ` of mesh ${id.mesh}`}`;
   const elsewhere = [...index.ofKind(id.kind)].filter((r) => r.id.name === id.name && r.id.mesh === id.mesh);

@@ -1,11 +1,11 @@
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import type { StorePoint } from '@causeway/resources';
 
 /**
  * Resolves when the index is of this life and has taken in this revision: what it then lacks does not exist
  * (design.md §5 Absence is not deletion). Rejects when the signal aborts first.
  */
-export async function caughtUp(index: ResourceIndex, point: StorePoint, signal: AbortSignal): Promise<void> {
+export async function caughtUp(index: IndexReader, point: StorePoint, signal: AbortSignal): Promise<void> {
   if (isAt(index, point)) return;
   await new Promise<void>((resolve, reject) => {
     const finish = (settle: () => void): void => {
@@ -22,7 +22,7 @@ export async function caughtUp(index: ResourceIndex, point: StorePoint, signal: 
   });
 }
 
-function isAt(index: ResourceIndex, point: StorePoint): boolean {
+function isAt(index: IndexReader, point: StorePoint): boolean {
   const current = index.point;
   return current !== undefined && current.incarnation === point.incarnation && current.revision >= point.revision;
 }

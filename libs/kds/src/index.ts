@@ -49,7 +49,7 @@ export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFac
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export type { GlobalSyncOptions } from './global/global-sync-options';
-export { DEFAULT_ATTEMPTS, type AttemptRates } from './global/attempt-limits';
+export { DEFAULT_ATTEMPTS, type AttemptRates } from './global/connection-limits';
 export {
   noAuthentication,
   type ZoneAuthentication,
@@ -58,24 +58,16 @@ export {
 } from './global/zone-authenticator';
 export { createZoneSync, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';
-export { sessionInsight } from './zone/session-insight';
+export { sessionInsight } from './zone/zone-sync';
 export type { ZoneTransport } from './zone/zone-transport';
 export type { IncomingStream } from './global/stream-handler';
 export type { EndReason, ListenedStream, PeerStream, StreamListener } from './session/peer-stream';
-export { createZoneTokenService, type ZoneTokenService } from './auth/create-zone-tokens';
-export { Unauthenticated } from './auth/unauthenticated';
-export { type IssuedZoneToken, type ZoneTokenRequest, type ZoneTokenIssuer } from './auth/zone-tokens';
-export { FileCertificates, type CertificateFiles } from './tls/file-certificates';
-export { SelfIssuedCertificates, type SelfIssuedCertificateOptions } from './tls/own-certificates';
-export { tlsServerCredentials } from './tls/server-credentials';
-export type { ServerCertificates } from './tls/server-certificates';
-export { serverNames } from './tls/server-names';
-export { globalCredentials, type GlobalTrust } from './tls/zone-credentials';
 export { healthOf, lagOf, type Health, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
-export type { Adoption } from './global/refused-stores';
+export type { Adoption } from './global/zones/zone-incidents';
 export {
   createZoneLifecycleLoop,
   type ZoneLifecycleLoop,
   type ZoneLifecycleOptions,
-} from './global/zone-lifecycle-loop';
+} from './global/zones/zone-lifecycle-loop';
+export { globalCredentials, tlsServerCredentials, type GlobalTrust } from './auth/credentials';

@@ -5,10 +5,10 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import type { ServerCertificates } from '@causeway/access';
+import { tlsServerCredentials } from './auth/credentials';
 import { createGlobalSync, type GlobalSync } from './global/global-sync';
 import type { GlobalSyncOptions } from './global/global-sync-options';
-import type { ServerCertificates } from './tls/server-certificates';
-import { tlsServerCredentials } from './tls/server-credentials';
 
 /** The `GlobalSync` of this replica. */
 export const GLOBAL_SYNC = Symbol('GlobalSync');

@@ -1,11 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
+import type { WatchMetrics } from '@causeway/queries';
 import type { RestDependencies } from './rest-dependencies';
 import type { RegisteredRoute } from './http/route-table';
 import { restAdapter } from './http/rest-adapter';
 import { createRestServices, type RestServices } from './rest-services';
-import type { WatchMetrics } from './watch/watches';
 import { RestModule } from './rest.module';
 
 /** A REST server that is built and not yet listening. */
@@ -34,7 +34,7 @@ export async function createRestServer(deps: RestDependencies): Promise<RestServ
   return {
     listen: (host, port) => listen(app, host, port),
     close: () => close(app, parts),
-    watches: () => parts.watches.metrics(),
+    watches: () => parts.queries.watches.metrics(),
     routes: () => parts.routes.list(),
     inject: (request) => app.inject(request),
   };

@@ -8,7 +8,17 @@ import { ResourceController } from './controllers/resource.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { ProblemFilter } from './http/problem.filter';
-import { DOCTOR, FACTS, INSPECTIONS, OPENAPI, READS, SYNC_ANSWERS, WATCHES, WRITES, ZONE_ANSWERS } from './tokens';
+import {
+  EVENT_ENCODER,
+  FACTS,
+  INSPECTIONS,
+  OPENAPI,
+  READS,
+  SYNC_ANSWERS,
+  WATCHES,
+  WRITES,
+  ZONE_ANSWERS,
+} from './tokens';
 import type { RestServices } from './rest-services';
 
 /** In the order in which routes are looked for: those of kinds last. */
@@ -40,11 +50,11 @@ function providersOf(parts: RestServices): Provider[] {
     { provide: READS, useFactory: () => parts.reads },
     { provide: WRITES, useFactory: () => parts.writes },
     { provide: WATCHES, useFactory: () => parts.watches },
-    { provide: FACTS, useFactory: () => parts.facts },
+    { provide: EVENT_ENCODER, useFactory: () => parts.encoder },
+    { provide: FACTS, useFactory: () => parts.server },
     { provide: INSPECTIONS, useFactory: () => parts.inspections },
-    { provide: ZONE_ANSWERS, useFactory: () => parts.zoneAnswers },
-    { provide: SYNC_ANSWERS, useFactory: () => parts.syncAnswers },
-    { provide: DOCTOR, useFactory: () => parts.doctor },
+    { provide: ZONE_ANSWERS, useFactory: () => parts.zoneTokens },
+    { provide: SYNC_ANSWERS, useFactory: () => parts.syncDecisions },
     { provide: OPENAPI, useFactory: () => parts.openApi },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.logger) },
   ];

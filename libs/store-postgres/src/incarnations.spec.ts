@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import { freshId, put, WatchReader, write } from '../../store/src/conformance';
 import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
 
-describe('requestSignals of a store (design.md §2.7)', () => {
+describe('lives of a store (design.md §2.7)', () => {
   let database: TestDatabase;
   const open: PostgresBackend[] = [];
 
@@ -69,7 +69,7 @@ describe('requestSignals of a store (design.md §2.7)', () => {
     expect(head.incarnation).not.toBe(old.incarnation);
     expect(head.revision).toBeGreaterThan(old.revision);
     expect((await restored.store.get(id))?.origin.incarnation).toBe(head.incarnation);
-    await expect(new WatchReader(restored.store, old).next()).rejects.toThrow('new life');
+    await expect(new WatchReader(restored.store, old).next()).rejects.toThrow('new incarnation');
     await restored.close();
     const again = await start({ url: copy.url });
     expect((await again.store.head()).incarnation).toBe(head.incarnation);

@@ -10,7 +10,7 @@ export interface IndexChange {
   readonly after: Resource | undefined;
 }
 
-/** Told to listeners after the index has taken a batch in. */
+/** What listeners are called with after the index has applied a batch. */
 export interface IndexEvent {
   readonly point: StorePoint;
   /** A new snapshot was loaded: everything derived must be derived anew; `changes` is empty. */
@@ -20,11 +20,42 @@ export interface IndexEvent {
 
 export type IndexListener = (event: IndexEvent) => void;
 
-/**
- * What a store holds, in memory, by identity, kind and mesh, and label. Fed by `load` and `apply` (see `followStore`);
- * readers never wait and never see half a batch. Listeners run synchronously, must not throw and must be quick.
- */
-export class ResourceIndex {
+/** A store's state in memory, for whoever reads it: reads never wait and never see half a batch. */
+export interface IndexReader {
+  /** How far the index is; undefined before the first load. */
+  readonly point: StorePoint | undefined;
+  /** The index has forgotten the deletions up to this revision. */
+  readonly floor: number;
+  /** Number of living resources. */
+  readonly size: number;
+  get(id: Identity): Resource | undefined;
+  byIdentityKey(key: string): Resource | undefined;
+  /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
+  ofKind(kind: string): Iterable<Resource>;
+  countOf(kind: string): number;
+  /**
+   * The resources of a kind whose label `key`, as selectors see it, is `value`; in no meaningful order. The first
+   * question about a label indexes it for its kind; later answers cost as much as they hold.
+   */
+  withLabel(kind: string, key: string, value: string): Iterable<Resource>;
+  /** Tombstones of deleted resources, with the addresses they freed. */
+  tombstones(): Iterable<Tombstone>;
+  tombstone(id: Identity): Tombstone | undefined;
+  /**
+   * Calls `listener` after each change until the returned function is called. Listeners run synchronously, must not
+   * throw and must be quick.
+   */
+  subscribe(listener: IndexListener): () => void;
+  /**
+   * Resolves when the index has reached a revision of its incarnation, or a point in the point's incarnation: what the
+   * index then lacks does not exist (docs/design.md §5 Absence is not deletion). Rejects with the signal's reason when
+   * the signal aborts first.
+   */
+  reached(target: number | StorePoint, signal?: AbortSignal): Promise<void>;
+}
+
+/** The index itself: `load` and `apply` write to it (see `followStore`), everybody else takes it as an `IndexReader`. */
+export class ResourceIndex implements IndexReader {
   private readonly byKey = new Map<string, Resource>();
   private readonly byKind = new Map<string, Map<string, Resource>>();
   private readonly byLabel = new Map<string, LabelIndex>();
@@ -34,12 +65,10 @@ export class ResourceIndex {
   private readonly waiting = new Set<{ readonly target: number | StorePoint; readonly resolve: () => void }>();
   private current: StorePoint | undefined;
 
-  /** How far the index is; undefined before the first load. */
   get point(): StorePoint | undefined {
     return this.current;
   }
 
-  /** Deletions up to this revision are forgotten here. */
   get floor(): number {
     return this.forgotten;
   }
@@ -56,7 +85,6 @@ export class ResourceIndex {
     return this.byKey.get(key);
   }
 
-  /** All of a kind, in no order that means something; copy before writing to the store. */
   ofKind(kind: string): Iterable<Resource> {
     return this.byKind.get(kind)?.values() ?? [];
   }
@@ -65,17 +93,12 @@ export class ResourceIndex {
     return this.byKind.get(kind)?.size ?? 0;
   }
 
-  /**
-   * Those of a kind whose label `key`, as selectors see it, is `value`; in no order. The first question about a label
-   * indexes it for its kind; from then on an answer costs what it holds.
-   */
   withLabel(kind: string, key: string, value: string): Iterable<Resource> {
     let labels = this.byLabel.get(kind);
     if (!labels) this.byLabel.set(kind, (labels = new LabelIndex()));
     return labels.with(key, value, this.byKind.get(kind) ?? new Map<string, Resource>());
   }
 
-  /** What is left of deleted resources, with the addresses they freed. */
   tombstones(): Iterable<Tombstone> {
     return this.deletedByKey.values();
   }
@@ -92,11 +115,11 @@ export class ResourceIndex {
     this.deletedByKey.clear();
     this.forgotten = 0;
     for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
-    for (const stone of snapshot.tombstones) this.deletedByKey.set(identityKey(stone.id), stone);
+    for (const tombstone of snapshot.tombstones) this.deletedByKey.set(identityKey(tombstone.id), tombstone);
     this.moveTo(snapshot.point, true, []);
   }
 
-  /** Takes in the next batch of the watch. */
+  /** Applies the next batch of the watch. */
   apply(batch: ChangeBatch): void {
     if (!this.current) throw new Error('an index takes changes only after it was loaded');
     const changes = batch.changes.map((change): IndexChange => {
@@ -116,16 +139,11 @@ export class ResourceIndex {
     this.moveTo({ incarnation: this.current.incarnation, revision: batch.revision }, false, changes);
   }
 
-  /** Calls `listener` after each change until the returned function is called. */
   subscribe(listener: IndexListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /**
-   * Resolves when the index has taken in a revision of its incarnation, or a point with the point's incarnation;
-   * rejects with the signal's reason when that aborts first.
-   */
   async reached(target: number | StorePoint, signal?: AbortSignal): Promise<void> {
     if (isReached(target, this.current)) return;
     await new Promise<void>((resolve, reject) => {
@@ -161,7 +179,7 @@ export class ResourceIndex {
     this.byKind.get(kind)?.delete(key);
   }
 
-  /** The store has forgotten tombstones up to `floor`: so must who runs for weeks. */
+  /** The store has forgotten tombstones up to `floor`; an index that runs for weeks must forget them too. */
   private forgetTombstones(floor: number): void {
     if (floor <= this.forgotten) return;
     this.forgotten = floor;

@@ -29,11 +29,11 @@ export class AddressCheck {
     const moved = changes.flatMap(({ key, before, after }) => {
       const [from, to] = [shownAddress(before), shownAddress(after)];
       if (to !== undefined && after.vip !== to) this.say('I1', `${key} shows ${to} and holds ${after.vip ?? 'none'}`);
-      return from === to ? [] : [{ key, from, to, requestSignals: after.deletedAt === undefined }];
+      return from === to ? [] : [{ key, from, to, lives: after.deletedAt === undefined }];
     });
-    for (const { key, from, to, requestSignals } of moved) {
+    for (const { key, from, to, lives } of moved) {
       if (from === undefined) continue;
-      if (requestSignals) this.say('I2', `living ${key} lost ${from}${to === undefined ? '' : ` for ${to}`}`);
+      if (lives) this.say('I2', `living ${key} lost ${from}${to === undefined ? '' : ` for ${to}`}`);
       if (this.holders.get(from) === key) this.holders.delete(from);
       this.freed.set(from, { key, at: this.disk.clock.now() });
     }

@@ -14,7 +14,7 @@ export interface Version {
 /** Where a copy says it is from. */
 export type Origin = Pick<Row['origin'], 'incarnation' | 'revision'>;
 
-/** The requestSignals of one store, and when the last began by a restore. */
+/** The lives of one store, and when the last began by a restore. */
 interface Lives {
   readonly names: string[];
   restoredAt: number | undefined;
@@ -31,7 +31,7 @@ export class History {
   private readonly missingMeshes = new Spells();
   /** Names of the Zones and Meshes that ever were, by kind. */
   private readonly owners = { Zone: new Set<string>(), Mesh: new Set<string>() };
-  private readonly requestSignals = new Map<string, Lives>();
+  private readonly lives = new Map<string, Lives>();
 
   constructor(private readonly timeline: Timeline) {}
 
@@ -49,7 +49,7 @@ export class History {
   /** A store was set back and began a new life: what it has now is all that it ever had in it. */
   restored(disk: WatchedDisk): void {
     const { names } = this.livesOf(disk.name);
-    this.requestSignals.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });
+    this.lives.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });
     for (const [key, row] of disk.rows) {
       if (row.deletedAt === undefined && isOrigin(disk.name, row)) this.takeVersion(disk, key, row);
     }
@@ -117,13 +117,13 @@ export class History {
   }
 
   private livesOf(name: string): Lives {
-    return this.requestSignals.get(name) ?? this.firstLife(name);
+    return this.lives.get(name) ?? this.firstLife(name);
   }
 
   private firstLife(name: string): Lives {
-    const requestSignals = { names: [], restoredAt: undefined };
-    this.requestSignals.set(name, requestSignals);
-    return requestSignals;
+    const lives = { names: [], restoredAt: undefined };
+    this.lives.set(name, lives);
+    return lives;
   }
 }
 

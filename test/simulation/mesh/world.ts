@@ -72,7 +72,7 @@ export class World {
   private readonly around: Surroundings;
   /** When leaders of the global began to lead, by epoch. */
   private readonly termsBegan = new Map<number, number>();
-  private requestSignals = 0;
+  private lives = 0;
   private ids = 0;
   private digest = 0;
   /** Whether all steps were taken. */
@@ -294,7 +294,7 @@ export class World {
   }
 
   private start(plane: Plane, at: number): void {
-    const name = `${plane.disk.name}-${at}.${this.requestSignals++}`;
+    const name = `${plane.disk.name}-${at}.${this.lives++}`;
     plane.replicas[at] = new SimReplica(plane.cp, plane.disk, name, this.around);
   }
 

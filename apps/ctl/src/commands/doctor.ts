@@ -13,7 +13,7 @@ const TITLES: Readonly<Record<string, string>> = {
   conditions: 'resources whose conditions say that something is wrong',
   claims: 'zones that claim what cannot be so',
   stores: 'stores that are refused under the name of a zone',
-  requestSignals: 'zones that began a new life',
+  incarnations: 'zones that began a new incarnation',
   rejections: 'what stands rejected',
   lost: 'zones that are lost',
   quarantine: 'what is quarantined',

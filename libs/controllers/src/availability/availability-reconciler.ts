@@ -1,7 +1,7 @@
 import { compareText, identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import { Dataplane, MeshService } from '@causeway/kinds';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import { AttributeIndex, type SelectorTerm } from '../matching/attribute-index';
 import {
   dataplaneValues,
@@ -29,11 +29,11 @@ export class AvailabilityReconciler implements ControlLoop {
   private readonly dataplanes = new AttributeIndex(dataplaneValues);
   private readonly services = new SelectorIndex();
   private readonly gathering = new SlicedWork();
-  private index: ResourceIndex | undefined;
+  private index: IndexReader | undefined;
 
   constructor(private readonly zone: string) {}
 
-  reset(index: ResourceIndex): void {
+  reset(index: IndexReader): void {
     this.index = index;
     this.stale.clear();
     this.dataplanes.clear();
@@ -59,7 +59,7 @@ export class AvailabilityReconciler implements ControlLoop {
   }
 
   /** One row a step; nothing is counted before all are in. */
-  private *gather(index: ResourceIndex): Generator<unknown> {
+  private *gather(index: IndexReader): Generator<unknown> {
     for (const service of index.ofKind('MeshService')) {
       if (service.id.zone === this.zone) {
         yield* this.dataplanes.ensureStepwise(termsOf(service), () => this.allDataplanes());

@@ -1,5 +1,6 @@
 import {
   compareText,
+  globalIdentity,
   identityKey,
   jsonEqual,
   type ControlPlane,
@@ -8,7 +9,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, ResourceIndex } from '@causeway/store';
+import type { Change, IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { lostStateOf, type LostState } from '@causeway/sync';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { planBatch, WorkQueue } from '../reconcile/work-queue';
@@ -37,7 +38,7 @@ export class ConditionsReconciler implements ControlLoop {
   private readonly gathering = new SlicedWork();
   /** What is being gathered. */
   private wanted: ((id: Identity) => boolean)[] = [];
-  private index: ResourceIndex | undefined;
+  private index: IndexReader | undefined;
 
   constructor(private readonly config: ConditionsConfig) {
     this.inputs = {
@@ -48,7 +49,7 @@ export class ConditionsReconciler implements ControlLoop {
     };
   }
 
-  reset(index: ResourceIndex): void {
+  reset(index: IndexReader): void {
     this.index = index;
     this.stale.clear();
     this.wanted = [];
@@ -126,5 +127,5 @@ function sameLoss(before: Resource | undefined, after: Resource | undefined): bo
 }
 
 function globalId(kind: string, name: string): Identity {
-  return { kind, mesh: '', zone: '', namespace: '', name };
+  return globalIdentity(kind, name);
 }

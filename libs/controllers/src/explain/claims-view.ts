@@ -1,6 +1,6 @@
 import { ClaimTable } from '@causeway/naming';
 import { inSlices, SingleFlight } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { fillClaims, applyToClaims, type ZoneControlPlane } from '../hostname/zone-claims';
 
 /**
@@ -16,7 +16,7 @@ export class ClaimsView {
   private closed = false;
 
   constructor(
-    private readonly index: ResourceIndex,
+    private readonly index: IndexReader,
     private readonly cp: ZoneControlPlane,
   ) {}
 

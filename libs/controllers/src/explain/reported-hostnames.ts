@@ -7,7 +7,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { inSlices, sortedPage, type SortedPage } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { NAMED_KINDS } from '../hostname/zone-claims';
 import type { ExplainedClaim } from './explained-claim';
 import {
@@ -26,7 +26,7 @@ type ZoneHostnameRef = HostnameRef & { readonly zone: string };
  * since zones do not report on copies (design.md §4, §5). Available first, then by service.
  */
 export async function explainReported(
-  index: ResourceIndex,
+  index: IndexReader,
   { mesh, zone, ...question }: ZoneHostnameRef,
   signal: AbortSignal,
 ): Promise<HostnameExplanation> {
@@ -48,7 +48,7 @@ export async function explainReported(
  * An entry has no winner, since each zone decides for itself. Holds the event loop for no longer than a slice.
  */
 export async function listReported(
-  index: ResourceIndex,
+  index: IndexReader,
   mesh: string,
   { containing = '', ...part }: HostnamePage,
   signal: AbortSignal,
@@ -81,7 +81,7 @@ function compareReported(a: ExplainedClaim, b: ExplainedClaim): number {
 }
 
 /** The claims of each service that is looked at: most often none. */
-function* reportedClaims(index: ResourceIndex, { zone, mesh, hostname }: ZoneHostnameRef): Generator<ExplainedClaim[]> {
+function* reportedClaims(index: IndexReader, { zone, mesh, hostname }: ZoneHostnameRef): Generator<ExplainedClaim[]> {
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {
       const isAsked = service.id.zone === zone && service.id.mesh === mesh;

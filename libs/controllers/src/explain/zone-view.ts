@@ -1,7 +1,7 @@
 import { parseGenerator, ClaimTable } from '@causeway/naming';
 import { isJsonObject, Label, type Resource } from '@causeway/resources';
 import { inSlices } from '@causeway/runtime';
-import type { ResourceIndex } from '@causeway/store';
+import type { IndexReader } from '@causeway/store';
 import { NAMED_KINDS } from '../hostname/zone-claims';
 
 /**
@@ -9,14 +9,14 @@ import { NAMED_KINDS } from '../hostname/zone-claims';
  * made itself, what the global made, and the MeshServices of all other enabled zones. Export rules and lost zones are
  * not looked at. Costs a pass over everything, which ends when `signal` aborts; for dry runs.
  */
-export async function claimsOfZone(index: ResourceIndex, zone: string, signal: AbortSignal): Promise<ClaimTable> {
+export async function claimsOfZone(index: IndexReader, zone: string, signal: AbortSignal): Promise<ClaimTable> {
   const table = new ClaimTable(zone);
   await inSlices(fill(table, index, zone), signal);
   table.discardChanged();
   return table;
 }
 
-function* fill(table: ClaimTable, index: ResourceIndex, zone: string): Generator<unknown> {
+function* fill(table: ClaimTable, index: IndexReader, zone: string): Generator<unknown> {
   const disabled = disabledZones(index);
   for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
   for (const generator of index.ofKind('HostnameGenerator')) {
@@ -38,7 +38,7 @@ function belongsTo({ id }: Resource, zone: string): boolean {
   return id.zone === zone || id.zone === '';
 }
 
-function disabledZones(index: ResourceIndex): ReadonlySet<string> {
+function disabledZones(index: IndexReader): ReadonlySet<string> {
   const zones = [...index.ofKind('Zone')];
   return new Set(zones.filter(({ spec }) => isJsonObject(spec) && spec['enabled'] === false).map(({ id }) => id.name));
 }

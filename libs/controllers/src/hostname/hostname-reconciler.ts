@@ -1,7 +1,7 @@
 import { ClaimTable, type ServiceAddress } from '@causeway/naming';
 import { SLICE, SlicedWork } from '@causeway/runtime';
 import { describeIdentity, identityKey, jsonEqual, parseIdentityKey, type Resource } from '@causeway/resources';
-import type { Change, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { PendingReleases } from './pending-releases';
 import { availableNames, statusAddresses } from './status-addresses';
@@ -18,7 +18,7 @@ const BATCH = 500;
 export class HostnameReconciler implements ControlLoop {
   readonly name = 'hostname';
   private readonly filling = new SlicedWork();
-  private index: ResourceIndex | undefined;
+  private index: IndexReader | undefined;
   private claims: ClaimTable;
   /** Rows to look at again. */
   private stale = new Set<string>();
@@ -30,7 +30,7 @@ export class HostnameReconciler implements ControlLoop {
     this.claims = new ClaimTable(cp.zone);
   }
 
-  reset(index: ResourceIndex): void {
+  reset(index: IndexReader): void {
     this.index = index;
     this.claims = new ClaimTable(this.cp.zone);
     this.stale = new Set();
@@ -62,7 +62,7 @@ export class HostnameReconciler implements ControlLoop {
   }
 
   /** Every row is looked at once all are in: who has been touched meanwhile is among them. */
-  private *fill(index: ResourceIndex): Generator<unknown> {
+  private *fill(index: IndexReader): Generator<unknown> {
     for (const { id } of fillClaims(this.claims, index, this.cp)) {
       if (NAMED_KINDS.includes(id.kind)) this.stale.add(identityKey(id));
       yield;
@@ -71,7 +71,7 @@ export class HostnameReconciler implements ControlLoop {
   }
 
   /** Looks at a bounded number of rows; true when none is left. */
-  private compareStale(index: ResourceIndex): boolean {
+  private compareStale(index: IndexReader): boolean {
     let looks = 0;
     for (const key of this.stale) {
       if (looks++ === SLICE) return false;
@@ -81,7 +81,7 @@ export class HostnameReconciler implements ControlLoop {
     return true;
   }
 
-  private compareRow(key: string, index: ResourceIndex): void {
+  private compareRow(key: string, index: IndexReader): void {
     this.pending.forget(key);
     this.outdated.delete(key);
     const row = index.byIdentityKey(key);
@@ -98,7 +98,7 @@ export class HostnameReconciler implements ControlLoop {
     );
   }
 
-  private decide(index: ResourceIndex): Change[] {
+  private decide(index: IndexReader): Change[] {
     const changes: Change[] = [];
     const taken = new Set<string>();
     // Rows that give up a name go first: others wait for them.
@@ -114,7 +114,7 @@ export class HostnameReconciler implements ControlLoop {
     return changes;
   }
 
-  private decideRow(key: string, index: ResourceIndex): Change | undefined {
+  private decideRow(key: string, index: IndexReader): Change | undefined {
     const row = index.byIdentityKey(key);
     if (!row) return undefined;
     const wanted = this.claims.addressesOf(key);

@@ -1,6 +1,6 @@
 import { parseGenerator, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
 import { identityKey, isMadeHere, type ControlPlane, type Resource } from '@causeway/resources';
-import type { IndexChange, ResourceIndex } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import { unreachableReason } from './unreachable';
 
 /** The kinds that get hostnames. */
@@ -13,7 +13,7 @@ export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
  * Takes everything in `index` into `table`, one row a step; yields it. Changes of the index in between are given to
  * `applyToClaims` as ever: each row is met as it is then, and meeting it twice changes nothing.
  */
-export function* fillClaims(table: ClaimTable, index: ResourceIndex, cp: ZoneControlPlane): Generator<Resource> {
+export function* fillClaims(table: ClaimTable, index: IndexReader, cp: ZoneControlPlane): Generator<Resource> {
   // Rules before services: then each service makes its claims in one go.
   for (const kind of ['Mesh', 'HostnameGenerator', ...NAMED_KINDS]) {
     for (const resource of index.ofKind(kind)) {

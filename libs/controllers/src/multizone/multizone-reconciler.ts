@@ -1,6 +1,6 @@
-import { compareText, effectiveLabels, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
+import { compareText, effectiveLabel, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import { AttributeIndex, type SelectorTerm } from '../matching/attribute-index';
 import { SelectorIndex } from '../matching/selector-index';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
@@ -19,9 +19,9 @@ export class MultizoneReconciler implements ControlLoop {
   private readonly candidates = new AttributeIndex(labelValues);
   private readonly selectors = new SelectorIndex();
   private readonly gathering = new SlicedWork();
-  private index: ResourceIndex | undefined;
+  private index: IndexReader | undefined;
 
-  reset(index: ResourceIndex): void {
+  reset(index: IndexReader): void {
     this.index = index;
     this.stale.clear();
     this.candidates.clear();
@@ -49,7 +49,7 @@ export class MultizoneReconciler implements ControlLoop {
   }
 
   /** One row a step; nothing is matched before all are in. */
-  private *gather(index: ResourceIndex): Generator<unknown> {
+  private *gather(index: IndexReader): Generator<unknown> {
     for (const service of index.ofKind(MULTIZONE)) {
       yield* this.candidates.ensureStepwise(selectorTerms(service), () => this.allCandidates());
       yield this.observeSelector(identityKey(service.id));
@@ -99,6 +99,6 @@ function termsOf({ id }: Resource, wanted: Labels): readonly SelectorTerm[] {
 }
 
 function labelValues(candidate: Resource, key: string): readonly string[] {
-  const value = effectiveLabels(candidate)[key];
+  const value = effectiveLabel(candidate, key);
   return value === undefined ? [] : [`${candidate.id.mesh}/${value}`];
 }

@@ -1,4 +1,4 @@
-import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causeway/store';
 
 /** What a loop wants now. Without changes and notes it only says when to ask again. */
 export interface LoopPlan {
@@ -26,7 +26,7 @@ export interface ControlLoop {
    * Forgets everything derived: a term began, the index was reloaded, or a write's end is unknown. It is derived anew
    * by the plans that follow, a slice each, and nothing is decided before that is done.
    */
-  reset(index: ResourceIndex): void;
+  reset(index: IndexReader): void;
   /** Marks what may be stale; no I/O, no rules. Called after the index has taken the event in. */
   observe(event: IndexEvent): void;
   /** Decides for what is stale, a bounded batch a call. `elapsed` is a clock in ms that never jumps. */

@@ -1,5 +1,5 @@
 import { identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
-import type { Change, ChangeResult, Note, PatchChange, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, ChangeResult, Note, PatchChange, IndexReader, WriteResult } from '@causeway/store';
 import type { LoopPlan } from './control-loop';
 
 /**
@@ -20,7 +20,7 @@ export interface PlanResult extends WriteResult {
 }
 
 /** Joins plans in the order of their loops. `index` is what they were made of. */
-export function joinPlans(plans: readonly LoopPlan[], index: ResourceIndex): JointWrite {
+export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): JointWrite {
   const changes: Change[] = [];
   const places = new Map<string, number>();
   const placesOf = plans.map((plan) =>
@@ -51,7 +51,7 @@ export function joinPlans(plans: readonly LoopPlan[], index: ResourceIndex): Joi
 const DEFERRED: ChangeResult = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
 
 /** Both changes as one; undefined where they cannot be. */
-function joinChanges(first: Change | undefined, second: Change, index: ResourceIndex): PatchChange | undefined {
+function joinChanges(first: Change | undefined, second: Change, index: IndexReader): PatchChange | undefined {
   if (first?.type !== 'patch' || second.type !== 'patch' || first.expect !== second.expect) return undefined;
   const row = index.byIdentityKey(identityKey(second.id));
   if (!row || row.revision !== second.expect || overlap(first, second)) return undefined;

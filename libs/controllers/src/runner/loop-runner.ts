@@ -1,6 +1,6 @@
 import { Backoff, errorText, orAborted, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
-import { Fenced, type Fence, type IndexEvent, type ResourceIndex, type ResourceStore } from '@causeway/store';
+import { Fenced, type Fence, type IndexEvent, type IndexReader, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
 import { joinPlans } from './joint-write';
 import { countResults, type RunnerStats } from './loop-stats';
@@ -9,7 +9,7 @@ import { LoopState } from './loop-state';
 /** What a runner works with, for one term. */
 export interface RunnerOptions {
   readonly store: ResourceStore;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly term: LeaderTerm;
@@ -265,7 +265,7 @@ export class LoopRunner {
     for (const wake of [...this.waiting]) wake();
   }
 
-  private async until(holds: (index: ResourceIndex) => boolean): Promise<void> {
+  private async until(holds: (index: IndexReader) => boolean): Promise<void> {
     while (!holds(this.options.index)) await this.nextEvent();
   }
 

@@ -21,7 +21,7 @@ export interface DataplaneServices {
 /**
  * The services of a Dataplane (design.md §4 services; kuma-2.14.md §2): the tag `kuma.io/service` of an inbound names
  * the service of that inbound; where no inbound has one, the label `kuma.io/workload` names one service for all of
- * them. A service requestSignals in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
+ * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */
 export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
   const inbounds = inboundsOf(dataplane);

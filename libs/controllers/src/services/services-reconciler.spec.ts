@@ -289,7 +289,7 @@ describe('ServicesLoop', () => {
     expect(Object.fromEntries(Object.entries(labels).filter(([key]) => !key.startsWith('kuma.io/')))).toEqual(want);
   });
 
-  it('a service requestSignals in the namespace of its Dataplanes', async () => {
+  it('a service lives in the namespace of its Dataplanes', async () => {
     const there = { namespace: 'shop' };
     await apply(
       put(idOf('Dataplane', 'dp-1', there), { networking: { address: '10.0.0.1', inbound: [tagged('backend', 80)] } }),

@@ -1,7 +1,7 @@
 import { compareIdentities, compareText, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import { Dataplane } from '@causeway/kinds';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
@@ -32,11 +32,11 @@ export class ServicesReconciler implements ControlLoop {
   /** Generated services without Dataplanes → when their grace ends. */
   private readonly due = new DelayQueue();
   private readonly gathering = new SlicedWork();
-  private index: ResourceIndex | undefined;
+  private index: IndexReader | undefined;
 
   constructor(private readonly config: ServicesConfig) {}
 
-  reset(index: ResourceIndex): void {
+  reset(index: IndexReader): void {
     this.index = index;
     this.stale.clear();
     this.members.clear();
@@ -65,7 +65,7 @@ export class ServicesReconciler implements ControlLoop {
   }
 
   /** One row a step. Meeting a Dataplane that was observed in between changes nothing. */
-  private *gather(index: ResourceIndex): Generator<unknown> {
+  private *gather(index: IndexReader): Generator<unknown> {
     for (const resource of index.ofKind('Dataplane')) {
       this.observeDataplane({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
       yield;

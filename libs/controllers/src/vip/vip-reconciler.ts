@@ -8,7 +8,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { SlicedWork, SortedRuns } from '@causeway/runtime';
-import type { Change, IndexEvent, Note, ResourceIndex, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
@@ -54,7 +54,7 @@ export class VipReconciler implements ControlLoop {
   /** Kinds whose ranges are told to be used up. */
   private readonly exhausted = new Set<string>();
   private allocator: VipAllocator;
-  private index: ResourceIndex | undefined;
+  private index: IndexReader | undefined;
 
   constructor(private readonly config: VipConfig) {
     this.allocator = this.newAllocator();
@@ -72,7 +72,7 @@ export class VipReconciler implements ControlLoop {
   }
 
   /** Books everything there is; of two services with one address the one made first keeps it. */
-  reset(index: ResourceIndex): void {
+  reset(index: IndexReader): void {
     this.index = index;
     this.metricsBefore = this.metrics;
     this.allocator = this.newAllocator();
@@ -90,7 +90,7 @@ export class VipReconciler implements ControlLoop {
   plan(now: number, elapsed: number): LoopPlan | undefined {
     if (!this.rebuilding.advance()) return { changes: [], more: true };
     this.wakeWaiting(this.storeClock.lowerBound(elapsed));
-    const atMost = { changes: CHANGES_PER_PLAN, looks: KEYS_PER_PLAN };
+    const atMost = { changes: CHANGES_PER_PLAN, keys: KEYS_PER_PLAN };
     const { changes, more } = planBatch(this.stale, atMost, (key) =>
       this.decide(key, now, this.storeClock.lowerBound(elapsed)),
     );
@@ -110,7 +110,7 @@ export class VipReconciler implements ControlLoop {
   }
 
   /** One row a step. What changes in between is stale, and is looked at again afterwards. */
-  private *rebuild(index: ResourceIndex): Generator<unknown> {
+  private *rebuild(index: IndexReader): Generator<unknown> {
     for (const { id, freed, deletedAt } of index.tombstones()) {
       if (this.allocator.has(id.kind)) this.release(identityKey(id), freed, deletedAt);
       yield;

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
-import type { IndexEvent, ResourceIndex } from '@causeway/store';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
-import { KumaOffer } from './kuma-offer';
-import { PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
+import { KumaOffer, PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
 import type { OutboundStream } from '../session/outbound/outbound-stream';
 
 /** One zone that listens. */
@@ -17,7 +16,7 @@ export interface Subscriber {
 
 /** What an audience is told from. */
 export interface FanOutSource {
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;

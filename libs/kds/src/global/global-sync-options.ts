@@ -1,11 +1,10 @@
 import type { Clock, Logger } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
-import type { ResourceIndex, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
+import type { IndexReader, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../kuma/translation';
-import type { AttemptRates } from './attempt-limits';
+import type { AttemptRates, ConnectionLimits } from './connection-limits';
 import type { ZoneAuthenticator } from './zone-authenticator';
-import type { ConnectionLimits } from './connection-acceptor';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 
 /** What the global's side of sync is made of. */
@@ -13,7 +12,7 @@ export interface GlobalSyncOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
   /** Fed by `followStore`. */
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

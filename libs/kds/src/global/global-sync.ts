@@ -6,7 +6,7 @@ import {
   type HandshakeResponse,
 } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import type { IndexChange, ResourceIndex } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
 import type { KindReport } from '../session/kind-report';
@@ -15,24 +15,20 @@ import { Extension } from '../wire/dialect';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
 import { kdsSyncService } from '../wire/services';
-import { AttemptLimits } from './attempt-limits';
+import { AttemptLimits, ConnectionAcceptor, DEFAULT_CONNECTIONS } from './connection-limits';
 import { FanOut } from './fan-out';
-import { ConnectionAcceptor, DEFAULT_CONNECTIONS } from './connection-acceptor';
-import { DoubtfulClaims } from './doubtful-claims';
-import { ZoneInsights } from './zone-insights';
+import { DoubtfulClaims, RefusedStores, StreamEndings } from './zones/zone-incidents';
+import { ZoneInsights } from './zones/zone-insights';
 import { KumaGate } from './kuma-gate';
 import { LiveSessions, type LiveStream } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
-import { RefusedStores } from './refused-stores';
 import type { GlobalParts } from './parts';
-import { StreamEndings } from './stream-endings';
-import { KumaInstanceIds } from './kuma-instance-ids';
-import { Quarantines } from './quarantines';
-import { RefusalLog } from './refusal-log';
+import { KumaInstanceIds } from '../kuma/kuma-incarnation';
+import { Quarantines, zoneDecisions, type ZoneDecisions } from './zones/zone-decisions';
+import { RefusalLog } from '../session/rate-limited-logger';
 import { withRelayedKinds } from '../kuma/relayed-kinds';
 import { unaryHandlers } from './unary-handlers';
 import { SessionReaper } from './session-reaper';
-import { zoneDecisions, type ZoneDecisions } from './zone-decisions';
 import { HandshakeHandler } from './handshake-handler';
 import { InboundCapacity, type InboundMetrics } from '../session/inbound/inbound-capacity';
 import { StreamHandler, type IncomingStream, type BytesCall } from './stream-handler';
@@ -123,7 +119,7 @@ function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSyn
 
 /** What changes in the store means for the streams; until the returned function is called. */
 function followIndex(
-  index: ResourceIndex,
+  index: IndexReader,
   { live, quarantines, gate, fanOut }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
   return index.subscribe((event) => {

@@ -1,7 +1,7 @@
 import type { PendingIncarnation } from '@causeway/sync';
 import type { KindReport } from '../session/kind-report';
 
-/** One stream of a zone on this replica; it requestSignals as long as its session. */
+/** One stream of a zone on this replica; it lives as long as its session. */
 export interface LiveStream {
   readonly session: number;
   readonly direction: 'up' | 'down';

@@ -1,18 +1,18 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { DomainError, Unavailable } from '@causeway/resources';
-import { Unauthenticated } from '../auth/unauthenticated';
+import { Unauthenticated } from '@causeway/access';
+import { DomainError, globalIdentity, Unavailable } from '@causeway/resources';
 import { caughtUp } from '../caught-up';
 import { ResumePointSigner } from '../session/resume-points';
 import { ServerStream } from '../session/grpc-streams';
 import type { EndReason, ListenedStream, PeerStream } from '../session/peer-stream';
-import { peerText } from '../session/peer-text';
+import { peerText } from '../session/peer-limits';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
-import { addressOf, TooManyAttempts } from './attempt-limits';
+import { addressOf, TooManyAttempts } from './connection-limits';
 import { callerOf } from './zone-authenticator';
 import { DownStream } from './down-stream';
 import type { LiveStream } from './live-sessions';
 import type { GlobalParts } from './parts';
-import type { StreamEnding } from './stream-endings';
+import type { StreamEnding } from './zones/zone-incidents';
 import type { AcceptedStream } from './handshake-handler';
 import { boundedErrorText, printableZone } from './unary-handlers';
 import { UpStream } from './up-stream';
@@ -109,7 +109,7 @@ export class StreamHandler {
   private checkKnown(zone: string): void {
     const { index, registry } = this.parts.options;
     this.parts.quarantines.check(zone);
-    const known = index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone });
+    const known = index.get(globalIdentity('Zone', zone));
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 

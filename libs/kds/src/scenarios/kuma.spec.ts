@@ -4,7 +4,7 @@ import { hashedName } from '@causeway/naming';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { clusterConfig } from '../kuma/cluster-config';
+import { clusterConfig } from '../kuma/kuma-incarnation';
 import { KUMA_DIALECT } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { NODE_FEATURES } from '../wire/node';
@@ -75,7 +75,7 @@ describe('a zone under a Kuma global', () => {
     await until(() => kuma.asked.some(({ kind }) => kind === 'MeshService'));
   };
 
-  it('takes in what it is sent by its labels, says who it is, and that it requestSignals', async () => {
+  it('takes in what it is sent by its labels, says who it is, and that it lives', async () => {
     const held = await west.holds(web);
     expect(held).toMatchObject({
       labels: { 'kuma.io/zone': 'kz', 'kuma.io/origin': 'global' },

@@ -48,7 +48,7 @@ export async function confirmPeerIncarnation(
 }
 
 /**
- * What this control plane remembers of a peer, beside the log: how much of the peer's state it holds, and the requestSignals of
+ * What this control plane remembers of a peer, beside the log: how much of the peer's state it holds, and the lives of
  * the peer's store. Read when a session begins; each fact is written with the changes that it speaks of.
  */
 export class PeerState {
@@ -127,7 +127,7 @@ export class PeerState {
     return kinds.map((kind) => ({ area: this.area, key: POINT + kind, value: null }));
   }
 
-  /** Remembers what is known of the peer's requestSignals; undefined when that is nothing new. */
+  /** Remembers what is known of the peer's lives; undefined when that is nothing new. */
   recordIncarnation(life: KnownIncarnation): Note | undefined {
     const note = this.incarnationNote(life);
     if (note) this.current = life;

@@ -19,7 +19,7 @@ export type Encoding =
 
 /**
  * Encodes resources of one control plane, each once for each dialect: all streams share the bytes (design.md §5).
- * Remembered by object, as long as the object requestSignals, so a changed resource must be a new object.
+ * Remembered by object, as long as the object lives, so a changed resource must be a new object.
  */
 export class ResourceEncoder {
   private readonly known = new WeakMap<Resource, Encoding[]>();

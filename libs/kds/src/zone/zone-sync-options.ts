@@ -1,18 +1,18 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { BackoffOptions, Clock, Logger, LeaderTerm } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
-import type { ResourceIndex, ResourceStore, StoreMaintenance } from '@causeway/store';
-import type { InboundBounds } from '../session/inbound/inbound-budget';
+import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
+import type { InboundBounds } from '../session/inbound/inbound-queue';
 import type { ZoneTransport } from './zone-transport';
 
 /** What a zone's side of sync is made of. */
 export interface ZoneSyncOptions {
   readonly zone: string;
-  /** The zone's store through all its requestSignals: the global binds the zone's name to it. */
+  /** The zone's store through all its lives: the global binds the zone's name to it. */
   readonly storeId: string;
   readonly store: ResourceStore;
   /** Fed by `followStore`. */
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -13,7 +13,7 @@ import {
   type HandshakeRequest,
   type HandshakeResponse,
 } from '@causeway/proto-gen';
-import type { Clock } from '@causeway/runtime';
+import { type Clock, errorText } from '@causeway/runtime';
 import { ClientStream } from '../session/grpc-streams';
 import type { ListenedStream } from '../session/peer-stream';
 import { kdsChannelOptions } from '../wire/kds-service';
@@ -48,7 +48,7 @@ export interface ZoneTransport {
   /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
   handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
   /**
-   * Tells a Kuma global that the zone requestSignals: after how many ms again, 0 = as the zone likes; undefined where the call is
+   * Tells a Kuma global that the zone lives: after how many ms again, 0 = as the zone likes; undefined where the call is
    * not known (kds.md §6). Rejects with gRPC's error. Absent where no Kuma is spoken.
    */
   healthCheck?(metadata: Metadata): Promise<number | undefined>;
@@ -108,4 +108,29 @@ export class GrpcZoneTransport implements ZoneTransport {
   close(): void {
     this.client.close();
   }
+}
+
+/** Where the global names no interval, ms (kds.md §6). */
+const USUAL = 300_000;
+
+/** What pinging a plain Kuma global needs. */
+export interface HealthPings {
+  readonly calls: ZoneTransport;
+  readonly headers: () => Metadata;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Tells a Kuma global that the zone lives, until the signal aborts; rejects when the global cannot be told. */
+export async function pingHealth({ calls, headers, clock, signal }: HealthPings): Promise<void> {
+  while (!signal.aborted) {
+    const interval = await calls.healthCheck?.(headers());
+    if (interval === undefined) return;
+    await clock.sleep(interval > 0 ? interval : USUAL, signal);
+  }
+}
+
+/** Why pings failed, for the log. */
+export function pingFailure(error: unknown): string {
+  return `HealthCheck: ${errorText(error)}`;
 }

@@ -1,13 +1,13 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { send } from '../http/rest-response';
-import type { Inspections } from '../inspect/inspections';
+import type { InspectionRequests } from '../inspect/inspection-requests';
 import { INSPECTIONS } from '../tokens';
 
 /** Views over resources that no single resource shows. */
 @Controller()
 export class InspectionController {
-  constructor(@Inject(INSPECTIONS) private readonly inspections: Inspections) {}
+  constructor(@Inject(INSPECTIONS) private readonly inspections: InspectionRequests) {}
 
   @Get(['/zones+insights', '/zones/_overview'])
   async zones(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

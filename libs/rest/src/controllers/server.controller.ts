@@ -1,13 +1,13 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { send } from '../http/rest-response';
-import type { ServerFacts } from '../inspect/server-facts';
+import type { ServerRequests } from '../inspect/server-requests';
 import { FACTS } from '../tokens';
 
 /** What the control plane says of itself. */
 @Controller()
 export class ServerController {
-  constructor(@Inject(FACTS) private readonly facts: ServerFacts) {}
+  constructor(@Inject(FACTS) private readonly facts: ServerRequests) {}
 
   @Get('/')
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

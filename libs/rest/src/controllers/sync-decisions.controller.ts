@@ -2,12 +2,12 @@ import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { send } from '../http/rest-response';
 import { SYNC_ANSWERS } from '../tokens';
-import type { SyncAnswers } from '../zones/sync-answers';
+import type { SyncDecisionRequests } from '../zones/zone-requests';
 
 /** What the operator decides of sync. */
 @Controller()
 export class SyncDecisionsController {
-  constructor(@Inject(SYNC_ANSWERS) private readonly answers: SyncAnswers) {}
+  constructor(@Inject(SYNC_ANSWERS) private readonly answers: SyncDecisionRequests) {}
 
   @Post('/zones/:name/_confirm')
   @HttpCode(200)

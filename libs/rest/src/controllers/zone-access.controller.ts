@@ -2,12 +2,12 @@ import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/commo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { send } from '../http/rest-response';
 import { ZONE_ANSWERS } from '../tokens';
-import type { ZoneAnswers } from '../zones/zone-answers';
+import type { ZoneTokenRequests } from '../zones/zone-requests';
 
 /** How zones come to be let in. */
 @Controller()
 export class ZoneAccessController {
-  constructor(@Inject(ZONE_ANSWERS) private readonly answers: ZoneAnswers) {}
+  constructor(@Inject(ZONE_ANSWERS) private readonly answers: ZoneTokenRequests) {}
 
   @Post('/tokens/zone')
   @HttpCode(200)

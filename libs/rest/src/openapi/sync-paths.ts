@@ -99,7 +99,9 @@ export const SYNC_SCHEMAS: OpenApiObject = {
       checks: list(
         object(
           {
-            check: { enum: ['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'] },
+            check: {
+              enum: ['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
+            },
             total: integer,
             findings: {
               ...list(

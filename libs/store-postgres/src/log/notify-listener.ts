@@ -9,7 +9,7 @@ export interface NotifyListenerOptions {
   readonly channels: Readonly<Record<string, (backend: number | undefined) => void>>;
 }
 
-/** How often a connection that says nothing is asked whether it still requestSignals, ms. */
+/** How often a connection that says nothing is asked whether it still lives, ms. */
 const PROBE_EVERY = 15_000;
 const PROBE_TIMEOUT = 5_000;
 

@@ -8,7 +8,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { PutChange, ResourceIndex } from '@causeway/store';
+import type { PutChange, IndexReader } from '@causeway/store';
 import {
   inboundViolation,
   ownershipViolation,
@@ -32,7 +32,7 @@ export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']
 export interface MessageContext {
   readonly receiver: Receiver;
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly dialect: Dialect;
   readonly now: () => number;
   /** Why the operator wants a resource not to be taken in. */

@@ -7,7 +7,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
-import { Fenced, type Change, type PatchChange, type ResourceIndex, type WriteResult } from '@causeway/store';
+import { Fenced, type Change, type PatchChange, type IndexReader, type WriteResult } from '@causeway/store';
 import { isOwnedByStream, SyncCondition, type Receiver } from '@causeway/sync';
 
 /** Marks in one write. */
@@ -23,7 +23,7 @@ export interface HoldPeriod {
 export interface HeldConditionOptions {
   /** Writes with the right of this session or term. */
   readonly write: (changes: readonly Change[]) => Promise<WriteResult>;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly receiver: Receiver;
   /** Undefined for what is not held. */
   readonly holdPeriod: (resource: Resource) => HoldPeriod | undefined;

@@ -1,6 +1,6 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import { Fenced, type Note, type ResourceIndex } from '@causeway/store';
+import { Fenced, type Note, type IndexReader } from '@causeway/store';
 import {
   confirmIncarnation,
   judgeIncarnation,
@@ -29,7 +29,7 @@ export interface InboundApplierOptions {
   /** Writes with the right of this session or term. */
   readonly write: FencedWrite;
   readonly peerState: PeerState;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   readonly receiver: Receiver;
   /**
    * The life of a plain Kuma peer, which does not say with its state which one it is of; undefined until it is known.

@@ -1,5 +1,5 @@
 import { describeIdentity, type Identity, type Registry } from '@causeway/resources';
-import { Fenced, type ResourceIndex } from '@causeway/store';
+import { Fenced, type IndexReader } from '@causeway/store';
 import { errorText, type Logger } from '@causeway/runtime';
 import {
   Inbox,
@@ -26,12 +26,11 @@ import type { AppliedResult } from '../../wire/results';
 import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import type { ResumePoint } from '../peer-state';
 import type { KindReport } from '../kind-report';
-import type { InboundShare } from './inbound-share';
+import type { InboundShare } from './inbound-capacity';
 import type { InboundApplier } from './inbound-applier';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS } from '../subscribed-kinds';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, rejectionFields, rejectionText } from '../peer-limits';
 import { decodeMessage, type CopyPut, type ReceivedMessage } from './decode-message';
 import type { PeerStream } from '../peer-stream';
-import { boundedResults, rejectionFields, rejectionText } from '../peer-text';
 
 /** What a receiving stream needs to know. */
 export interface InboundStreamOptions {
@@ -43,7 +42,7 @@ export interface InboundStreamOptions {
   /** Whether the peer takes a result for each resource (cw-result). */
   readonly results: boolean;
   readonly registry: Registry;
-  readonly index: ResourceIndex;
+  readonly index: IndexReader;
   /** Resolves when the index holds everything that was written before this stream. */
   readonly ready: Promise<void>;
   readonly writer: InboundApplier;

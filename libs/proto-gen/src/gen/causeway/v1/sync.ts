@@ -81,7 +81,7 @@ export interface HandshakeRequest {
   version: string;
   /** The highest revision of its own that the zone's store has reached. */
   revision: number;
-  /** The zone's store through all its requestSignals: a zone's name is bound to it. */
+  /** The zone's store through all its lives: a zone's name is bound to it. */
   storeId: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }

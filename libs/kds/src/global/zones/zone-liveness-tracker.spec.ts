@@ -1,0 +1,108 @@
+import { globalIdentity, type JsonObject, type Resource } from '@causeway/resources';
+import { FakeClock } from '@causeway/runtime';
+import type { LostRule, LostState } from '@causeway/sync';
+import { ZoneLivenessTracker } from './zone-liveness-tracker';
+
+const RULE: LostRule = { policy: 'withdraw', after: 10_000 };
+const ROUND = 5_000;
+
+/** A clock whose date jumps, as when a machine's time is set. */
+class JumpingClock extends FakeClock {
+  jumped = 0;
+
+  override now(): number {
+    return super.now() + this.jumped;
+  }
+}
+
+function zone(lost?: LostState): Resource {
+  return {
+    id: globalIdentity('Zone', 'east'),
+    uid: 'u',
+    labels: {},
+    spec: {},
+    status: lost ? { lost: { ...lost } } : {},
+    generation: 1,
+    creationOrder: 0,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision: 1,
+    origin: { incarnation: '', revision: 0, committedAt: 0 },
+    freed: [],
+  };
+}
+
+describe('ZoneSightings', () => {
+  let clock: JumpingClock;
+  let sightings: ZoneLivenessTracker;
+  let lost: LostState | undefined;
+  beforeEach(() => {
+    clock = new JumpingClock(1_000_000);
+    sightings = new ZoneLivenessTracker(clock);
+    lost = undefined;
+  });
+
+  /** Rounds of a keeper, each of which finds this insight of the zone. */
+  const rounds = async (count: number, insight: (round: number) => JsonObject): Promise<void> => {
+    for (let round = 0; round < count; round++) {
+      clock.advance(ROUND);
+      await sightings.refresh(() => Promise.resolve([{ key: 'east', value: insight(round) }]));
+      lost = sightings.lostState(zone(lost), RULE);
+    }
+  };
+  /** Renewed by a replica whose clock is off by `skew`, ms. */
+  const renewed =
+    (skew: number) =>
+    (round: number): JsonObject => ({ health: 'Online', globalInstanceId: 'b', renewedAt: skew + round * ROUND });
+  const stands = (health: string) => (): JsonObject => ({ health, globalInstanceId: 'b', renewedAt: 1 });
+
+  it.each([-86_400_000, 0, 86_400_000])(
+    'I5 a zone is there as long as its insight is renewed, by a clock off by %d ms',
+    async (skew) => {
+      await rounds(20, renewed(skew));
+      expect(lost).toBeUndefined();
+    },
+  );
+
+  it('I5 a jump of the own clock ends no time early', async () => {
+    await rounds(3, renewed(0));
+    await rounds(1, stands('Offline'));
+    clock.jumped = 3_600_000;
+    await rounds(1, stands('Offline'));
+    expect(lost).toBeUndefined();
+    await rounds(1, stands('Offline'));
+    expect(lost).toMatchObject({ policy: 'withdraw' });
+  });
+
+  it('what is lost stays so when the own clock jumps back', async () => {
+    await rounds(3, stands('Offline'));
+    const told = lost;
+    expect(told).toBeDefined();
+    clock.jumped = -3_600_000;
+    await rounds(1, stands('Offline'));
+    expect(lost).toEqual(told);
+  });
+
+  it('what is lost stays so under a next leader whose clock is behind', async () => {
+    lost = { policy: 'withdraw', since: new Date(clock.now() + 3_600_000).toISOString() };
+    const told = lost;
+    await rounds(4, stands('Offline'));
+    expect(lost).toEqual(told);
+  });
+
+  it('a zone is lost when nobody has renewed its insight for long', async () => {
+    await rounds(3, renewed(0));
+    await rounds(8, stands('Online'));
+    expect(lost).toBeUndefined();
+    await rounds(1, stands('Online'));
+    expect(lost).toBeDefined();
+  });
+
+  it('I10 an insight of before the term brings no lost zone back, a new one does', async () => {
+    lost = { policy: 'withdraw', since: new Date(0).toISOString() };
+    await rounds(2, stands('Online'));
+    expect(lost).toEqual({ policy: 'withdraw', since: new Date(0).toISOString() });
+    await rounds(1, renewed(7));
+    expect(lost).toBeUndefined();
+  });
+});
