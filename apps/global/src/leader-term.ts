@@ -1,5 +1,5 @@
 import { maintainStore, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
-import { ConditionsReconciler, runLoops } from '@causeway/controllers';
+import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
@@ -14,7 +14,7 @@ export function leaderTermFactory(
   return (backend, index) => (term) => {
     const context = { ...core, store: backend.store, index, term };
     const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost });
-    const conditions = new ConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
+    const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
     return {
       run: async () => {
         await Promise.all([maintainStore(core, backend, term), zones.run(), runLoops([conditions], context)]);

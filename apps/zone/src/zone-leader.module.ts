@@ -8,7 +8,7 @@ import {
   type ModuleImports,
 } from '@causeway/control-plane';
 import {
-  ConditionsReconciler,
+  createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
   poolMetrics,
@@ -53,7 +53,7 @@ function createLoops({ core }: ZoneLeaderOptions): readonly ControlLoop[] {
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   });
-  return [...loops, new ConditionsReconciler(core)];
+  return [...loops, createConditionsReconciler(core)];
 }
 
 /** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
