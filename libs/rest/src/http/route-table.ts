@@ -1,5 +1,4 @@
 import { isJsonObject, type Registry } from '@causeway/resources';
-import type { RestResponse } from './rest-response';
 import { HttpError } from './http-error';
 import { pathOf, unknownPath } from './paths';
 
@@ -43,23 +42,15 @@ export class RouteTable {
 
   /** What to answer a request that no route took. */
   notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
-    const path = pathOf(url);
-    const allowed = this.allowed(path);
-    if (allowed.length === 0) return new HttpError(404, unknownPath(path, this.registry));
+    const allowed = this.allowedFor(url);
+    if (allowed.length === 0) return new HttpError(404, unknownPath(pathOf(url), this.registry));
     const allow = allowed.join(', ');
     return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
-  /** 204 with Allow for OPTIONS on a path that exists; anything else is a failure. */
-  optionsResponse(method: string, url: string): RestResponse | undefined {
-    if (method !== 'OPTIONS') return undefined;
-    const allowed = this.allowed(pathOf(url));
-    if (allowed.length === 0) return undefined;
-    return { status: 204, headers: { allow: [...allowed, 'OPTIONS'].join(', ') }, body: '' };
-  }
-
-  private allowed(path: string): string[] {
-    const segments = segmentsOf(path);
+  /** The methods that the path of a URL takes, sorted; empty for a path that nobody serves. */
+  allowedFor(url: string): readonly string[] {
+    const segments = segmentsOf(pathOf(url));
     const found = [...this.routes.values()].filter((route) => this.matches(route, segments));
     const exact = found.filter((route) => route.segments.every((segment) => !segment.startsWith(':')));
     const methods = (exact.length > 0 ? exact : found).flatMap((route) => [...route.methods]);
