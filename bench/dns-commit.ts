@@ -45,7 +45,7 @@ async function measure(url: string): Promise<void> {
     signal: stop.signal,
   });
   await index.reached(0);
-  const config = { limits: { ratePerAsker: 0 }, forward: { enabled: false } };
+  const config = { limits: { ratePerClient: 0 }, forward: { enabled: false } };
   const server = createDnsServer({ index, zone: 'east', clock: systemClock, logger: silentLogger, config });
   const port = await server.bind('127.0.0.1', 0);
   const socket = createSocket('udp4').bind(0, '127.0.0.1');

@@ -1,5 +1,5 @@
 import { ProcessMesh } from '../test/support/process-mesh';
-import { cpuOf, cpuPercent, cpuSince, memory } from './support/process-figures';
+import { cpuOf, cpuPercent, cpuSince, memory } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';

@@ -1,6 +1,6 @@
 import type { ProcessMesh } from '../test/support/process-mesh';
 import { withMesh, zoneNames } from './support/bench-mesh';
-import { cpuPercent, memoryOf } from './support/process-figures';
+import { cpuPercent, memoryOf } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 

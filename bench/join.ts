@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ProcessMesh } from '../test/support/process-mesh';
 import { withMesh } from './support/bench-mesh';
 import { CountingProxy, type Passed } from './support/counting-proxy';
-import { memory } from './support/process-figures';
+import { memory } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { untilSettled } from './support/settled';

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { HostnameReconciler } from '@causeway/controllers';
 import { parseGenerator, ClaimTable, type ParsedGenerator } from '@causeway/naming';
-import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
 import { ResourceIndex, type Change, type StoreChange } from '@causeway/store';
 
 /**
@@ -35,7 +35,7 @@ function service(i: number): Resource {
 }
 
 function generator(i: number, labels: Record<string, string> = {}): Resource {
-  const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: `generator-${i}` };
+  const id = globalIdentity('HostnameGenerator', `generator-${i}`);
   const template = `{{ name }}.{{ label "kuma.io/zone" }}.g${i}.mesh.local`;
   return resource(id, { creationOrder: i + 1, spec: { selector: { meshService: { labels } }, template } });
 }
@@ -94,7 +94,7 @@ function tableFigures(services: readonly Resource[]): object {
 /** The whole control loop without a store: every batch is taken back into the index as a store would. */
 function loopFigures(services: readonly Resource[]): object {
   const index = new ResourceIndex();
-  const mesh = resource({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' });
+  const mesh = resource(globalIdentity('Mesh', 'default'));
   const generators = Array.from({ length: GENERATORS }, (_, i) => generator(i));
   index.load({ point, resources: [mesh, ...generators, ...services], tombstones: [] });
   const loop = new HostnameReconciler({ role: 'zone', zone: 'zone-0', federated: true });

@@ -1,6 +1,6 @@
 import type { ProcessMesh } from '../test/support/process-mesh';
 import { withMesh, zoneNames } from './support/bench-mesh';
-import { cpuOf, cpuSince, memoryOf } from './support/process-figures';
+import { cpuOf, cpuSince, memoryOf } from './support/process-metrics';
 import { Propagation } from './support/propagation';
 import { numberSetting, report } from './support/report';
 import { RestWriter, UPDATED, WRITES, type ServiceWrite } from './support/rest-writer';

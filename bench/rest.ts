@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
-import { isJsonObject, type Identity } from '@causeway/resources';
+import { globalIdentity, isJsonObject, type Identity } from '@causeway/resources';
 import { createRestServer } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
@@ -35,7 +35,7 @@ function service(i: number, port = 80): Change {
 
 const mesh: Change = {
   ...{ type: 'put', expect: 'any', labels: {}, spec: {} },
-  id: { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
+  id: globalIdentity('Mesh', 'default'),
 };
 
 async function timed(tries: number, run: (i: number) => Promise<unknown>): Promise<Readonly<Record<string, number>>> {

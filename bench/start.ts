@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { QuickstartRun } from '../test/e2e/quickstart-run';
 import { until } from '../test/support/until';
-import { memory } from './support/process-figures';
+import { memory } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 
 /**

@@ -1,7 +1,7 @@
 import { ProcessMesh } from '../../test/support/process-mesh';
 import type { PlaneEnvironment } from '../../test/support/process-plane';
 import { fill } from './fill';
-import { cpuPercent } from './process-figures';
+import { cpuPercent } from './process-metrics';
 import { untilSettled } from './settled';
 
 /** How a mesh of processes is set up for a bench. */

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   index.load({ point: { incarnation: 'bench', revision: hostnames }, resources, tombstones: [] });
   const before = heap();
   const began = performance.now();
-  const config = { limits: { ratePerAsker: 0 }, forward: { enabled: false } };
+  const config = { limits: { ratePerClient: 0 }, forward: { enabled: false } };
   const server = createDnsServer({ index, zone: 'east', clock: systemClock, logger: silentLogger, config });
   // Binding waits for the names.
   const port = await server.bind('127.0.0.1', 0);

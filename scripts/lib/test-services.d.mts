@@ -1,2 +1,5 @@
 export const NO_REDIS: string;
-export function startTestServices(env?: NodeJS.ProcessEnv): Promise<() => Promise<void>>;
+export function startTestServices(
+  env?: NodeJS.ProcessEnv,
+  options?: { readonly durable?: boolean },
+): Promise<() => Promise<void>>;

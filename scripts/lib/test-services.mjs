@@ -12,15 +12,16 @@ export const NO_REDIS =
 /**
  * Starts what tests need and names it in the environment, where test/support reads it:
  * `CAUSEWAY_TEST_DATABASE_URL` (a superuser's URL) and `CAUSEWAY_TEST_REDIS_URL` (unset where there is no Redis).
- * What the environment names already is used as it is. Returns the function that stops what this started.
+ * What the environment names already is used as it is. Tests need no durable Postgres; benchmarks ask for one (fsync on).
+ * Returns the function that stops what this started.
  */
-export async function startTestServices(env = process.env) {
+export async function startTestServices(env = process.env, { durable = false } = {}) {
   const stops = [];
   const stop = async () => {
     await Promise.all(stops.splice(0).map((each) => each()));
   };
   try {
-    if (!env.CAUSEWAY_TEST_DATABASE_URL) stops.push(await startTestPostgres(env));
+    if (!env.CAUSEWAY_TEST_DATABASE_URL) stops.push(await startTestPostgres(env, durable));
     if (!env.CAUSEWAY_TEST_REDIS_URL) stops.push(await startTestRedis(env));
   } catch (error) {
     await stop();
@@ -29,10 +30,10 @@ export async function startTestServices(env = process.env) {
   return stop;
 }
 
-async function startTestPostgres(env) {
+async function startTestPostgres(env, durable) {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-test-'));
   chmodSync(folder, 0o755);
-  const postgres = await startPostgres({ folder, port: await freePort(), durable: false });
+  const postgres = await startPostgres({ folder, port: await freePort(), durable });
   env.CAUSEWAY_TEST_DATABASE_URL = postgres.url('postgres');
   return async () => {
     await postgres.stop();

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { memory } from '../../bench/support/process-figures';
+import { memory } from '../../bench/support/process-metrics';
 import { ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { EVIL_ZONES } from './attacks/zone-attacks';

@@ -1,3 +1,4 @@
+import { globalIdentity } from '@causeway/resources';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -90,7 +91,7 @@ describe('causeway, as its user runs it', () => {
   it('shows no value of a secret when it is described', async () => {
     const data = Buffer.from('-----BEGIN RSA PRIVATE KEY-----').toString('base64');
     await fixture.seed({
-      id: { kind: 'GlobalSecret', mesh: '', zone: '', namespace: '', name: 'key' },
+      id: globalIdentity('GlobalSecret', 'key'),
       spec: { data },
     });
     const { code, out } = await causeway(['describe', 'globalsecret', 'key', '-z', '']);

@@ -1,8 +1,9 @@
+import { globalIdentity } from '@causeway/resources';
 import { namingFixture } from '../rest/naming-fixture';
 import { serviceId, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 
-const zone = (name: string) => ({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name } });
+const zone = (name: string) => ({ id: globalIdentity('Zone', name) });
 const generator = (name: string, selector: string, template: string): string =>
   `type: HostnameGenerator\nname: ${name}\nspec:\n  selector: {meshService: {labels: {${selector}}}}\n  template: '${template}'\n`;
 

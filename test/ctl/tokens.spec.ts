@@ -1,5 +1,5 @@
 import { Invalid } from '@causeway/resources';
-import type { ZoneAccess } from '@causeway/rest';
+import type { ZoneAccess } from '@causeway/queries';
 import { restFixture, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 

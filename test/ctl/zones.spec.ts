@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { NotFound, type JsonObject } from '@causeway/resources';
-import type { SyncDecisions } from '@causeway/rest';
+import type { SyncDecisions } from '@causeway/queries';
+import { globalIdentity, NotFound, type JsonObject } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -76,7 +76,7 @@ describe('causeway zones, on a global', () => {
     const insightOf = ({ id }: { readonly id: { readonly name: string } }): JsonObject | undefined => insights[id.name];
     rest = await restFixture({ cp: { role: 'global' }, insights: { insightOf }, syncDecisions });
     for (const name of ['east', 'north', 'south', 'west']) {
-      await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name } });
+      await rest.seed({ id: globalIdentity('Zone', name) });
     }
     url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
   });
@@ -178,14 +178,13 @@ describe('causeway zones quarantine and doctor', () => {
       id.name === 'west' ? { health: 'Offline', kinds: [], doubtful } : undefined;
     rest = await restFixture({ cp: { role: 'global' }, insights: { insightOf } });
     for (const name of ['east', 'west']) {
-      await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name }, spec: { enabled: true } });
+      await rest.seed({ id: globalIdentity('Zone', name), spec: { enabled: true } });
     }
     url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
   });
   afterAll(() => rest.close());
   const run = (...args: readonly string[]): Promise<Ran> => causeway({ url }, args);
-  const spec = (): JsonObject | undefined =>
-    rest.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' })?.spec;
+  const spec = (): JsonObject | undefined => rest.index.get(globalIdentity('Zone', 'east'))?.spec;
 
   it('keeps resources away, lets single ones in again, and the rest of the Zone stays', async () => {
     const named = await run('zones', 'quarantine', 'east', 'msvc/redis', 'MeshService/web', 'ZoneIngress/zi');
@@ -261,7 +260,7 @@ describe('causeway zones, on a zone', () => {
     const rest = await restFixture({ cp: ZONE_EAST, insights: { insightOf }, syncDecisions: { confirmGlobal } });
     try {
       for (const name of ['east', 'west']) {
-        await rest.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name } });
+        await rest.seed({ id: globalIdentity('Zone', name) });
       }
       const url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
       const { out, err } = await causeway({ url }, ['zones']);

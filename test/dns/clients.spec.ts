@@ -20,7 +20,7 @@ beforeAll(async () => {
   upstream = await new FakeUpstream().start();
   upstream.behaviour = (heard) => [answerTo(heard, [a(heard)])];
   const forward = { upstreams: [upstream.address] };
-  zone = await new DnsZone(...resources).start({ ranges: ['241.0.0.0/8'], forward, limits: { ratePerAsker: 0 } });
+  zone = await new DnsZone(...resources).start({ ranges: ['241.0.0.0/8'], forward, limits: { ratePerClient: 0 } });
 });
 
 afterAll(async () => {

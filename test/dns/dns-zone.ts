@@ -1,5 +1,5 @@
 import { createDnsServer, type DnsServer, type DnsSettings } from '@causeway/dns';
-import type { Identity, JsonObject, Resource } from '@causeway/resources';
+import { globalIdentity, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 
@@ -31,7 +31,7 @@ export function service(name: string, sketch: ServiceSketch = {}): Resource {
 
 /** A HostnameGenerator with a template. */
 export function generator(name: string, template: string): Resource {
-  const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name };
+  const id = globalIdentity('HostnameGenerator', name);
   return resource(id, { selector: { meshService: {} }, template }, {});
 }
 
@@ -98,10 +98,10 @@ export class DnsZone {
     });
   }
 
-  /** The value of a figure, summed over the label sets that have these labels. */
+  /** The value of a metric, summed over the label sets that have these labels. */
   metric(name: string, labels: Readonly<Record<string, string>> = {}): number {
-    const found = this.dns.metrics().find((figure) => figure.name === name);
-    if (!found) throw new Error(`there is no figure ${name}`);
+    const found = this.dns.metrics().find((metric) => metric.name === name);
+    if (!found) throw new Error(`there is no metric ${name}`);
     return [...found.read()]
       .filter((each) => Object.entries(labels).every(([key, value]) => each.labels?.[key] === value))
       .reduce((sum, { value }) => sum + value, 0);

@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.svc.mesh.local'] });
   const six = service('six', { ip: 'fd00:241::7', hostnames: ['six.svc.mesh.local'] });
   const zone = await new DnsZone(redis, six, generator('local', '{{ .DisplayName }}.svc.mesh.local')).start(
-    { ranges: ['241.0.0.0/8'], limits: { ratePerAsker: 0 } },
+    { ranges: ['241.0.0.0/8'], limits: { ratePerClient: 0 } },
     { port: Number(port) },
   );
   const results: Ran[] = [];

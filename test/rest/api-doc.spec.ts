@@ -1,3 +1,4 @@
+import { globalIdentity } from '@causeway/resources';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSyncDecisions, openZoneAccess } from './open-zone-access';
@@ -37,7 +38,7 @@ describe('docs/reference/api.md', () => {
     const shared = { insights, limits, syncDecisions: openSyncDecisions };
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
     fixtures.set(6681, await namingFixture(ZONE_EAST, shared));
-    await fixtures.get(5681)?.seed({ id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' } });
+    await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });
     for (const [port, { server }] of fixtures)
       bases.set(port, `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`);
   });

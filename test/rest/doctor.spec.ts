@@ -1,9 +1,9 @@
-import type { JsonObject } from '@causeway/resources';
+import { globalIdentity, type JsonObject } from '@causeway/resources';
 import type { SeedResource } from './rest-fixture';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): SeedResource => ({
-  id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name },
+  id: globalIdentity('Zone', name),
   spec,
   ...(status ? { status } : {}),
 });

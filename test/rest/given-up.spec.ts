@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Insights } from '@causeway/rest';
+import type { Insights } from '@causeway/queries';
 import { inSlices } from '@causeway/runtime';
 import { restFixture, type RestFixture } from './rest-fixture';
 

@@ -1,3 +1,4 @@
+import { globalIdentity } from '@causeway/resources';
 import { restFixture, serviceId, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const address = (hostname: string, status: string): object => ({
@@ -31,8 +32,8 @@ describe('views', () => {
           dataplaneProxies: { total: 2, healthy: 1 },
         } as ParsedJson,
       },
-      { id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' }, spec: { enabled: true } },
-      { id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'west' } },
+      { id: globalIdentity('Zone', 'east'), spec: { enabled: true } },
+      { id: globalIdentity('Zone', 'west') },
       {
         id: serviceId('far', 'west'),
         status: { dataplaneProxies: { total: 3, connected: 2, healthy: 1 } },

@@ -1,7 +1,7 @@
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
 import type { ControlPlane } from '@causeway/resources';
-import type { Insights } from '@causeway/rest';
+import type { Insights } from '@causeway/queries';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 /** A fixture that explains and lists hostnames, those of a dry run too, as a control plane does. */

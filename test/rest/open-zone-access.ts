@@ -1,4 +1,4 @@
-import type { SyncDecisions, ZoneAccess } from '@causeway/rest';
+import type { SyncDecisions, ZoneAccess } from '@causeway/queries';
 
 /** Lets everything happen, and nothing does. */
 export const openZoneAccess: ZoneAccess = {

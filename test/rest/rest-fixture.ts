@@ -1,6 +1,6 @@
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
-import type { ControlPlane, Identity, JsonObject, Labels } from '@causeway/resources';
+import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { createRestServer, type RestDependencies, type RestServer } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
@@ -74,7 +74,7 @@ function zoneLabel({ zone }: Identity): Labels {
 
 /** The identity of a Mesh. */
 export function meshId(name: string): Identity {
-  return { kind: 'Mesh', mesh: '', zone: '', namespace: '', name };
+  return globalIdentity('Mesh', name);
 }
 
 /** The identity of a MeshService of mesh and namespace `default`. */

@@ -1,5 +1,6 @@
 import { NotFound, Unavailable } from '@causeway/resources';
-import type { RestAccess, SyncDecisions } from '@causeway/rest';
+import type { SyncDecisions } from '@causeway/queries';
+import type { RestAccess } from '@causeway/rest';
 import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 
 const TOKEN = 'operator-secret';

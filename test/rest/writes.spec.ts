@@ -1,3 +1,4 @@
+import { globalIdentity } from '@causeway/resources';
 import { hashedName } from '@causeway/naming';
 import { restFixture, serviceId, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
@@ -104,7 +105,7 @@ describe('names', () => {
         id: { ...serviceId('redis'), namespace: 'shop' },
         labels: { ...labels, 'k8s.kuma.io/namespace': 'shop', where: 'shop' },
       },
-      { id: { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' }, labels: { where: 'global' } },
+      { id: globalIdentity('HostnameGenerator', 'g'), labels: { where: 'global' } },
     );
   });
   afterAll(() => rest.close());

@@ -1,5 +1,6 @@
 import { Forbidden, Invalid, Unavailable } from '@causeway/resources';
-import type { RestAccess, ZoneAccess } from '@causeway/rest';
+import type { ZoneAccess } from '@causeway/queries';
+import type { RestAccess } from '@causeway/rest';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 const TOKEN = 'operator-secret';

@@ -1,23 +1,20 @@
 import { ConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
 import { createDnsServer, type DnsServer } from '@causeway/dns';
 import { coreKinds } from '@causeway/kinds';
-import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../support/loop-harness';
 
 const SPEC = { ports: [{ port: 80 }] };
-const SHOP: Identity = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'shop' };
+const SHOP: Identity = globalIdentity('Mesh', 'shop');
 const theirs = idOf('MeshService', 'web', { mesh: 'shop', zone: 'west' });
 const ours = idOf('MeshService', 'till', { mesh: 'shop' });
 const everybody: Change = {
-  ...put(
-    { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'all' },
-    {
-      selector: { meshService: {} },
-      template: '{{ name }}.mesh.local',
-    },
-  ),
+  ...put(globalIdentity('HostnameGenerator', 'all'), {
+    selector: { meshService: {} },
+    template: '{{ name }}.mesh.local',
+  }),
 };
 
 describe('a Mesh that is missing', () => {

@@ -1,5 +1,5 @@
 import { HostnameReconciler } from '@causeway/controllers';
-import type { Identity, JsonObject, Labels } from '@causeway/resources';
+import { globalIdentity, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { MemoryDisk, MemoryStore, ResourceIndex, type Change, type PutChange } from '@causeway/store';
 
 /** Zone east, as the hostname loop is told of it. */
@@ -29,7 +29,7 @@ export function generator(
 }
 
 export function mesh(name: string): PutChange {
-  return put({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name });
+  return put(globalIdentity('Mesh', name));
 }
 
 /** One entry of `status.addresses` as it is stored. */

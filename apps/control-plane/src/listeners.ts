@@ -1,12 +1,6 @@
 import { HostnameExplainer } from '@causeway/controllers';
-import {
-  createRestServer,
-  type Insights,
-  type RestLimits,
-  type RestServer,
-  type SyncDecisions,
-  type ZoneAccess,
-} from '@causeway/rest';
+import type { Insights, SyncDecisions, ZoneAccess } from '@causeway/queries';
+import { createRestServer, type RestLimits, type RestServer } from '@causeway/rest';
 import { type SettingValues } from '@causeway/runtime';
 import {
   createMetrics,

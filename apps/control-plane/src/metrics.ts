@@ -1,5 +1,5 @@
 import type { Metric, MetricValue } from '@causeway/telemetry';
-import type { WatchMetrics } from '@causeway/rest';
+import type { WatchMetrics } from '@causeway/queries';
 import type { ControlPlaneCore } from './bootstrap';
 
 type Sources = Pick<ControlPlaneCore, 'index' | 'registry' | 'election' | 'leadership' | 'state'>;

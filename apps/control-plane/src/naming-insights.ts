@@ -1,6 +1,6 @@
 import type { HostnameExplainer } from '@causeway/controllers';
 import { HostnameGenerator } from '@causeway/kinds';
-import type { DraftedResource, Insights } from '@causeway/rest';
+import type { DraftedResource, Insights } from '@causeway/queries';
 import type { ControlPlaneCore } from './bootstrap';
 
 /** The part of what REST shows that is about hostnames. */

@@ -1,5 +1,5 @@
 import { retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
-import type { Insights, ZoneAccess } from '@causeway/rest';
+import type { Insights, ZoneAccess } from '@causeway/queries';
 import {
   noAuthentication,
   createZoneTokenService,

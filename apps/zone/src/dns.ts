@@ -24,14 +24,14 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
     forward: {
       enabled: settings.CAUSEWAY_DNS_FORWARD === 'on',
       upstreams: settings.CAUSEWAY_DNS_UPSTREAMS,
-      publicAskers: settings.CAUSEWAY_DNS_FORWARD_PUBLIC,
+      publicClients: settings.CAUSEWAY_DNS_FORWARD_PUBLIC,
       pending: settings.CAUSEWAY_DNS_FORWARD_PENDING,
-      pendingPerAsker: settings.CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER,
+      pendingPerClient: settings.CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER,
     },
     limits: {
-      ratePerAsker: settings.CAUSEWAY_DNS_RATE,
+      ratePerClient: settings.CAUSEWAY_DNS_RATE,
       tcpConnections: settings.CAUSEWAY_DNS_TCP_CONNECTIONS,
-      tcpConnectionsPerAsker: settings.CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER,
+      tcpConnectionsPerClient: settings.CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER,
       tcpIdle: settings.CAUSEWAY_DNS_TCP_IDLE,
     },
   };

@@ -8,7 +8,7 @@ import {
   type SyncReports,
 } from '@causeway/control-plane';
 import type { ControlPlane } from '@causeway/resources';
-import type { Insights, SyncDecisions } from '@causeway/rest';
+import type { Insights, SyncDecisions } from '@causeway/queries';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { bindDns, createDns, dnsSettings } from './dns';

@@ -61,7 +61,14 @@ export class ZoneLeader {
     this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });
     const zone = settings.CAUSEWAY_ZONE_NAME;
     const hold = settings.CAUSEWAY_ABSENCE_HOLD;
-    const facts = { zone, term, hold, propagated, version: VERSION, upkeep: this.foundations.state.store };
+    const facts = {
+      zone,
+      term,
+      hold,
+      version: VERSION,
+      onPropagated: propagated,
+      maintenance: this.foundations.state.store,
+    };
     this.sync = global && createZoneSync({ ...this.foundations, ...global, ...facts });
     try {
       await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(this.foundations, term)]);

@@ -3,6 +3,7 @@ import { wireName } from '@causeway/naming';
 import {
   Conflict,
   Forbidden,
+  globalIdentity,
   Invalid,
   NotFound,
   type ControlPlane,
@@ -62,10 +63,7 @@ class Door {
   /** A door to a store that holds mesh `default`. */
   static async open(controlPlane: ControlPlane, operatorToken = false): Promise<Door> {
     const door = new Door(controlPlane, operatorToken);
-    await door.hold(
-      { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
-      { 'kuma.io/origin': 'global' },
-    );
+    await door.hold(globalIdentity('Mesh', 'default'), { 'kuma.io/origin': 'global' });
     return door;
   }
 
@@ -225,7 +223,7 @@ describe('Admission.put', () => {
 
   it('makes a resource of this zone beside one of the global with the same name', async () => {
     const door = await Door.open(east);
-    const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' };
+    const id = globalIdentity('HostnameGenerator', 'g');
     await door.hold(id, { 'kuma.io/origin': 'global' });
     expect(await door.put(generator('g'))).toMatchObject({ outcome: 'created', id: { zone: 'east' } });
   });

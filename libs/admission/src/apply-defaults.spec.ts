@@ -1,4 +1,4 @@
-import type { ControlPlane, Identity } from '@causeway/resources';
+import { globalIdentity, type ControlPlane, type Identity } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore } from '@causeway/store';
 import { applyDefaults } from './apply-defaults';
@@ -85,7 +85,7 @@ describe('applyDefaults', () => {
 
   it('leaves alone what is there before its first run', async () => {
     const store = new MemoryStore();
-    const id = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' };
+    const id = globalIdentity('Mesh', 'default');
     await store.write({
       changes: [{ type: 'put', id, expect: 'any', labels: {}, spec: { description: 'mine' } }],
       onRefusal: 'abort',

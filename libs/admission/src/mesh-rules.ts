@@ -1,6 +1,7 @@
 import {
   Conflict,
   describeIdentity,
+  globalIdentity,
   Unavailable,
   type Identity,
   type Registry,
@@ -16,7 +17,7 @@ const CATCH_UP_TIMEOUT = 5_000;
 
 /** Whether a mesh exists; asks the database where the index does not know it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, index: IndexReader): Promise<boolean> {
-  const id: Identity = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: mesh };
+  const id: Identity = globalIdentity('Mesh', mesh);
   return index.get(id) !== undefined || (await store.get(id)) !== undefined;
 }
 

@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import { identityKey, type Identity, type Resource, type Tombstone } from '@causeway/resources';
+import { globalIdentity, identityKey, type Identity, type Resource, type Tombstone } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, tagged } from '../../../test/support/loop-harness';
@@ -51,15 +51,12 @@ class CountingIndex extends ResourceIndex {
 }
 
 const generator = (name: string, template: string): Change =>
-  put(
-    { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name },
-    { selector: { meshService: {} }, template },
-  );
+  put(globalIdentity('HostnameGenerator', name), { selector: { meshService: {} }, template });
 
 const multizone = (name: string, app: string): Change =>
   put(idOf('MeshMultiZoneService', name, { zone: '' }), { selector: { meshService: { matchLabels: { app } } } });
 
-const mesh = put(idOf('Mesh', 'default', { mesh: '', zone: '', namespace: '' }), {});
+const mesh = put(globalIdentity('Mesh', 'default'), {});
 
 const service = (name: string, app: string): Change =>
   put(idOf('MeshService', name), { selector: { dataplaneTags: { app } }, ports: [{ port: 80 }] }, { app });

@@ -1,4 +1,4 @@
-import { Label, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import { globalIdentity, Label, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import {
   dataplane,
@@ -21,7 +21,7 @@ const generator = put(
 );
 const mesh: Change = {
   type: 'put',
-  id: { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
+  id: globalIdentity('Mesh', 'default'),
   expect: 'any',
   labels: {},
   spec: {},

@@ -1,14 +1,14 @@
-import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams } from './check-settings';
+import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams } from './dns-config';
 import { literalSuffix } from './table/authority';
-import { configuredSuffixes, reverseSuffixes } from './table/own-suffixes';
+import { configuredSuffixes, reverseSuffixes } from './table/authority';
 import { formatDnsName, reverseName, parseDnsName } from './wire/dns-name';
 
 test.each([
   [5_000, 60_000, true],
   [30_000, 60_000, true],
   [30_001, 60_000, false],
-])('answers kept for %i ms with a rest of %i ms: %s', (ttl, rest, good) => {
-  expect(checkDnsTtl(ttl, rest).length === 0).toBe(good);
+])('answers kept for %i ms with a cooldown of %i ms: %s', (ttl, cooldown, good) => {
+  expect(checkDnsTtl(ttl, cooldown).length === 0).toBe(good);
 });
 
 test('suffixes and upstreams that cannot be are named, each', () => {

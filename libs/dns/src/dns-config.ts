@@ -1,46 +1,51 @@
-/** Which questions that are not ours go on, and to whom. */
+import { isIP, isIPv4 } from 'node:net';
+import { parseUpstream } from './forward/upstream-address';
+import { parseDnsName } from './wire/dns-name';
+
+/** Which queries for other names are forwarded, and to which resolvers. */
 export interface ForwardConfig {
-  /** Off: whatever is not ours is refused. */
+  /** Off: every query for another name is refused. */
   readonly enabled: boolean;
-  /** `address` or `address:port` (`[v6]:port`); none = those of the resolver configuration. */
+  /** `address` or `address:port` (`[v6]:port`); empty = the nameservers of `resolverFile`. */
   readonly upstreams: readonly string[];
-  /** The resolver configuration read where no upstreams are given. */
+  /** The resolver configuration (resolv.conf) that is read if no upstreams are given. */
   readonly resolverFile: string;
-  /** Forward for askers outside private and loopback ranges as well: makes this an open resolver. */
-  readonly publicAskers: boolean;
+  /** Forward also for clients outside private and loopback ranges. This makes the server an open resolver. */
+  readonly publicClients: boolean;
   /** ms for one try at one upstream. */
   readonly timeout: number;
-  /** Tries for one question, each at the next upstream. */
+  /** Tries for one query, each at the next upstream. */
   readonly tries: number;
-  /** Questions under way at once, in all and of one asker. */
+  /** Most pending queries, in all and of one client. */
   readonly pending: number;
-  readonly pendingPerAsker: number;
+  readonly pendingPerClient: number;
 }
 
-/** What keeps one asker from harming the others. */
+/** Limits that keep one client from harming the others. */
 export interface DnsLimits {
-  /** Questions of one asker in one second; 0 = no limit. */
-  readonly ratePerAsker: number;
+  /** Queries of one client in one second; 0 = no limit. */
+  readonly ratePerClient: number;
   readonly tcpConnections: number;
-  readonly tcpConnectionsPerAsker: number;
-  /** ms without a whole question until a TCP connection is closed. */
+  readonly tcpConnectionsPerClient: number;
+  /** ms without a whole query after which a TCP connection is closed. */
   readonly tcpIdle: number;
 }
 
 /** How a zone answers names. */
 export interface DnsConfig {
-  /** How long others may keep an answer, positive or negative; ms, whole seconds are used. */
+  /** How long clients may cache an answer, positive or negative. In ms; answers carry whole seconds. */
   readonly ttl: number;
-  /** Names at and under these are always ours, besides the literal suffixes of the generators. */
+  /** The server is authoritative for these names and everything below them, besides the literal suffixes of the generators. */
   readonly suffixes: readonly string[];
-  /** Ranges of VIPs (CIDR): names of addresses in them are ours and never asked upstream. */
+  /** Ranges of VIPs (CIDR). The server is authoritative for the reverse names of their addresses. */
   readonly ranges: readonly string[];
-  /** Meshes in the order they are asked when several have one hostname; others follow by name. */
+  /** The mesh named first wins if several meshes have one hostname; meshes that are not named follow by name. */
   readonly meshOrder: readonly string[];
   readonly forward: ForwardConfig;
   readonly limits: DnsLimits;
 }
 
+/** The settings of a server whose caller gives none. */
 export const DEFAULT_DNS_CONFIG: DnsConfig = {
   ttl: 5_000,
   suffixes: ['mesh.local'],
@@ -50,22 +55,22 @@ export const DEFAULT_DNS_CONFIG: DnsConfig = {
     enabled: true,
     upstreams: [],
     resolverFile: '/etc/resolv.conf',
-    publicAskers: false,
+    publicClients: false,
     timeout: 1_500,
     tries: 3,
     pending: 500,
-    pendingPerAsker: 100,
+    pendingPerClient: 100,
   },
-  limits: { ratePerAsker: 50_000, tcpConnections: 1_000, tcpConnectionsPerAsker: 100, tcpIdle: 10_000 },
+  limits: { ratePerClient: 50_000, tcpConnections: 1_000, tcpConnectionsPerClient: 100, tcpIdle: 10_000 },
 };
 
-/** What a caller says; the rest is as in `DEFAULT_DNS_CONFIG`. */
+/** What a caller sets; every other field is as in `DEFAULT_DNS_CONFIG`. */
 export interface DnsSettings extends Partial<Omit<DnsConfig, 'forward' | 'limits'>> {
   readonly forward?: Partial<ForwardConfig>;
   readonly limits?: Partial<DnsLimits>;
 }
 
-/** The whole configuration. */
+/** The settings with the defaults of `DEFAULT_DNS_CONFIG`. */
 export function completeDnsConfig(settings: DnsSettings): DnsConfig {
   return {
     ...DEFAULT_DNS_CONFIG,
@@ -73,4 +78,43 @@ export function completeDnsConfig(settings: DnsSettings): DnsConfig {
     forward: { ...DEFAULT_DNS_CONFIG.forward, ...settings.forward },
     limits: { ...DEFAULT_DNS_CONFIG.limits, ...settings.limits },
   };
+}
+
+/**
+ * Why `ttl` does not fit `cooldown`, both in ms. An answer may be cached for at most half the cooldown of freed
+ * addresses, so that no client connects to a service by an address that now belongs to another one (docs/design.md §4).
+ */
+export function checkDnsTtl(ttl: number, cooldown: number): string[] {
+  if (ttl * 2 <= cooldown) return [];
+  return [`must be at most half the cooldown of freed addresses (${cooldown / 2_000} s); got ${ttl / 1_000} s`];
+}
+
+/** What is wrong with suffixes, one line each. */
+export function checkSuffixes(suffixes: readonly string[]): string[] {
+  const wrong = suffixes.filter((suffix) => (parseDnsName(suffix) ?? '') === '');
+  return wrong.map((suffix) => `"${suffix}" is not a domain name`);
+}
+
+/** What is wrong with upstreams, one line each. */
+export function checkUpstreams(upstreams: readonly string[]): string[] {
+  const wrong = upstreams.filter((upstream) => isIP(parseUpstream(upstream)?.address ?? '') === 0);
+  return wrong.map(
+    (upstream) => `"${upstream}" is not an address with an optional port, such as 10.0.0.53 or [fd00::53]:5353`,
+  );
+}
+
+/** What is wrong with the addresses to listen on, one line each. All of them are opened at one port. */
+export function checkAddresses(addresses: readonly string[]): string[] {
+  if (addresses.length === 0) return ['must name at least one address'];
+  return addresses.flatMap((address, i) => {
+    if (isIP(address) === 0) return [`"${address}" is not an address`];
+    if (addresses.indexOf(address) < i) return [`"${address}" is named twice`];
+    const wildcard = addresses.find((other) => other !== address && covers(other, address));
+    return wildcard === undefined ? [] : [`"${address}" is one of those that ${wildcard} stands for`];
+  });
+}
+
+/** A socket on `::` accepts both families. */
+function covers(wildcard: string, address: string): boolean {
+  return wildcard === '::' || (wildcard === '0.0.0.0' && isIPv4(address));
 }

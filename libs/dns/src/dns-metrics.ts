@@ -1,21 +1,60 @@
-import type { ForwardResult } from './forward/forward-result';
 import { rcodeName, typeName } from './wire/codes';
-import { LatencyHistogram } from './answer/latency';
 
-/** Why a question got no answer. */
-export type Dropped = 'malformed' | 'rate' | 'connections';
+/** Why a query or a connection got no answer. */
+export type DropReason = 'malformed' | 'rate' | 'connections';
 
+/** How a forwarded query ended; `limit`: too many were pending. */
+export type ForwardResult = 'answered' | 'failed' | 'limit';
+
+/** Types below this number are counted one by one, all others together. */
 const TYPES_COUNTED = 256;
 const OTHER = 0;
 
-/** Counts questions by type and result; cheap enough for every one of them. */
-export class DnsMetrics {
-  private readonly answerCounts = new Map<number, number>();
-  private readonly dropCounts: Record<Dropped, number> = { malformed: 0, rate: 0, connections: 0 };
+/** Upper bounds of the buckets, in seconds. */
+const BOUNDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-  /** Of a sample of our own answers; of all forwarded ones. */
+/** A histogram of times, in the form that Prometheus reads. */
+export class LatencyHistogram {
+  private readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
+  private total = 0;
+
+  /** `took` in ms. */
+  observe(took: number): void {
+    const seconds = took / 1_000;
+    const found = BOUNDS.findIndex((bound) => seconds <= bound);
+    const slot = found < 0 ? BOUNDS.length : found;
+    this.counts[slot] = (this.counts[slot] ?? 0) + 1;
+    this.total += seconds;
+  }
+
+  /** Sum of all times, in seconds. */
+  get sum(): number {
+    return this.total;
+  }
+
+  get count(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Cumulative counts by upper bound; the last bound is `+Inf`. */
+  buckets(): { readonly le: string; readonly count: number }[] {
+    let count = 0;
+    return this.counts.map((own, i) => {
+      count += own;
+      const bound = BOUNDS[i];
+      return { le: bound === undefined ? '+Inf' : String(bound), count };
+    });
+  }
+}
+
+/** Counts queries by type and response code, and times answers. Cheap enough to be called for every query. */
+export class DnsMetrics {
+  /** Times of a sample of the answers of our own. */
   readonly ownLatency = new LatencyHistogram();
+  /** Times of all forwarded queries. */
   readonly forwardLatency = new LatencyHistogram();
+  private readonly answerCounts = new Map<number, number>();
+  private readonly dropCounts: Record<DropReason, number> = { malformed: 0, rate: 0, connections: 0 };
   private readonly forwardCounts: Record<ForwardResult, number> = { answered: 0, failed: 0, limit: 0 };
 
   answered(type: number, rcode: number): void {
@@ -23,17 +62,18 @@ export class DnsMetrics {
     this.answerCounts.set(slot, (this.answerCounts.get(slot) ?? 0) + 1);
   }
 
+  /** `took` in ms. */
   forwarded(result: ForwardResult, took: number): void {
     this.forwardCounts[result] += 1;
     if (result !== 'limit') this.forwardLatency.observe(took);
   }
 
-  dropped(why: Dropped): void {
-    this.dropCounts[why] += 1;
+  dropped(reason: DropReason): void {
+    this.dropCounts[reason] += 1;
   }
 
-  /** Questions answered so far, by type and result. */
-  questions(): { readonly type: string; readonly result: string; readonly count: number }[] {
+  /** Queries answered so far, by type and response code. */
+  answers(): { readonly type: string; readonly result: string; readonly count: number }[] {
     return [...this.answerCounts].map(([slot, count]) => {
       const type = slot % TYPES_COUNTED;
       return {
@@ -44,12 +84,12 @@ export class DnsMetrics {
     });
   }
 
-  /** Questions that got no answer, by reason. */
+  /** Queries and connections that got no answer, by reason. */
   drops(): { readonly reason: string; readonly count: number }[] {
     return Object.entries(this.dropCounts).map(([reason, count]) => ({ reason, count }));
   }
 
-  /** Questions given to others, by how that ended. */
+  /** Forwarded queries, by result. */
   forwardResults(): { readonly result: string; readonly count: number }[] {
     return Object.entries(this.forwardCounts).map(([result, count]) => ({ result, count }));
   }

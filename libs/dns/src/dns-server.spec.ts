@@ -72,7 +72,7 @@ describe('a zone answers', () => {
     expect(name.endsWith(soa?.name ?? 'nothing')).toBe(true);
   });
 
-  test('in the spelling of the asker', async () => {
+  test('in the spelling of the client', async () => {
     const reply = await ask(zone.port, { name: 'ReDiS.svc.MESH.local' });
     expect(reply.answers).toEqual(['A 241.0.0.7']);
     expect(reply.packet.questions?.[0]?.name).toBe('ReDiS.svc.MESH.local');

@@ -1,21 +1,19 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
+import { AnswerBuilder } from './answer/answer-builder';
 import { Answers } from './answer/answers';
 import { explainLookup, readLookup } from './answer/explain-lookup';
-import { AnswerBuilder } from './answer/answer-builder';
-import { Responder } from './answer/responder';
-import { DnsMetrics } from './dns-metrics';
+import { RateLimit, Responder } from './answer/responder';
 import { completeDnsConfig, type DnsConfig, type DnsSettings } from './dns-config';
-import { metricDefinitions, type DnsMetric } from './metric-definitions';
-import { Listeners } from './listen/listeners';
-import { Authority } from './table/authority';
-import { RateLimit } from './listen/rate-limit';
+import { DnsMetrics } from './dns-metrics';
 import { Forwarder, type ForwarderOptions } from './forward/forwarder';
 import { Upstreams } from './forward/upstreams';
-import { NameTableUpdater } from './table/name-table-updater';
+import { Listeners } from './listen/listeners';
+import { metricDefinitions, type DnsMetric } from './metric-definitions';
+import { Authority, configuredSuffixes } from './table/authority';
 import { NameTable } from './table/name-table';
-import { configuredSuffixes } from './table/own-suffixes';
+import { NameTableUpdater } from './table/name-table-updater';
 
 /** What a DNS server works with. */
 export interface DnsServerOptions {
@@ -30,35 +28,35 @@ export interface DnsServerOptions {
 /** A zone's DNS server. */
 export interface DnsServer {
   /**
-   * Answers on UDP and TCP at one port of an address, 0 = one that is free for both; resolves to the port. Can be
-   * called for several addresses. Rejects when the port is taken.
+   * Answers on UDP and TCP at one port of `host`; port 0 takes a port that is free for both. Resolves to the port when
+   * the names of the index are loaded. Can be called for several addresses. Rejects when the port is taken.
    */
   bind(host: string, port: number): Promise<number>;
-  /** Ends all that `bind` began, open connections included, and stops following the index. */
+  /** Closes all listeners and connections and stops following the index. */
   close(): Promise<void>;
-  /** What would be answered, and why; without a type A is asked, and of an address who has it. */
+  /** What the server would answer and why. The default type is A; for an address it is PTR. */
   lookup(name: string, type?: string): JsonObject;
-  /** What it has done, for metrics. */
+  /** The metrics of this server, for the registry of the program. */
   metrics(): readonly DnsMetric[];
 }
 
-/** Builds the server; it follows the index from now on, and answers nobody before `bind`, which waits for the names. */
+/** Builds the server. It follows the index from this call on and answers nobody before `bind`. */
 export function createDnsServer(options: DnsServerOptions): DnsServer {
   const parts = assemble(options);
-  const { doors, upstreams, rate, feed } = parts;
-  const unfollow = feed.follow();
+  const { listeners, upstreams, rateLimit, updater } = parts;
+  const unfollow = updater.follow();
   return {
     bind: async (host, port) => {
-      await feed.loaded();
-      const bound = await doors.open(host, port);
-      // Only now: an upstream may turn out to be ourselves.
+      await updater.loaded();
+      const bound = await listeners.open(host, port);
+      // The upstreams are loaded after the port is known, because a configured upstream may be this server.
       await upstreams.load();
       return bound;
     },
     close: async () => {
       unfollow();
-      rate.close();
-      await doors.close();
+      rateLimit.close();
+      await listeners.close();
     },
     lookup: (name, type) => explainLookup(readLookup(name, type), { zone: options.zone, ...parts }),
     metrics: () => metricDefinitions(parts),
@@ -71,21 +69,21 @@ function assemble(options: DnsServerOptions) {
   const config: DnsConfig = completeDnsConfig(options.config ?? {});
   const table = new NameTable(config.meshOrder);
   const authority = new Authority(configuredSuffixes(config));
-  const feed = new NameTableUpdater(index, { table, authority, logger });
-  const tally = new DnsMetrics();
-  const rate = new RateLimit(config.limits.ratePerAsker, clock);
-  const records = new AnswerBuilder(config.ttl, () => doors.addresses());
-  const answers = new Answers({ table, authority, builder: records, serial: () => feed.serial });
-  const leadsHere = (address: string, port: number): boolean => doors.isOwnAddress(address, port);
-  const upstreams = new Upstreams({ config: config.forward, clock, logger, isOwnAddress: leadsHere });
-  const settled: ForwarderOptions['settled'] = (result, took) => tally.forwarded(result, took);
-  const forwarder = new Forwarder({ config: config.forward, upstreams, clock, settled });
-  const responder = new Responder(answers, { metrics: tally, resolver: forwarder, rate, clock });
-  const doors: Listeners = new Listeners({
-    respond: (packet, arrival) => responder.respond(packet, arrival),
+  const updater = new NameTableUpdater(index, { table, authority, logger });
+  const metrics = new DnsMetrics();
+  const rateLimit = new RateLimit(config.limits.ratePerClient, clock);
+  const builder = new AnswerBuilder(config.ttl, () => listeners.addresses());
+  const answers = new Answers({ table, authority, builder, serial: () => updater.serial });
+  const isOwnAddress = (address: string, port: number): boolean => listeners.isOwnAddress(address, port);
+  const upstreams = new Upstreams({ config: config.forward, clock, logger, isOwnAddress });
+  const onSettled: ForwarderOptions['onSettled'] = (result, took) => metrics.forwarded(result, took);
+  const forwarder = new Forwarder({ config: config.forward, upstreams, clock, onSettled });
+  const responder = new Responder(answers, { metrics, resolver: forwarder, rateLimit, clock });
+  const listeners: Listeners = new Listeners({
+    respond: (packet, client) => responder.respond(packet, client),
     clock,
     config,
-    metrics: tally,
+    metrics,
   });
-  return { table, authority, feed, tally, rate, records, answers, upstreams, forwarder, doors };
+  return { table, authority, updater, metrics, rateLimit, builder, answers, upstreams, forwarder, listeners };
 }

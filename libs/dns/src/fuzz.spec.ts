@@ -35,7 +35,7 @@ describe('malformed packets', () => {
   });
   afterEach(() => zone.close());
 
-  test('over UDP get an answer under their id or none, and the next asker gets his', async () => {
+  test('over UDP get an answer under their id or none, and the next client gets its own', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anything, { minLength: 1, maxLength: 20 }), async (packets) => {
         for (const packet of packets) {
@@ -76,7 +76,7 @@ async function expectSilence(zone: DnsZone, packet: Buffer): Promise<void> {
   expect(heard).toEqual([4711]);
 }
 
-test('malformed answers of an upstream never reach an asker, and harm nobody', async () => {
+test('malformed answers of an upstream never reach a client, and harm nobody', async () => {
   const upstream = await new FakeUpstream().start();
   const zone = await new DnsZone(redis).start({ forward: { upstreams: [upstream.address], timeout: 5_000 } });
   await fc.assert(

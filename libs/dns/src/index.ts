@@ -1,10 +1,8 @@
 /**
- * The DNS server of a zone: hostnames of services to their virtual IPs.
+ * The DNS server of a zone: it answers the hostnames of services with their virtual IPs and forwards every other name.
  *
- *   IndexReader → NameTableUpdater → NameTable, Authority → Answers → Responder ⇄ UDP and TCP doors
- *                                                          not ours → Forwarder → upstreams
+ *   IndexReader → NameTableUpdater → NameTable, Authority → Answers → Responder ⇄ UdpListener, TcpListener
+ *                                                                          └ other names → Forwarder → upstreams
  */
-export { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-server';
-export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams } from './check-settings';
-export { DEFAULT_DNS_CONFIG, type DnsConfig, type DnsLimits, type DnsSettings, type ForwardConfig } from './dns-config';
-export { type DnsMetric } from './metric-definitions';
+export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from './dns-config';
+export { createDnsServer, type DnsServer } from './dns-server';

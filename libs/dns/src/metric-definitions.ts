@@ -1,13 +1,12 @@
 import type { AnswerBuilder } from './answer/answer-builder';
-import type { DnsMetrics } from './dns-metrics';
-import type { Listeners } from './listen/listeners';
-import type { LatencyHistogram } from './answer/latency';
+import type { DnsMetrics, LatencyHistogram } from './dns-metrics';
 import type { Forwarder } from './forward/forwarder';
 import type { Upstreams } from './forward/upstreams';
-import type { NameTableUpdater } from './table/name-table-updater';
+import type { Listeners } from './listen/listeners';
 import type { NameTable } from './table/name-table';
+import type { NameTableUpdater } from './table/name-table-updater';
 
-/** One figure read when somebody asks; the shape that the programs' metrics take. */
+/** One metric that is read when Prometheus scrapes; the shape that `@causeway/telemetry` takes. */
 export interface DnsMetric {
   readonly name: string;
   readonly help: string;
@@ -15,75 +14,74 @@ export interface DnsMetric {
   readonly read: () => Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
 }
 
-/** What the figures are read from. */
+/** What the metrics are read from. */
 export interface MetricSources {
-  readonly tally: DnsMetrics;
+  readonly metrics: DnsMetrics;
   readonly table: NameTable;
-  readonly feed: NameTableUpdater;
-  readonly doors: Listeners;
-  readonly records: AnswerBuilder;
+  readonly updater: NameTableUpdater;
+  readonly listeners: Listeners;
+  readonly builder: AnswerBuilder;
   readonly upstreams: Upstreams;
   readonly forwarder: Forwarder;
 }
 
-/** Questions by type and result, what was dropped, how many names there are and how many are disputed. */
+/** The metrics of the DNS server: queries, drops, names, conflicts, upstreams and latencies. */
 export function metricDefinitions(sources: MetricSources): readonly DnsMetric[] {
-  return [...questionMetrics(sources), ...nameMetrics(sources), ...forwardMetrics(sources)];
+  return [...queryMetrics(sources), ...nameMetrics(sources), ...forwardMetrics(sources)];
 }
 
-function questionMetrics({ tally, doors }: MetricSources): DnsMetric[] {
+function queryMetrics({ metrics, listeners }: MetricSources): DnsMetric[] {
   return [
     {
       name: 'dns_questions_total',
       help: 'Questions answered, by type and result',
       labels: ['type', 'result'],
-      read: () => tally.questions().map(({ type, result, count }) => ({ labels: { type, result }, value: count })),
+      read: () => metrics.answers().map(({ type, result, count }) => ({ labels: { type, result }, value: count })),
     },
     {
       name: 'dns_dropped_total',
       help: 'Questions and connections that got no answer, by reason',
       labels: ['reason'],
-      read: () => tally.drops().map(({ reason, count }) => ({ labels: { reason }, value: count })),
+      read: () => metrics.drops().map(({ reason, count }) => ({ labels: { reason }, value: count })),
     },
-    single('dns_tcp_connections', 'TCP connections open', () => doors.connections),
-    ...latencyMetrics('dns_answer_seconds', 'Time to an answer of our own, a sample', tally.ownLatency),
+    single('dns_tcp_connections', 'TCP connections open', () => listeners.connections),
+    ...histogram('dns_answer_seconds', 'Time to an answer of our own, a sample', metrics.ownLatency),
   ];
 }
 
-function nameMetrics({ table, feed, records }: MetricSources): DnsMetric[] {
+function nameMetrics({ table, updater, builder }: MetricSources): DnsMetric[] {
   return [
     single('dns_hostnames', 'Hostnames answered for', () => table.size),
     single('dns_hostname_conflicts', 'Hostnames that several meshes have', () => table.conflicts().size),
-    single('dns_changes_total', 'Changes of services taken in', () => feed.changes),
-    single('dns_answers_made_total', 'Answers made anew, all others were ready', () => records.built),
+    single('dns_changes_total', 'Changes of services taken in', () => updater.changes),
+    single('dns_answers_made_total', 'Answers made anew, all others were ready', () => builder.built),
   ];
 }
 
-function forwardMetrics({ tally, upstreams, forwarder }: MetricSources): DnsMetric[] {
+function forwardMetrics({ metrics, upstreams, forwarder }: MetricSources): DnsMetric[] {
   return [
     {
       name: 'dns_forwarded_total',
       help: 'Questions given to upstreams, by how that ended',
       labels: ['result'],
-      read: () => tally.forwardResults().map(({ result, count }) => ({ labels: { result }, value: count })),
+      read: () => metrics.forwardResults().map(({ result, count }) => ({ labels: { result }, value: count })),
     },
     {
       name: 'dns_upstream_healthy',
       help: '1 while an upstream answers',
       labels: ['upstream'],
       read: () =>
-        upstreams.list().map(({ label, coolingUntil: restsUntil }) => ({
-          labels: { upstream: label },
-          value: Number(restsUntil === 0),
-        })),
+        upstreams
+          .list()
+          .map(({ label, coolingUntil }) => ({ labels: { upstream: label }, value: Number(coolingUntil === 0) })),
     },
     single('dns_forward_pending', 'Questions under way to upstreams', () => forwarder.pending),
-    ...latencyMetrics('dns_forward_seconds', 'Time to an answer of an upstream', tally.forwardLatency),
+    ...histogram('dns_forward_seconds', 'Time to an answer of an upstream', metrics.forwardLatency),
   ];
 }
 
-/** A histogram as plain figures: buckets, sum and count. */
-function latencyMetrics(name: string, help: string, latency: LatencyHistogram): DnsMetric[] {
+/** A histogram as three metrics: buckets, sum and count. */
+function histogram(name: string, help: string, latency: LatencyHistogram): DnsMetric[] {
   return [
     {
       name: `${name}_bucket`,

@@ -4,7 +4,7 @@
  *
  *   range settings → planRanges → AddressRange[] → AddressPool: adopt, free, allocate
  */
-export { formatAddress, parseAddress, type IpAddress } from './address';
+export { formatAddress, isIP, isIPv4, isIPv6, parseAddress, type IpAddress } from './address';
 export { AddressPool, type Allocation, type PoolMetrics } from './address-pool';
 export { planRanges, type OwnedRanges, type RangePlan, type RangeSetting } from './plan-ranges';
 export { describeRange, parseRange, type AddressRange, type ParsedRange } from './range';

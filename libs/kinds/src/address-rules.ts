@@ -1,5 +1,5 @@
+import { isIP } from '@causeway/ipam';
 import type { FieldPath, Violation } from '@causeway/resources';
-import { isDomainName, isIP } from './addresses';
 
 /** Violations of "an IP address or host name that others can reach". */
 export function hostAddress(address: string, at: FieldPath): Violation[] {
@@ -13,4 +13,12 @@ export function ipAddress(address: string | undefined, at: FieldPath): Violation
   return address === undefined || isIP(address)
     ? []
     : [at.violation(`must be an IP address; got \"${address}\"`, 'wrong-form')];
+}
+
+/** True for a host name a resolver would be asked for; upper case and underscores occur in the wild. */
+export function isDomainName(text: string): boolean {
+  return (
+    text.length <= 253 &&
+    text.split('.').every((label) => /^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/.test(label))
+  );
 }

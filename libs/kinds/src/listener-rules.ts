@@ -14,7 +14,12 @@ export function checkListeners(networking: Networking, at: FieldPath): Violation
       ...hostAddress(listener.address, at.index(i).field('address')),
       ...checkSocket(listener, { inbound: inboundPlaces.has(place), other: taken.get(place) }, at.index(i)),
       ...(listener.name !== undefined && names.has(listener.name)
-        ? [at.index(i).field('name').violation(`must be unique among inbounds and listeners; got "${listener.name}"`)]
+        ? [
+            at
+              .index(i)
+              .field('name')
+              .violation(`must be unique among inbounds and listeners; got "${listener.name}"`, 'not-unique'),
+          ]
         : []),
     ];
     taken.set(place, listener.type);

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
+import { isIP } from '@causeway/ipam';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { isDomainName, isIP } from './addresses';
+import { isDomainName } from './address-rules';
 import { nameWarnings } from './rules';
 import { Extension, MANY, NonEmpty, Optionals, PortNumber, strict, Text } from './schema-parts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import {
   compareIdentities,
   compareText,
-  effectiveLabels,
+  effectiveLabel,
   identityKey,
   type Identity,
   type Labels,
@@ -124,12 +124,11 @@ function oracle({ services, generators, meshes }: TestTable): Map<string, string
   for (const rule of rules) {
     for (const each of oldestFirst.filter((one) => meshes.includes(one.id.mesh))) {
       const wanted = rule.spec.selector[FIELDS[each.id.kind] ?? '']?.labels;
-      const labels = effectiveLabels(each);
-      if (!wanted || Object.entries(wanted).some(([key, value]) => labels[key] !== value)) continue;
+      if (!wanted || Object.entries(wanted).some(([key, value]) => effectiveLabel(each, key) !== value)) continue;
       const name = rule.spec.template
         .replace('{{ name }}', each.id.name)
-        .replace('{{ .Zone }}', labels['kuma.io/zone'] ?? 'east')
-        .replace('{{ label "app" }}', labels['app'] ?? '!');
+        .replace('{{ .Zone }}', effectiveLabel(each, 'kuma.io/zone') ?? 'east')
+        .replace('{{ label "app" }}', effectiveLabel(each, 'app') ?? '!');
       const where = `${each.id.mesh} ${name}`;
       const made = /^[a-z.]+$/.test(name);
       if (made && !owner.has(where)) owner.set(where, each);

@@ -1,4 +1,4 @@
-import { identityKey, type Identity, type Labels } from '@causeway/resources';
+import { globalIdentity, identityKey, type Identity, type Labels } from '@causeway/resources';
 import { parseGenerator } from './parsed-generator';
 import { ClaimTable } from './claim-table';
 
@@ -98,7 +98,7 @@ describe('addressesOf', () => {
 
   test('a generator with an extension, which is not known here, names nothing', () => {
     const a = service('a');
-    const id = { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name: 'g' };
+    const id = globalIdentity('HostnameGenerator', 'g');
     const spec = { selector: { meshService: {} }, template: '{{ name }}.mesh', extension: { type: 'x' } };
     expect(addresses(tableOf([a], [parseGenerator({ id, creationOrder: 1, spec }, false)]), a)).toEqual([]);
   });

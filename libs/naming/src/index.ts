@@ -8,7 +8,6 @@ export { dnsNameProblem } from './dns-name';
 export {
   checkTemplate,
   kumaTemplate,
-  labelOf,
   MAX_TEMPLATE_LENGTH,
   parseTemplate,
   renderTemplate,

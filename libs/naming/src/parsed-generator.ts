@@ -1,6 +1,13 @@
-import { identityKey, isJsonObject, type Identity, type JsonObject, type JsonValue } from '@causeway/resources';
+import {
+  effectiveLabel,
+  identityKey,
+  isJsonObject,
+  type Identity,
+  type JsonObject,
+  type JsonValue,
+} from '@causeway/resources';
 import type { GeneratorRank } from './precedence';
-import { labelOf, parseTemplate, type Template, type TemplateSubject } from './template';
+import { parseTemplate, type Template, type TemplateSubject } from './template';
 
 /** Kinds of service that get hostnames, by the selector field that names them. */
 export const SERVICE_KINDS = {
@@ -74,7 +81,7 @@ export function sameGenerator(a: ParsedGenerator, b: ParsedGenerator): boolean {
 
 /** True when `subject` has every wanted label, stored or implied. */
 export function hasLabels(wanted: readonly RequiredLabel[], subject: TemplateSubject): boolean {
-  for (const { key, value } of wanted) if (labelOf(subject, key) !== value) return false;
+  for (const { key, value } of wanted) if (effectiveLabel(subject, key) !== value) return false;
   return true;
 }
 

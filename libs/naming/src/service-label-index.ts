@@ -1,6 +1,6 @@
+import { effectiveLabel } from '@causeway/resources';
 import type { Claimant } from './claim';
 import { hasLabels, type RequiredLabel } from './parsed-generator';
-import { labelOf } from './template';
 
 type ServiceBucket = Claimant | Set<Claimant>;
 
@@ -23,13 +23,13 @@ export class ServiceLabelIndex {
 
   add(service: Claimant): void {
     this.all.add(service);
-    for (const [key, index] of this.byKey) insert(index, labelOf(service, key), service);
+    for (const [key, index] of this.byKey) insert(index, effectiveLabel(service, key), service);
   }
 
   /** Before its labels are replaced: it is found by what it was added with. */
   remove(service: Claimant): void {
     this.all.delete(service);
-    for (const [key, index] of this.byKey) extract(index, labelOf(service, key), service);
+    for (const [key, index] of this.byKey) extract(index, effectiveLabel(service, key), service);
   }
 
   /** Keeps an index for these labels until `release`. */
@@ -68,7 +68,7 @@ export class ServiceLabelIndex {
   private build(key: string): KeyIndex {
     const index: KeyIndex = { users: 0, byValue: new Map() };
     this.byKey.set(key, index);
-    for (const service of this.all) insert(index, labelOf(service, key), service);
+    for (const service of this.all) insert(index, effectiveLabel(service, key), service);
     return index;
   }
 }

@@ -142,13 +142,8 @@ function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string):
     case 'variable':
       return variableOf(part.variable, subject, ownZone);
     case 'label':
-      return labelOf(subject, part.key);
+      return effectiveLabel(subject, part.key);
   }
-}
-
-/** A label as selectors and templates see it: stored, else implied (design.md §1 Computed labels). */
-export function labelOf(subject: TemplateSubject, key: string): string | undefined {
-  return effectiveLabel(subject, key);
 }
 
 /** The template in words that Kuma knows: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */
@@ -196,7 +191,7 @@ function variableOf(variable: TemplateVariable, subject: TemplateSubject, ownZon
     case 'DisplayName':
       return subject.id.name;
     case 'Namespace':
-      return labelOf(subject, Label.namespace) ?? 'default';
+      return effectiveLabel(subject, Label.namespace) ?? 'default';
     case 'Zone':
       return subject.labels[Label.zone] ?? ownZone;
     case 'Mesh':

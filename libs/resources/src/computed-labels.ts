@@ -49,16 +49,10 @@ export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPa
 }
 
 /**
- * What selectors and templates see: the stored labels and, where absent, the implied ones, so that the seed's
- * generator works on Universal (design.md §1).
+ * The value of a label as selectors and templates see it: the stored one, else the implied one. Namespace and service
+ * name are implied by the identity, so that templates written for Kubernetes work on Universal (design.md §1). The one
+ * place that knows which labels are implied.
  */
-export function effectiveLabels(resource: { readonly id: Identity; readonly labels: Labels }): Labels {
-  const { labels, id } = resource;
-  if (labels[Label.namespace] !== undefined && labels[Label.serviceName] !== undefined) return labels;
-  return { [Label.namespace]: id.namespace === '' ? 'default' : id.namespace, [Label.serviceName]: id.name, ...labels };
-}
-
-/** One of `effectiveLabels`, without making an object of all. */
 export function effectiveLabel(
   { id, labels }: { readonly id: Identity; readonly labels: Labels },
   key: string,
@@ -67,6 +61,15 @@ export function effectiveLabel(
   if (stored !== undefined) return stored;
   if (key === Label.serviceName) return id.name;
   return key === Label.namespace ? id.namespace || 'default' : undefined;
+}
+
+/** True when the resource has every label of `wanted`, stored or implied; an empty `wanted` matches everything. */
+export function hasEffectiveLabels(
+  resource: { readonly id: Identity; readonly labels: Labels },
+  wanted: Labels,
+): boolean {
+  for (const key in wanted) if (effectiveLabel(resource, key) !== wanted[key]) return false;
+  return true;
 }
 
 /**

@@ -11,6 +11,11 @@ export interface Identity {
   readonly name: string;
 }
 
+/** The identity of a resource of global scope, such as a Mesh or a Zone: it has no mesh, zone and namespace. */
+export function globalIdentity(kind: string, name: string): Identity {
+  return { kind, mesh: '', zone: '', namespace: '', name };
+}
+
 /** One string for an identity, unique and cheap to make; it is a map key, not something to show. */
 export function identityKey(id: Identity): string {
   return `${id.kind}/${id.mesh}/${id.zone}/${id.namespace}/${id.name}`;

@@ -15,6 +15,7 @@ export {
   compareIdentities,
   compareText,
   describeIdentity,
+  globalIdentity,
   identityKey,
   parseIdentityKey,
   zoneOfKey,
@@ -26,7 +27,7 @@ export {
   checkComputedLabels,
   computedLabels,
   effectiveLabel,
-  effectiveLabels,
+  hasEffectiveLabels,
   isComputedLabel,
   isMadeHere,
 } from './computed-labels';

@@ -1,6 +1,6 @@
-import { checkComputedLabels, effectiveLabels, isMadeHere } from './computed-labels';
+import { checkComputedLabels, effectiveLabel, hasEffectiveLabels, isMadeHere } from './computed-labels';
 import type { ControlPlane } from './control-plane';
-import { checkLabels, isLabelKey, isLabelValue, labelsMatch } from './labels';
+import { checkLabels, isLabelKey, isLabelValue, labelsMatch, type Labels } from './labels';
 import { FieldPath } from './violation';
 
 const at = FieldPath.at('labels');
@@ -80,18 +80,30 @@ describe('checkComputedLabels', () => {
   });
 });
 
-describe('effectiveLabels', () => {
+describe('effectiveLabel', () => {
   const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
+  const [namespace, serviceName] = ['k8s.kuma.io/namespace', 'k8s.kuma.io/service-name'];
 
-  it('adds what is implied and changes nothing that is there', () => {
-    expect(effectiveLabels({ id, labels: { a: 'b' } })).toEqual({
-      a: 'b',
-      'k8s.kuma.io/namespace': 'default',
-      'k8s.kuma.io/service-name': 'redis',
-    });
-    const labels = { 'k8s.kuma.io/namespace': 'shop', 'k8s.kuma.io/service-name': 'cache' };
-    expect(effectiveLabels({ id, labels })).toEqual(labels);
-    expect(effectiveLabels({ id: { ...id, namespace: '' }, labels: {} })['k8s.kuma.io/namespace']).toBe('default');
+  it.each<[string, { id?: Partial<typeof id>; labels?: Labels }, string, string | undefined]>([
+    ['stored', { labels: { a: 'b' } }, 'a', 'b'],
+    ['absent', { labels: { a: 'b' } }, 'c', undefined],
+    ['implied namespace', {}, namespace, 'default'],
+    ['implied namespace of a kind without namespaces', { id: { namespace: '' } }, namespace, 'default'],
+    ['stored namespace', { labels: { [namespace]: 'shop' } }, namespace, 'shop'],
+    ['implied service name', {}, serviceName, 'redis'],
+    ['stored service name', { labels: { [serviceName]: 'cache' } }, serviceName, 'cache'],
+    ['not what every object inherits', {}, 'constructor', undefined],
+  ])('%s', (_, part, key, want) => {
+    expect(effectiveLabel({ id: { ...id, ...part.id }, labels: part.labels ?? {} }, key)).toBe(want);
+  });
+
+  it.each<[Labels, boolean]>([
+    [{}, true],
+    [{ a: 'b', [namespace]: 'default', [serviceName]: 'redis' }, true],
+    [{ a: 'c' }, false],
+    [{ a: 'b', [namespace]: 'shop' }, false],
+  ])('hasEffectiveLabels %j: %s', (wanted, want) => {
+    expect(hasEffectiveLabels({ id, labels: { a: 'b' } }, wanted)).toBe(want);
   });
 });
 

@@ -5,18 +5,5 @@
  *   request → endpoint → reads (index) | writes (Admission → store) → answer
  */
 export { type RegisteredRoute } from './http/route-table';
-export { type WatchMetrics } from './watch/watches';
 export { createRestServer, type RestServer } from './rest-server';
-export {
-  DEFAULT_LIMITS,
-  type DnsQuestion,
-  type DraftedResource,
-  type HostnameQuestion,
-  type Insights,
-  type ProgramFacts,
-  type RestAccess,
-  type RestDependencies,
-  type RestLimits,
-} from './rest-dependencies';
-export { type AcceptedIncarnation, type SyncDecisions, type ZoneAdoption } from './zones/sync-decisions';
-export { type ZoneAccess, type ZoneTokenResponse, type ZoneTokenParameters } from './zones/zone-access';
+export { DEFAULT_LIMITS, type RestAccess, type RestDependencies, type RestLimits } from './rest-dependencies';

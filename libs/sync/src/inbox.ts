@@ -1,19 +1,60 @@
-import { InboxKind, type HeldResource, type InboundChanges, type InboundMessage } from './inbox-kind';
+import { describeIdentity, identityKey, parseIdentityKey, type Identity } from '@causeway/resources';
+import type { Rejection } from './rejection';
+
+/** A resource of the peer that is stored here when the stream begins. */
+export interface HeldResource {
+  readonly wireKey: string;
+  readonly id: Identity;
+}
+
+/** One resource of a message; `content` is what the receiver will write for it. */
+export interface InboundItem<C> {
+  readonly wireKey: string;
+  readonly id: Identity;
+  readonly content: C;
+}
+
+/** One decoded message of a peer. */
+export interface InboundMessage<C> {
+  readonly kind: string;
+  readonly items: readonly InboundItem<C>[];
+  readonly rejected: readonly Rejection[];
+  /** Wire keys. */
+  readonly removed: readonly string[];
+  /** Identities of deleted resources; all owned by the stream. */
+  readonly gone: readonly Identity[];
+  /** Further chunks of the first state follow. */
+  readonly more: boolean;
+  /** Contains only changes since a resume point: a resource that is not named is unchanged. */
+  readonly resumed: boolean;
+}
+
+/** What a message changes in the store. */
+export interface InboundChanges<C> {
+  readonly puts: readonly InboundItem<C>[];
+  /** Explicitly removed by the peer. */
+  readonly removed: readonly Identity[];
+  /** Held before the stream began and not in its complete first state. */
+  readonly absent: readonly Identity[];
+  readonly rejected: readonly Rejection[];
+  /** Whether this message completed the first state. */
+  readonly completed: boolean;
+}
 
 /**
- * The receiving end of one stream: what a message means for what is held. Absence removes only by a first state that
- * is complete on this stream, and only what the stream owns (design.md §5).
+ * The receiving end of one stream: turns a message into changes of the store. Absence removes a resource only in a first
+ * state that is complete on this stream, and only if the stream owns the resource (docs/design.md §5).
  *
- * Deterministic and without I/O. Messages of one kind are taken in one after the other: `receive` the next only after
- * the former's changes are written.
+ * Deterministic and without I/O. Messages of one kind are processed in order: call `receive` for the next one only after
+ * the changes of the one before are written.
  */
 export class Inbox<C> {
   private readonly kinds = new Map<string, InboxKind<C>>();
 
-  /** `held` lists what of a kind is owned by the stream; read once a kind, at its first message. */
+  /** `held` lists the stored resources of a kind that the stream owns; called once a kind, at its first message. */
   constructor(private readonly held: (kind: string) => Iterable<HeldResource>) {}
 
-  /** What a message asks to be changed here. */
+  /** The changes that a message asks for. */
   receive(parcel: InboundMessage<C>): InboundChanges<C> {
     const steps = this.steps(parcel);
     for (;;) {
@@ -22,7 +63,10 @@ export class Inbox<C> {
     }
   }
 
-  /** `receive` in steps of at most one resource's work each, for those who must let others have their turn in between. */
+  /**
+   * `receive` as a generator that yields after each resource, for a caller that has to yield to others. Exhaust the
+   * generator of one message before the next one is begun.
+   */
   *steps(parcel: InboundMessage<C>): Generator<void, InboundChanges<C>> {
     let kind = this.kinds.get(parcel.kind);
     if (!kind) {
@@ -32,13 +76,134 @@ export class Inbox<C> {
     return yield* kind.receive(parcel);
   }
 
-  /** How many resources of a kind the peer is known to have. */
+  /** Number of resources of a kind that the peer is known to have. */
   sizeOf(kind: string): number {
     return this.kinds.get(kind)?.size ?? 0;
   }
 
-  /** Whether the whole state of a kind has arrived on this stream. */
+  /** Whether the first state of a kind has arrived completely on this stream. */
   isComplete(kind: string): boolean {
     return this.kinds.get(kind)?.complete ?? false;
+  }
+}
+
+/** One kind within an inbox. */
+class InboxKind<C> {
+  /** Identity key by wire key, and the reverse, of all resources that the peer is known to have. */
+  private readonly keys = new Map<string, string>();
+  private readonly wireKeys = new Map<string, string>();
+  /** Identity keys that are held and not seen in the first state so far; undefined once that is complete. */
+  private unseen: Set<string> | undefined = new Set();
+  private started = false;
+
+  /** `held` is iterated once, with the first message. */
+  constructor(private readonly held: () => Iterable<HeldResource>) {}
+
+  get complete(): boolean {
+    return this.unseen === undefined;
+  }
+
+  get size(): number {
+    return this.wireKeys.size;
+  }
+
+  *receive(parcel: InboundMessage<C>): Generator<void, InboundChanges<C>> {
+    if (!this.started) yield* this.start();
+    const rejected = [...parcel.rejected];
+    // A resource that could not be read is neither changed nor absent (docs/reference/kds-wire.md §5.1).
+    for (const { wireKey } of rejected) this.markSeen(this.keys.get(wireKey));
+    const arrived = new Set(parcel.items.map((arrival) => arrival.wireKey));
+    yield;
+    // A resource in both lists is an update (docs/reference/kds-wire.md §5.1).
+    const removed: Identity[] = [];
+    for (const wireKey of [...parcel.removed, ...this.wireKeysOf(parcel.gone)]) {
+      if (!arrived.has(wireKey)) removed.push(...this.forget(wireKey));
+      yield;
+    }
+    const puts: InboundItem<C>[] = [];
+    for (const arrival of parcel.items) {
+      if (this.accept(arrival, rejected)) puts.push(arrival);
+      yield;
+    }
+    const kept = new Set(puts.map((arrival) => identityKey(arrival.id)));
+    const completed = this.unseen !== undefined && !parcel.more;
+    const absent = completed && !parcel.resumed ? this.takeAbsent() : [];
+    if (completed) this.unseen = undefined;
+    return { puts, removed: removed.filter((id) => !kept.has(identityKey(id))), absent, rejected, completed };
+  }
+
+  private *start(): Generator<void> {
+    for (const { wireKey, id } of this.held()) {
+      this.learn(wireKey, identityKey(id));
+      yield;
+    }
+    this.unseen = new Set(this.wireKeys.keys());
+    this.started = true;
+  }
+
+  private wireKeysOf(gone: readonly Identity[]): readonly string[] {
+    return gone.flatMap((id) => this.wireKeys.get(identityKey(id)) ?? []);
+  }
+
+  private accept({ wireKey, id }: InboundItem<C>, rejected: Rejection[]): boolean {
+    const key = identityKey(id);
+    const rival = this.conflictOf(wireKey, key);
+    if (rival !== undefined) {
+      rejected.push({ wireKey, reason: rival });
+      return false;
+    }
+    this.learn(wireKey, key);
+    this.markSeen(key);
+    return true;
+  }
+
+  /** Two identities under one wire key, or one identity under two, are rejected: neither overwrites the other. */
+  private conflictOf(wireKey: string, key: string): string | undefined {
+    const sameName = this.keys.get(wireKey);
+    if (sameName !== undefined && sameName !== key && this.isCurrent(sameName)) {
+      return `${describeIdentity(parseIdentityKey(sameName))} has the same name on the wire`;
+    }
+    const otherName = this.wireKeys.get(key);
+    if (otherName !== undefined && otherName !== wireKey && this.isCurrent(key)) {
+      return `it is the same ${describeIdentity(parseIdentityKey(key))} as "${otherName}"`;
+    }
+    return undefined;
+  }
+
+  /** Whether a message of this stream named it; false for what is only held from before. */
+  private isCurrent(key: string): boolean {
+    return this.unseen?.has(key) !== true;
+  }
+
+  private learn(wireKey: string, key: string): void {
+    this.unlearn(this.wireKeys.get(key));
+    this.unlearn(wireKey);
+    this.keys.set(wireKey, key);
+    this.wireKeys.set(key, wireKey);
+  }
+
+  private unlearn(wireKey: string | undefined): void {
+    const key = wireKey === undefined ? undefined : this.keys.get(wireKey);
+    if (wireKey === undefined || key === undefined) return;
+    this.keys.delete(wireKey);
+    this.wireKeys.delete(key);
+  }
+
+  private forget(wireKey: string): Identity[] {
+    const key = this.keys.get(wireKey);
+    if (key === undefined) return [];
+    this.unlearn(wireKey);
+    this.markSeen(key);
+    return [parseIdentityKey(key)];
+  }
+
+  private markSeen(key: string | undefined): void {
+    if (key !== undefined) this.unseen?.delete(key);
+  }
+
+  private takeAbsent(): Identity[] {
+    const absent = [...(this.unseen ?? [])];
+    for (const key of absent) this.unlearn(this.wireKeys.get(key));
+    return absent.map(parseIdentityKey);
   }
 }

@@ -2,38 +2,40 @@ import {
   confirmIncarnation,
   isConfirmed,
   judgeIncarnation,
+  isIncarnationComplete,
   NO_INCARNATION,
+  type AwaitedZone,
   type KnownIncarnation,
 } from './incarnation';
 
 const HOLD = 300;
 const held: KnownIncarnation = { accepted: 'a', pending: { incarnation: 'b', since: 100 } };
 
-describe('judgeLife', () => {
+describe('judgeIncarnation', () => {
   it.each<[string, KnownIncarnation, string, number, ReturnType<typeof judgeIncarnation>]>([
-    ['accepts the first life ever seen', NO_INCARNATION, 'a', 0, { known: { accepted: 'a' } }],
-    ['knows the accepted life again', { accepted: 'a' }, 'a', 0, { known: { accepted: 'a' } }],
-    ['holds a new life', { accepted: 'a' }, 'b', 100, { known: held, heldUntil: 400 }],
+    ['accepts the first incarnation ever seen', NO_INCARNATION, 'a', 0, { known: { accepted: 'a' } }],
+    ['recognises the accepted incarnation', { accepted: 'a' }, 'a', 0, { known: { accepted: 'a' } }],
+    ['holds the absences of a new incarnation', { accepted: 'a' }, 'b', 100, { known: held, heldUntil: 400 }],
     ['holds from the first sight, not from the last', held, 'b', 399, { known: held, heldUntil: 400 }],
     ['accepts it when the time has passed', held, 'b', 400, { known: { accepted: 'b' } }],
     [
-      'begins anew for yet another life',
+      'starts the time again for a third incarnation',
       held,
       'c',
       399,
       { known: { accepted: 'a', pending: { incarnation: 'c', since: 399 } }, heldUntil: 699 },
     ],
-    ['forgets a new life that was gone again', held, 'a', 399, { known: { accepted: 'a' } }],
+    ['forgets a pending incarnation when the accepted one is back', held, 'a', 399, { known: { accepted: 'a' } }],
   ])('%s', (...[, known, incarnation, now, want]) => {
     expect(judgeIncarnation(known, incarnation, now, HOLD)).toEqual(want);
   });
 
-  it('gives the same object back when nothing was learnt', () => {
+  it('returns the same object if nothing changed', () => {
     expect(judgeIncarnation(held, 'b', 200, HOLD).known).toBe(held);
   });
 });
 
-describe('confirmLife', () => {
+describe('confirmIncarnation', () => {
   it('accepts what is pending', () => {
     expect(confirmIncarnation(held)).toEqual({ accepted: 'b' });
     expect(confirmIncarnation({ accepted: 'a' })).toEqual({ accepted: 'a' });
@@ -42,12 +44,34 @@ describe('confirmLife', () => {
 
 describe('isConfirmed', () => {
   it.each<[string, KnownIncarnation, Parameters<typeof isConfirmed>[1], boolean]>([
-    ['by a word about the life that is pending', held, { incarnation: 'b', since: 100 }, true],
-    ['not by a word about another', held, { incarnation: 'c', since: 100 }, false],
-    ['not by a word about an earlier sight of it', held, { incarnation: 'b', since: 50 }, false],
-    ['not without a word', held, undefined, false],
+    ['by a confirmation of the pending incarnation', held, { incarnation: 'b', since: 100 }, true],
+    ['not by a confirmation of another one', held, { incarnation: 'c', since: 100 }, false],
+    ['not by a confirmation of an earlier sight of it', held, { incarnation: 'b', since: 50 }, false],
+    ['not without a confirmation', held, undefined, false],
     ['not where nothing is pending', { accepted: 'b' }, { incarnation: 'b', since: 100 }, false],
-  ])('%s', (_, known, word, want) => {
-    expect(isConfirmed(known, word)).toBe(want);
+  ])('%s', (_, known, confirmation, want) => {
+    expect(isConfirmed(known, confirmation)).toBe(want);
+  });
+});
+
+const zone = (rest: Partial<AwaitedZone> = {}): AwaitedZone => ({
+  enabled: true,
+  hadSession: true,
+  reported: true,
+  ...rest,
+});
+const EARLY = { since: 1_000, hold: 100, now: 1_099 };
+
+describe('isIncarnationComplete', () => {
+  it.each<[string, readonly AwaitedZone[], boolean]>([
+    ['no zone is known', [], true],
+    ['all have reported', [zone(), zone()], true],
+    ['one has not', [zone(), zone({ reported: false })], false],
+    ['one has not, and is disabled', [zone(), zone({ reported: false, enabled: false })], true],
+    ['one has not, and never had a session', [zone(), zone({ reported: false, hadSession: false })], true],
+  ])('%s', (_, zones, want) => expect(isIncarnationComplete(zones, EARLY)).toBe(want));
+
+  it('waits no longer than the time', () => {
+    expect(isIncarnationComplete([zone({ reported: false })], { ...EARLY, now: 1_100 })).toBe(true);
   });
 });

@@ -1,29 +1,29 @@
-/** A life that has shown itself and is not accepted yet, and when it was first seen, ms since 1970. */
+/** A new incarnation of a peer that is not accepted yet; `since` is when it was first seen, ms since 1970. */
 export interface PendingIncarnation {
   readonly incarnation: string;
   readonly since: number;
 }
 
-/** What is known of the lives of a peer's store. */
+/** The incarnations of a peer's store that this control plane knows. */
 export interface KnownIncarnation {
-  /** The life whose absences are deletions; empty before the first contact. */
+  /** The incarnation whose absences are deletions; empty before the first contact. */
   readonly accepted: string;
   readonly pending?: PendingIncarnation;
 }
 
-/** Whether what is absent from a peer's state was deleted. */
+/** Whether a resource that is absent from a peer's state was deleted. */
 export interface IncarnationVerdict {
   readonly known: KnownIncarnation;
-  /** Undefined when absences apply; else until when they are held, ms since 1970. */
+  /** Undefined if absences are deletions; else absent resources are held until then, ms since 1970. */
   readonly heldUntil?: number;
 }
 
-/** What is added to the name of a life whose state went back without a new life. */
+/** Suffix of an incarnation whose store was rolled back and kept its incarnation. */
 const ROLLED_BACK = ' (set back)';
 
 /**
- * The name under which a life is judged whose state lies before what was applied of it: its store was set back and does
- * not know it, so its absences are as little deletions as those of a new life. Once accepted it is the life itself.
+ * The name under which `judgeIncarnation` judges a store that was rolled back: it offers a revision below the one that was
+ * applied, so its absences are no more deletions than those of a new incarnation. Accepted, it loses the suffix.
  */
 export function rolledBackIncarnation(incarnation: string): string {
   return incarnation + ROLLED_BACK;
@@ -33,12 +33,13 @@ function acceptedAs(incarnation: string): string {
   return incarnation.endsWith(ROLLED_BACK) ? incarnation.slice(0, -ROLLED_BACK.length) : incarnation;
 }
 
-/** Before the first contact. */
+/** The state before the first contact. */
 export const NO_INCARNATION: KnownIncarnation = Object.freeze({ accepted: '' });
 
 /**
- * A peer's state has come from the life `incarnation`: a new life is not a deletion, its absences are held for `hold`
- * ms from its first sight (design.md §5). The first life ever seen is accepted.
+ * Judges a state that came from `incarnation`. A new incarnation is not a deletion: what its state does not name is held
+ * for `hold` ms from its first sight (docs/design.md §5). The first incarnation ever seen is accepted at once. Returns
+ * the same `known` object if nothing changed.
  */
 export function judgeIncarnation(
   known: KnownIncarnation,
@@ -56,14 +57,35 @@ export function judgeIncarnation(
   return { known: pending === known.pending ? known : { accepted: known.accepted, pending }, heldUntil: until };
 }
 
-/** Whether the operator's word is about the life that is pending: about this sight of it, not an earlier or later one. */
+/** Whether the operator's confirmation names the pending incarnation and this sight of it, not an earlier or later one. */
 export function isConfirmed({ pending }: KnownIncarnation, confirmation: PendingIncarnation | undefined): boolean {
   return (
     pending !== undefined && pending.incarnation === confirmation?.incarnation && pending.since === confirmation.since
   );
 }
 
-/** The life that is pending is taken for the true one. */
+/** Accepts the pending incarnation, if there is one. */
 export function confirmIncarnation(known: KnownIncarnation): KnownIncarnation {
   return known.pending ? { accepted: acceptedAs(known.pending.incarnation) } : known;
+}
+
+/** What a global in a new incarnation knows of a zone. */
+export interface AwaitedZone {
+  readonly enabled: boolean;
+  /** In any incarnation of the global. */
+  readonly hadSession: boolean;
+  /** Its whole state has arrived in this incarnation. */
+  readonly reported: boolean;
+}
+
+/**
+ * Whether a global whose incarnation began at `since` (ms since 1970) has heard from its zones: every enabled zone that
+ * ever had a session has reported, or `hold` ms have passed (docs/design.md §5).
+ */
+export function isIncarnationComplete(
+  zones: Iterable<AwaitedZone>,
+  times: { readonly since: number; readonly hold: number; readonly now: number },
+): boolean {
+  if (times.now - times.since >= times.hold) return true;
+  return [...zones].every(({ enabled, hadSession, reported }) => !enabled || !hadSession || reported);
 }

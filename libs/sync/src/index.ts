@@ -1,29 +1,35 @@
 /**
- * Who gets what, and what a stream does with it, as deterministic state machines without I/O.
+ * Which control plane gets which resource, and the state machines of a sync stream: deterministic, without I/O.
  *
- *   index event → Outbox (what the peer must hear) → message → Inbox (what it means here) → changes for the store
+ *   index event → Outbox (dirty keys of a peer) → OutboundMessage ⇢ InboundMessage → Inbox → InboundChanges → store
  *
- * The pumps around them are in libs/kds. Who may be told what: `isSentDown`, `isSentUp`; who may write
- * what: `trespass`.
+ * libs/kds pumps them over gRPC. `isSentDown` and `isSentUp` decide what is sent, `ownershipViolation` what may be written.
  */
 export {
   isKindSentDown,
   isKindSentUp,
+  isOwnedByStream,
   isSentDown,
   isSentUp,
   mayHaveBeenSentDown,
   mayHaveBeenSentUp,
+  ownershipViolation,
+  type Receiver,
   type SyncPeer,
-} from './send-rules';
+} from './sync-rules';
 export { MeshView, type ExportDefault } from './mesh-view';
-export { type MessageLimits, type OutboundSource, type OutboundResource, type LastSent } from './outbound';
 export { Outbox } from './outbox';
-export { type KindProgress, type OutboundMessage } from './outbox-kind';
-export { Inbox } from './inbox';
-export { type InboundItem, type HeldResource, type InboundChanges, type InboundMessage } from './inbox-kind';
-export { inboundViolation, type InboundResource } from './receive-rules';
+export {
+  type KindProgress,
+  type LastSent,
+  type MessageLimits,
+  type OutboundMessage,
+  type OutboundResource,
+  type OutboundSource,
+} from './outbox-kind';
+export { Inbox, type HeldResource, type InboundChanges, type InboundItem, type InboundMessage } from './inbox';
+export { inboundViolation, type InboundResource } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
-export { isOwnedByStream, ownershipViolation, type Receiver } from './ownership';
 export {
   lostRuleOf,
   lostSince,
@@ -34,15 +40,16 @@ export {
   type ZoneContact,
 } from './lost-zone';
 export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
-export { isIncarnationComplete, type AwaitedZone } from './incarnation-complete';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
   confirmIncarnation,
   isConfirmed,
+  isIncarnationComplete,
   judgeIncarnation,
   NO_INCARNATION,
   rolledBackIncarnation,
-  type KnownIncarnation,
+  type AwaitedZone,
   type IncarnationVerdict,
+  type KnownIncarnation,
   type PendingIncarnation,
 } from './incarnation';

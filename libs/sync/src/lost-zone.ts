@@ -1,29 +1,29 @@
 import { isJsonObject, type Resource } from '@causeway/resources';
 
-/** What happens to a lost zone's services in other zones (design.md §5). */
+/** What happens to a lost zone's services in other zones (docs/design.md §5). */
 export type LostPolicy = 'keep' | 'depreferred' | 'withdraw';
 
-/** When a zone counts as lost and what follows. `after` is ms. */
+/** When a zone is lost and what happens then. `after` is ms. */
 export interface LostRule {
   readonly policy: LostPolicy;
   readonly after: number;
 }
 
-/** What is known of a zone's sessions. Times are ms, all by one clock. */
+/** The last contact of the global with a zone. Times are ms, all by one clock. */
 export interface ZoneContact {
-  /** Whether a replica of the global has a session with it now. */
+  /** Whether a replica of the global has a session with the zone now. */
   readonly connected: boolean;
-  /** When it was last connected; undefined when it never was. */
+  /** When the zone was last connected; undefined if it never was. */
   readonly lastSeen: number | undefined;
-  /** Since when this leader of the global has been serving. */
+  /** When this leader of the global began to serve. */
   readonly servingSince: number;
-  /** Since when the zone is already told to be lost. */
+  /** Since when the status of the Zone reports it as lost. */
   readonly reportedSince?: number | undefined;
 }
 
 /**
  * Since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone that never
- * had a session has nothing to lose. What is lost stays lost until it is back: a new leader does not begin to wait anew.
+ * had a session is never lost. A lost zone stays lost until it is back: a new leader does not restart the wait.
  */
 export function lostSince(rule: LostRule, sighting: ZoneContact, now: number): number | undefined {
   const { connected, lastSeen, servingSince, reportedSince: toldSince } = sighting;
@@ -32,7 +32,7 @@ export function lostSince(rule: LostRule, sighting: ZoneContact, now: number): n
   return now - since >= rule.after ? since : undefined;
 }
 
-/** A zone that is lost now, as its Zone says it. */
+/** The state of a lost zone in the status of its Zone. */
 export interface LostState {
   readonly policy: LostPolicy;
   /** RFC 3339. */
@@ -48,7 +48,7 @@ export function lostStateOf({ status }: Pick<Resource, 'status'>): LostState | u
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `Zone.spec.lost` over the configured rule; what cannot be read is the configured. */
+/** `Zone.spec.lost` over the configured rule; a field that cannot be read has the configured value. */
 export function lostRuleOf(lost: unknown, configured: LostRule): LostRule {
   if (typeof lost !== 'object' || lost === null) return configured;
   const policy: unknown = 'policy' in lost ? lost.policy : undefined;

@@ -10,19 +10,19 @@ import {
 } from '@causeway/resources';
 import { lostStateOf } from './lost-zone';
 
-/** Who gets what has no export rule of its own. */
+/** Export rule of services that have none. */
 export type ExportDefault = 'All' | 'None';
 
-/** A zone as others see it. */
+/** A zone as other zones see it. */
 interface ZoneView {
   readonly visible: boolean;
   readonly labels: Labels;
 }
 
-/** Labels that say where a Zone was made, not what it is. */
+/** Labels that export rules do not select by: they say where a Zone was made, not what it is. */
 const UNSELECTABLE_LABELS: readonly string[] = [Label.origin, Label.displayName];
 
-/** What of the global's state decides who gets which resource, at one moment; never changed in place. */
+/** The part of the global's state that decides which zone gets which resource, at one moment; immutable. */
 export class MeshView {
   private constructor(
     readonly meshes: ReadonlySet<string>,
@@ -39,12 +39,12 @@ export class MeshView {
     return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
   }
 
-  /** Whether other zones may know what comes from this one: it exists, is enabled, and not withdrawn as lost. */
+  /** Whether other zones may get the resources of this one: it exists, is enabled, not quarantined, not withdrawn as lost. */
   isZoneVisible(zone: string): boolean {
     return this.zones.get(zone)?.visible ?? false;
   }
 
-  /** Whether the zone `to` may know this resource of another zone: by the state of that zone and `spec.export`. */
+  /** Whether the zone `to` may get this resource of another zone, by that zone's visibility and `spec.export`. */
   exports(resource: Resource, to: string): boolean {
     if (to === resource.id.zone || !this.isZoneVisible(resource.id.zone)) return false;
     const rule = resource.spec['export'];
@@ -56,7 +56,7 @@ export class MeshView {
     return isLabels(labels) && labelsMatch(labels, this.zones.get(to)?.labels ?? {});
   }
 
-  /** What of this view decides what zones get of a kind, as text; equal texts cut equal states. */
+  /** The part of the view that decides what zones get of a kind, as text: equal texts give equal states. */
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
     if (!crossesZones(kind.sync)) return JSON.stringify([meshes]);
@@ -64,13 +64,13 @@ export class MeshView {
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 
-  /** Zones whose openness differs between two views. */
+  /** Zones whose visibility differs between the two views. */
   zonesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
     return [...names].filter((name) => this.isZoneVisible(name) !== older.isZoneVisible(name));
   }
 
-  /** Whether a zone may now be meant by other export rules than before. */
+  /** Whether a label changed that export rules select by. */
   isRelabelledSince(older: MeshView): boolean {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
     const of = (view: MeshView, name: string): string =>
@@ -78,7 +78,7 @@ export class MeshView {
     return [...names].some((name) => of(this, name) !== of(older, name));
   }
 
-  /** Meshes that only one of two views has. */
+  /** Meshes that only one of the two views has. */
   meshesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.meshes, ...older.meshes]);
     return [...names].filter((name) => this.meshes.has(name) !== older.meshes.has(name));

@@ -1,28 +1,63 @@
 import { RoundRobinKeys } from './round-robin-keys';
-import type { MessageLimits, OutboundSource, OutboundResource, LastSent } from './outbound';
 import { Rejections, type Rejection } from './rejection';
 
-/** Most resources, removals and names in one message, but for a first state that must go whole. */
+/** What a peer was last sent of one resource. */
+export interface LastSent {
+  /** Name on the wire, unique within a kind. */
+  readonly wireKey: string;
+  /** Equal versions mean equal content. */
+  readonly version: string;
+}
+
+/** One resource, encoded and ready to be sent. */
+export interface OutboundResource extends LastSent {
+  /** Bytes on the wire. */
+  readonly size: number;
+}
+
+/** What the peer of one stream may be sent at this moment. */
+export interface OutboundSource<S extends OutboundResource> {
+  /** Identity keys of all resources of a kind that the peer may hold. */
+  keys(kind: string): Iterable<string>;
+  /** A resource as it would be sent now; undefined if the peer may not hold it or it does not exist. */
+  get(key: string): S | undefined;
+  /** Identity keys of a kind that changed or were deleted after `revision` and that the peer may ever have held. */
+  keysSince(kind: string, revision: number): Iterable<string>;
+  /** Revision of the index that the other methods read. */
+  revision(): number;
+  /** ms since 1970. */
+  now(): number;
+}
+
+/** Limits of one message of a stream. */
+export interface MessageLimits {
+  /** Largest sum of resource sizes in one message, bytes; a single resource may exceed it. */
+  readonly bytes: number;
+  /** Whether the peer takes a first state in chunks (cw-chunk); if not, it is one message of any size. */
+  readonly chunked: boolean;
+}
+
+/** Maximum of resources, removals and deleted names in one message; a first state that must not be split may exceed it. */
 export const MAX_MESSAGE_ITEMS = 10_000;
 
 /** One response to the peer. */
 export interface OutboundMessage<S extends OutboundResource> {
   readonly kind: string;
   readonly nonce: string;
-  /** Revision of our store up to which the peer knows this kind with this message; 0 when more of it must follow. */
+  /** The peer knows this kind up to this revision of our store once it has this message; 0 if more messages must follow. */
   readonly revision: number;
   readonly put: readonly S[];
   /** Wire keys. */
   readonly removed: readonly string[];
-  /** Identity keys of what the peer may hold from before and may hold no longer; only where `resumed`. */
+  /** Identity keys of resources that the peer may hold from an earlier stream and must drop; only if `resumed`. */
   readonly gone: readonly string[];
-  /** Part of a first state: `whole` ends it, `piece` does not; `change` is neither. */
-  readonly part: 'whole' | 'piece' | 'change';
-  /** The first state is only what changed since what the peer holds: nothing is absent. */
+  /** `chunk` and `last-chunk` are parts of the first state, the second one completes it; `change` comes after it. */
+  readonly part: 'chunk' | 'last-chunk' | 'change';
+  /** The first state contains only changes since the peer's resume point: a resource that is not named is unchanged. */
   readonly resumed: boolean;
 }
 
-/** How far one kind of one stream is. Revisions are of our store; 0 = nothing yet. Times are ms since 1970. */
+/** Progress of one kind on one stream. Revisions are of our store; 0 = nothing yet. Times are ms since 1970. */
 export interface KindProgress {
   readonly offered: number;
   readonly acked: number;
@@ -30,14 +65,14 @@ export interface KindProgress {
   readonly sent: number;
   /** Resources rejected since the stream began. */
   readonly rejected: number;
-  /** What stands rejected, the first few. */
+  /** The first few resources that are rejected now. */
   readonly rejections: readonly Rejection[];
-  /** Keys that wait to be told or to be answered. */
+  /** Keys that wait to be sent or to be acknowledged. */
   readonly waiting: number;
-  /** Since when there is something the peer has not taken in; undefined when there is nothing. */
+  /** Since when the peer has not acknowledged everything; undefined if it has. */
   readonly behindSince?: number;
-  /** When the peer last answered while it was behind, or since when it is. */
-  readonly lastAnswerAt?: number;
+  /** When the peer last acknowledged a message while it was behind; `behindSince` if it did not. */
+  readonly movedAt?: number;
 }
 
 interface InFlightMessage {
@@ -46,16 +81,16 @@ interface InFlightMessage {
   readonly wireKeys: readonly string[];
 }
 
-/** What a peer asked for. */
+/** A peer's request for a kind. */
 export interface KindSubscription {
   readonly kind: string;
-  /** The revision of our store that the peer holds this kind of; it needs only what changed since. */
+  /** Revision of our store at which the peer holds this kind; only later changes are sent. Undefined: the whole state. */
   readonly since: number | undefined;
 }
 
-/** One kind within an outbox. */
+/** One kind within an `Outbox`; the methods have the contracts of that class. */
 export class OutboxKind<S extends OutboundResource> {
-  /** Keys of the first state that have not left; undefined once it has left whole. */
+  /** Keys of the first state that are not sent yet; undefined once all of it is sent. */
   private first: string[] | undefined;
   private readonly dirty = new RoundRobinKeys<LastSent | undefined>();
   private inFlight: InFlightMessage | undefined;
@@ -66,7 +101,6 @@ export class OutboxKind<S extends OutboundResource> {
   private behindSince: number | undefined;
   private movedAt: number | undefined;
   private started = false;
-
   private bookmarkDue = false;
 
   constructor(
@@ -76,7 +110,7 @@ export class OutboxKind<S extends OutboundResource> {
   ) {}
 
   mark(key: string, was: LastSent | undefined): void {
-    // Before the first state has begun nothing was told: it will carry the latest of everything.
+    // Nothing was sent before the first state starts, and that contains the latest value of every key.
     if (!this.started || this.dirty.has(key)) return;
     this.markBehind();
     this.dirty.set(key, was && { wireKey: was.wireKey, version: was.version });
@@ -116,7 +150,7 @@ export class OutboxKind<S extends OutboundResource> {
   progress(): KindProgress {
     const { offered, acked, sent, behindSince, movedAt } = this;
     const waiting = this.dirty.size + (this.first?.length ?? 0) + (this.inFlight?.wireKeys.length ?? 0);
-    const figures = {
+    const progress = {
       offered,
       acked,
       sent,
@@ -124,7 +158,7 @@ export class OutboxKind<S extends OutboundResource> {
       rejected: this.rejections.total,
       rejections: this.rejections.current(),
     };
-    return behindSince === undefined ? figures : { ...figures, behindSince, lastAnswerAt: movedAt ?? behindSince };
+    return behindSince === undefined ? progress : { ...progress, behindSince, movedAt: movedAt ?? behindSince };
   }
 
   private markBehind(): void {
@@ -163,9 +197,9 @@ export class OutboxKind<S extends OutboundResource> {
       else if (resumed) gone.push(key);
       size += cost;
     }
-    const whole = keys.length === 0;
-    if (whole) this.first = undefined;
-    return { ...this.message(nonce), put, gone, resumed, part: whole ? 'whole' : 'piece' };
+    const complete = keys.length === 0;
+    if (complete) this.first = undefined;
+    return { ...this.message(nonce), put, gone, resumed, part: complete ? 'last-chunk' : 'chunk' };
   }
 
   private takeChanges(nonce: string): OutboundMessage<S> | undefined {
@@ -189,7 +223,7 @@ export class OutboxKind<S extends OutboundResource> {
     return { ...this.message(nonce), put, removed };
   }
 
-  /** Whether a message of so many items cannot take the one that would make it this large. */
+  /** Whether a message with this many items has no room for the next one, with which it would have `size` bytes. */
   private isFull(items: number, size: number): boolean {
     return items > 0 && (items >= MAX_MESSAGE_ITEMS || size > this.limits.bytes);
   }
@@ -208,7 +242,7 @@ export class OutboxKind<S extends OutboundResource> {
     };
   }
 
-  /** What is still dirty belongs to the newest revision and to the newest rules as well: no point is reached before. */
+  /** 0 while keys are dirty: the peer has reached a revision only when it knows all changes up to it. */
   private ackRevision(): number {
     return this.first || this.dirty.size > 0 ? 0 : this.source.revision();
   }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import type { OutboundResource } from './outbound';
 import { Outbox } from './outbox';
-import { MAX_MESSAGE_ITEMS, type OutboundMessage } from './outbox-kind';
+import { MAX_MESSAGE_ITEMS, type OutboundMessage, type OutboundResource } from './outbox-kind';
 
 const KIND = 'MeshService';
 
@@ -11,7 +10,7 @@ class Shelf {
   at = 0;
   time = 0;
 
-  readonly offer = {
+  readonly source = {
     keys: () => [...this.items.keys()],
     get: (key: string) => this.items.get(key),
     keysSince: (_: string, revision: number) =>
@@ -21,7 +20,7 @@ class Shelf {
   };
   private readonly changedAt = new Map<string, number>();
 
-  /** Sets a resource's version, or removes it; what the peer would have been told before. */
+  /** Sets a resource's version, or removes it; returns what the peer would have been sent before. */
   set(key: string, version: string | undefined, size = 1): OutboundResource | undefined {
     const was = this.items.get(key);
     this.changedAt.set(key, ++this.at);
@@ -31,7 +30,7 @@ class Shelf {
   }
 }
 
-const said = (message: OutboundMessage<OutboundResource> | undefined) =>
+const summary = (message: OutboundMessage<OutboundResource> | undefined) =>
   message && {
     part: message.part,
     put: message.put.map(({ wireKey, version }) => `${wireKey}${version}`),
@@ -43,13 +42,13 @@ const said = (message: OutboundMessage<OutboundResource> | undefined) =>
 describe('Outbox', () => {
   const make = (limits = { bytes: 100, chunked: true }) => {
     const shelf = new Shelf();
-    const outbox = new Outbox(shelf.offer, limits);
+    const outbox = new Outbox(shelf.source, limits);
     const change = (key: string, version: string | undefined, size?: number) =>
       outbox.mark(KIND, key, shelf.set(key, version, size));
     return { shelf, outbox, change };
   };
 
-  it('says nothing that was not asked for', () => {
+  it('sends nothing that was not requested', () => {
     const { outbox, change } = make();
     change('a', '1');
     expect(outbox.take()).toBeUndefined();
@@ -61,9 +60,9 @@ describe('Outbox', () => {
     outbox.subscribe(KIND);
     outbox.subscribe('Mesh');
     shelf.set('a', '1');
-    expect(said(outbox.take())).toEqual({ part: 'whole', put: ['a.1'], removed: [], nonce: '1', revision: 1 });
+    expect(summary(outbox.take())).toEqual({ part: 'last-chunk', put: ['a.1'], removed: [], nonce: '1', revision: 1 });
     shelf.items.clear();
-    expect(said(outbox.take())).toEqual({ part: 'whole', put: [], removed: [], nonce: '2', revision: 1 });
+    expect(summary(outbox.take())).toEqual({ part: 'last-chunk', put: [], removed: [], nonce: '2', revision: 1 });
     expect(outbox.take()).toBeUndefined();
   });
 
@@ -86,7 +85,7 @@ describe('Outbox', () => {
     expect(outbox.acknowledge(KIND, '7', [])).toBe(false);
     expect(outbox.take()).toBeUndefined();
     expect(outbox.acknowledge(KIND, '1', [])).toBe(true);
-    expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['a.3'], removed: [] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'change', put: ['a.3'], removed: [] });
   });
 
   it.each([
@@ -103,14 +102,14 @@ describe('Outbox', () => {
     expect(outbox.progress().get(KIND)).toMatchObject({ waiting: 0 });
   });
 
-  it('removes what the peer was told and may no longer hold', () => {
+  it('removes what the peer was sent and may no longer hold', () => {
     const { outbox, change, shelf } = make();
     shelf.set('a', '1');
     outbox.subscribe(KIND);
     outbox.take();
     outbox.acknowledge(KIND, '1', []);
     change('a', undefined);
-    expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: ['a.'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'change', put: [], removed: ['a.'] });
   });
 
   it('does not send again what was rejected until it changes', () => {
@@ -129,7 +128,7 @@ describe('Outbox', () => {
       acked: 1,
     });
     change('a', '2');
-    expect(said(outbox.take())).toMatchObject({ put: ['a.2'] });
+    expect(summary(outbox.take())).toMatchObject({ put: ['a.2'] });
     outbox.acknowledge(KIND, '3', []);
     expect(outbox.progress().get(KIND)).toMatchObject({ rejected: 1, rejections: [] });
   });
@@ -138,29 +137,29 @@ describe('Outbox', () => {
     const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
     for (const key of ['a', 'b', 'c']) shelf.set(key, '1', 6);
     outbox.subscribe(KIND);
-    expect(said(outbox.take())).toMatchObject({ part: 'piece', put: ['a.1'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'chunk', put: ['a.1'] });
     change('a', '2', 6);
     change('c', '2', 6);
     expect(outbox.take()).toBeUndefined();
     outbox.acknowledge(KIND, '1', []);
-    expect(said(outbox.take())).toMatchObject({ part: 'piece', put: ['b.1'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'chunk', put: ['b.1'] });
     outbox.acknowledge(KIND, '2', []);
-    expect(said(outbox.take())).toMatchObject({ part: 'whole', put: ['c.2'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'last-chunk', put: ['c.2'] });
     expect(outbox.progress().get(KIND)).toMatchObject({ waiting: 2 });
     outbox.acknowledge(KIND, '3', []);
-    expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['a.2'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'change', put: ['a.2'] });
   });
 
   it('sends a first state whole to peers that do not know pieces, and changes below the limit', () => {
     const { outbox, shelf, change } = make({ bytes: 10, chunked: false });
     for (const key of ['a', 'b', 'c']) shelf.set(key, '1', 6);
     outbox.subscribe(KIND);
-    expect(said(outbox.take())).toMatchObject({ part: 'whole', put: ['a.1', 'b.1', 'c.1'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'last-chunk', put: ['a.1', 'b.1', 'c.1'] });
     outbox.acknowledge(KIND, '1', []);
     for (const key of ['a', 'b']) change(key, '2', 6);
-    expect(said(outbox.take())).toMatchObject({ put: ['a.2'] });
+    expect(summary(outbox.take())).toMatchObject({ put: ['a.2'] });
     outbox.acknowledge(KIND, '2', []);
-    expect(said(outbox.take())).toMatchObject({ put: ['b.2'] });
+    expect(summary(outbox.take())).toMatchObject({ put: ['b.2'] });
   });
 
   it('lets kinds take turns', () => {
@@ -181,10 +180,10 @@ describe('Outbox', () => {
     change('a', undefined);
     outbox.subscribe(KIND);
     outbox.acknowledge(KIND, '1', []);
-    expect(said(outbox.take())).toMatchObject({ part: 'change', removed: ['a.'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'change', removed: ['a.'] });
     outbox.acknowledge(KIND, '2', []);
     outbox.subscribe(KIND);
-    expect(said(outbox.take())).toMatchObject({ part: 'change', put: [], removed: [] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'change', put: [], removed: [] });
   });
 
   it('tells a peer that resumes only what changed since, and what it may hold no longer', () => {
@@ -196,36 +195,36 @@ describe('Outbox', () => {
     shelf.set('d', '2', 6);
     outbox.subscribe(KIND, since);
     const first = outbox.take();
-    expect(first).toMatchObject({ part: 'piece', resumed: true, gone: ['c'], removed: [] });
+    expect(first).toMatchObject({ part: 'chunk', resumed: true, gone: ['c'], removed: [] });
     change('b', '3', 6);
     outbox.acknowledge(KIND, '1', []);
     const second = outbox.take();
-    expect(second).toMatchObject({ part: 'whole', resumed: true, gone: [] });
-    expect([first, second].map((message) => said(message)?.put)).toEqual([['b.2'], ['d.2']]);
+    expect(second).toMatchObject({ part: 'last-chunk', resumed: true, gone: [] });
+    expect([first, second].map((message) => summary(message)?.put)).toEqual([['b.2'], ['d.2']]);
     outbox.acknowledge(KIND, '2', []);
-    expect(said(outbox.take())).toMatchObject({ part: 'change', put: ['b.3'] });
+    expect(summary(outbox.take())).toMatchObject({ part: 'change', put: ['b.3'] });
   });
 
   it('names a revision only when the peer knows all of it', () => {
     const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
     for (const key of ['a', 'b']) shelf.set(key, '1', 6);
     outbox.subscribe(KIND);
-    expect(outbox.take()).toMatchObject({ part: 'piece', revision: 0 });
+    expect(outbox.take()).toMatchObject({ part: 'chunk', revision: 0 });
     for (const key of ['a', 'c']) change(key, '2', 6);
     outbox.acknowledge(KIND, '1', []);
-    expect(outbox.take()).toMatchObject({ part: 'whole', revision: 0 });
+    expect(outbox.take()).toMatchObject({ part: 'last-chunk', revision: 0 });
     outbox.acknowledge(KIND, '2', []);
     expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'a.' }], revision: 0 });
     outbox.acknowledge(KIND, '3', []);
     expect(outbox.take()).toMatchObject({ put: [{ wireKey: 'c.' }], revision: shelf.at });
   });
 
-  it('says how far it is when that is asked for', () => {
+  it('reports its revision when a bookmark is requested', () => {
     const { outbox } = make();
     outbox.requestBookmark(KIND);
     outbox.subscribe(KIND);
     outbox.requestBookmark(KIND);
-    expect(outbox.take()).toMatchObject({ part: 'whole' });
+    expect(outbox.take()).toMatchObject({ part: 'last-chunk' });
     outbox.acknowledge(KIND, '1', []);
     expect(outbox.take()).toBeUndefined();
     outbox.requestBookmark(KIND);
@@ -234,25 +233,25 @@ describe('Outbox', () => {
 
   it('knows since when the peer is behind and when it last moved', () => {
     const { outbox, shelf, change } = make();
-    const figures = () => outbox.progress().get(KIND);
+    const progress = () => outbox.progress().get(KIND);
     outbox.subscribe(KIND);
     shelf.time = 10;
     outbox.take();
-    expect(figures()).toMatchObject({ behindSince: 10, movedAt: 10 });
+    expect(progress()).toMatchObject({ behindSince: 10, movedAt: 10 });
     shelf.time = 20;
     change('a', '1');
     outbox.acknowledge(KIND, '1', []);
-    expect(figures()).toMatchObject({ behindSince: 10, movedAt: 20 });
+    expect(progress()).toMatchObject({ behindSince: 10, movedAt: 20 });
     outbox.take();
     shelf.time = 30;
     outbox.acknowledge(KIND, '2', []);
-    expect(figures()).not.toHaveProperty('behindSince');
+    expect(progress()).not.toHaveProperty('behindSince');
     shelf.time = 40;
     change('a', '2');
     change('a', '1');
-    expect(figures()).toMatchObject({ behindSince: 40, movedAt: 40 });
+    expect(progress()).toMatchObject({ behindSince: 40, movedAt: 40 });
     outbox.take();
-    expect(figures()).not.toHaveProperty('behindSince');
+    expect(progress()).not.toHaveProperty('behindSince');
   });
 
   it('remembers of what waits no more than name and version', () => {
@@ -278,7 +277,7 @@ describe('Outbox', () => {
         fc.boolean(),
         (ops, bytes, chunked) => {
           const shelf = new Shelf();
-          const peer = new Peer(() => new Outbox(shelf.offer, { bytes, chunked }));
+          const peer = new Peer(() => new Outbox(shelf.source, { bytes, chunked }));
           for (const step of ops) {
             if (step.type === 'set') peer.outbox.mark(KIND, step.key, shelf.set(step.key, step.version, 6));
             if (step.type === 'subscribe') peer.subscribe();
@@ -331,7 +330,7 @@ class Peer {
     for (const { wireKey, version } of message.put) this.hold(wireKey.slice(0, -1), version);
     for (const key of [...message.removed.map((wireKey) => wireKey.slice(0, -1)), ...message.gone])
       this.hold(key, undefined);
-    if (message.part === 'whole') {
+    if (message.part === 'last-chunk') {
       if (!message.resumed) for (const key of this.unseen ?? []) this.held.delete(key);
       this.unseen = undefined;
     }
@@ -350,12 +349,12 @@ describe('an Outbox with very much to say', () => {
   const make = (chunked: boolean): { readonly shelf: Shelf; readonly outbox: Outbox<OutboundResource> } => {
     const shelf = new Shelf();
     for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) shelf.set(`k${i}`, '1', 0);
-    return { shelf, outbox: new Outbox(shelf.offer, { bytes: 1_000_000, chunked }) };
+    return { shelf, outbox: new Outbox(shelf.source, { bytes: 1_000_000, chunked }) };
   };
   const answer = (outbox: Outbox<OutboundResource>, message: OutboundMessage<OutboundResource> | undefined): void =>
     void outbox.acknowledge(KIND, message?.nonce ?? '', []);
 
-  it('cuts a first state and removals by number, and never says before the end that all is said', () => {
+  it('cuts a first state and removals by number, and never claims before the end that it is complete', () => {
     const { shelf, outbox } = make(true);
     outbox.subscribe(KIND);
     const sizes: unknown[] = [];
@@ -370,8 +369,8 @@ describe('an Outbox with very much to say', () => {
     next();
     next();
     expect(sizes).toEqual([
-      [MAX_MESSAGE_ITEMS, 0, 'piece', false],
-      [5, 0, 'whole', true],
+      [MAX_MESSAGE_ITEMS, 0, 'chunk', false],
+      [5, 0, 'last-chunk', true],
       [0, MAX_MESSAGE_ITEMS, 'change', false],
       [0, 5, 'change', true],
     ]);
@@ -390,6 +389,6 @@ describe('an Outbox with very much to say', () => {
     outbox.subscribe(KIND, at);
     const first = outbox.take();
     answer(outbox, first);
-    expect([first?.gone.length, first?.part, outbox.take()?.gone.length]).toEqual([MAX_MESSAGE_ITEMS, 'piece', 5]);
+    expect([first?.gone.length, first?.part, outbox.take()?.gone.length]).toEqual([MAX_MESSAGE_ITEMS, 'chunk', 5]);
   });
 });

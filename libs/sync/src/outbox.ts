@@ -1,13 +1,20 @@
-import type { MessageLimits, OutboundSource, OutboundResource, LastSent } from './outbound';
 import type { Rejection } from './rejection';
-import { OutboxKind, type KindProgress, type OutboundMessage } from './outbox-kind';
+import {
+  OutboxKind,
+  type KindProgress,
+  type LastSent,
+  type MessageLimits,
+  type OutboundMessage,
+  type OutboundResource,
+  type OutboundSource,
+} from './outbox-kind';
 
 /**
- * The sending end of one stream (kds.md §2.5): a complete first state a kind, then what changed, one message a kind
- * in flight, the latest value wins. It holds no content, only which keys the peer must hear about and what it was
- * told of them, so a peer that reads slowly costs a bounded amount.
+ * The sending end of one stream (docs/reference/kds-wire.md §2.5): for each kind one complete first state, then changes.
+ * One message a kind is in flight; of several changes to a resource only the latest value is sent. The outbox stores no
+ * content, only which keys are dirty and what the peer was last sent of them, so a slow reader costs bounded memory.
  *
- * Deterministic and without I/O: events change its state, `take` yields the next message that may leave.
+ * Deterministic and without I/O: method calls change its state, `take` returns the next message.
  */
 export class Outbox<S extends OutboundResource> {
   private readonly kinds = new Map<string, OutboxKind<S>>();
@@ -20,9 +27,9 @@ export class Outbox<S extends OutboundResource> {
   ) {}
 
   /**
-   * The peer asked for a kind: it gets the whole state, even when that is empty, or what changed since the revision
-   * that it is known to hold (cw-resume). Asking again on the same stream begins nothing anew: it is answered with
-   * what is new, also when that is nothing (kds.md §2.5).
+   * The peer requests a kind. It gets the whole state, even if that is empty, or the changes since the revision that it
+   * is known to hold (cw-resume). A second request on the same stream does not restart the kind: it is answered with
+   * the pending changes, or with an empty message (docs/reference/kds-wire.md §2.5).
    */
   subscribe(kind: string, since?: number): void {
     const known = this.kinds.get(kind);
@@ -35,24 +42,27 @@ export class Outbox<S extends OutboundResource> {
   }
 
   /**
-   * A resource may differ from what the peer was told. `was` is how the peer would have been told it before this
-   * change; it counts only when nothing else is pending for the key.
+   * Marks a resource that may differ from what the peer was last sent. `was` is what the peer would have been sent
+   * before this change; it is ignored if the key is dirty already.
    */
   mark(kind: string, key: string, was: LastSent | undefined): void {
     this.kinds.get(kind)?.mark(key, was);
   }
 
-  /** The peer shall hear how far the kind is, even when nothing of it changed. */
+  /** Makes the next message report the revision of the kind, even if no resource changed. */
   requestBookmark(kind: string): void {
     this.kinds.get(kind)?.requestBookmark();
   }
 
-  /** The peer answered a message; what it rejected counts as handled. False when nothing with that nonce is in flight. */
+  /**
+   * The peer acknowledged a message. Rejected resources are treated as acknowledged; they are resent when their content
+   * changes. Returns false if no message with that nonce is in flight.
+   */
   acknowledge(kind: string, nonce: string, rejected: readonly Rejection[]): boolean {
     return this.kinds.get(kind)?.acknowledge(nonce, rejected) ?? false;
   }
 
-  /** The next message that may leave; kinds take turns. Undefined when there is nothing to say or all wait for answers. */
+  /** The next message to send; kinds take turns. Undefined if nothing is dirty or all kinds have a message in flight. */
   take(): OutboundMessage<S> | undefined {
     const kinds = [...this.kinds.values()];
     for (let i = 0; i < kinds.length; i++) {
@@ -66,7 +76,7 @@ export class Outbox<S extends OutboundResource> {
     return undefined;
   }
 
-  /** How far each kind is. */
+  /** Progress of each kind, by its name. */
   progress(): ReadonlyMap<string, KindProgress> {
     return new Map([...this.kinds].map(([name, kind]) => [name, kind.progress()]));
   }

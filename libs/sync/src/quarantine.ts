@@ -8,28 +8,28 @@ import {
   type Registry,
 } from '@causeway/resources';
 
-/** What of a zone the operator keeps away from the mesh (`Zone.spec.quarantine`). */
+/** Resources of a zone that the operator keeps away from the mesh (`Zone.spec.quarantine`). */
 export interface Quarantine {
-  /** The whole zone: no session, and its copies stay on the global alone. */
+  /** The whole zone: it gets no session, and its copies stay on the global. */
   readonly all: boolean;
-  /** The single resources, at most a hundred. */
+  /** Single resources, at most a hundred. */
   readonly resources: readonly Identity[];
   /** Whether this resource is named. */
   includes(id: Identity): boolean;
   /**
-   * Which resources of a kind are named, as a short text; empty where none is. A state that was taken in under another
-   * text is not the state that is wanted now.
+   * A short hash of the resources of a kind that are named; empty if none is. A state that was received under another
+   * digest has to be requested again.
    */
   digest(kind: string): string;
 }
 
-/** Why a resource that is quarantined is not taken in. */
+/** The reason with which a quarantined resource is rejected. */
 export const QUARANTINED = 'quarantined by the operator';
 
-/** More are never written by an operator (the schema of Zone); what stands beyond in a store is ignored. */
+/** The schema of Zone allows no more; further ones in a store are ignored. */
 const MAX_QUARANTINED = 100;
 
-/** Reads the quarantine in the spec of the Zone `zone`; whatever makes no sense is ignored. */
+/** Reads the quarantine in the spec of the Zone `zone`; entries that cannot be read are ignored. */
 export function quarantineOf(value: JsonValue | undefined, zone: string, registry: Registry): Quarantine {
   const { all, resources: named } = isJsonObject(value) ? value : {};
   const resources = (isJsonArray(named) ? named.slice(0, MAX_QUARANTINED) : []).flatMap((item) =>
@@ -49,7 +49,7 @@ export function quarantineOf(value: JsonValue | undefined, zone: string, registr
   };
 }
 
-/** Whether something that was quarantined no longer is: the zone must be asked for it again. */
+/** Whether something is released, so that the zone has to be asked for it again. */
 export function releases(before: Quarantine, after: Quarantine): boolean {
   return (before.all && !after.all) || before.resources.some((id) => !after.includes(id));
 }

@@ -1,27 +1,27 @@
-/** A resource that is not taken in, and why; it counts as handled (design.md §5 One bad resource). */
+/** A resource that is not accepted, and why; it is treated as acknowledged (docs/design.md §5 "One bad resource"). */
 export interface Rejection {
-  /** Empty where the peer does not say which resource it means. */
+  /** Empty if the peer does not name the resource. */
   readonly wireKey: string;
   readonly reason: string;
 }
 
-/** Most rejections that are remembered of one kind: enough to see what is wrong. */
+/** Rejections that are remembered of one kind: enough to see what is wrong. */
 const MAX_REMEMBERED = 20;
 
-/** Most characters that are remembered of a name or a reason. */
+/** Characters that are remembered of a name or a reason. */
 const MAX_TEXT_LENGTH = 512;
 
 /**
- * What of one kind stands rejected now: a resource that is sent again or removed starts over. What a peer rejects without
- * saying which it means stands until everything that it may mean was answered again.
+ * The resources of one kind that are rejected now. A resource that is resent or removed starts over. A rejection without
+ * a name stays until every resource that it may be about was acknowledged again.
  */
 export class Rejections {
   private readonly reasons = new Map<string, string>();
-  /** What a reason without a resource may be about. */
+  /** Resources that a rejection without a name may be about. */
   private readonly suspects = new Set<string>();
   private count = 0;
 
-  /** A message with these resources was answered with these rejections. */
+  /** Records the acknowledgement of a message: its resources, and those of them that were rejected. */
   recordAnswer(wireKeys: Iterable<string>, rejected: readonly Rejection[]): void {
     const answered = [...wireKeys];
     for (const wireKey of answered) {
@@ -38,18 +38,18 @@ export class Rejections {
     }
   }
 
-  /** What stands rejected, the first few. */
+  /** The first few resources that are rejected now. */
   current(): readonly Rejection[] {
     return [...this.reasons].map(([wireKey, reason]) => ({ wireKey, reason }));
   }
 
-  /** How many there ever were. */
+  /** Number of rejections so far. */
   get total(): number {
     return this.count;
   }
 }
 
-/** As much of a peer's text as is remembered, without what a store cannot hold: NUL, and half a character at the cut. */
+/** A peer's text, cut, without what a store cannot hold: NUL, and half a surrogate pair at the cut. */
 function storable(text: string): string {
   return text
     .slice(0, MAX_TEXT_LENGTH)
@@ -57,7 +57,7 @@ function storable(text: string): string {
     .replace(/[\ud800-\udbff]$/, '');
 }
 
-/** The one resource of a message; empty where there are several. */
+/** The only resource of a message; empty if there are several. */
 function only([first, ...others]: readonly string[]): string {
   return first === undefined || others.length > 0 ? '' : first;
 }

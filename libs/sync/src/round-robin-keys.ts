@@ -1,8 +1,9 @@
 import { zoneOfKey } from '@causeway/resources';
 
 /**
- * Identity keys that wait to be told, with a value each. They are taken in turn by zone of origin, oldest first within
- * a zone: a zone that changes ten thousand resources does not keep the one change of another waiting. Each operation costs O(1), a walk O(keys walked).
+ * Identity keys that wait to be sent, with a value each. Iteration takes the zones of origin in turn, oldest key first
+ * within a zone, so a zone that changes ten thousand resources does not delay the one change of another. Each operation
+ * is O(1), iteration is O(keys visited).
  */
 export class RoundRobinKeys<T> {
   private readonly zones = new Map<string, Map<string, T>>();
@@ -16,7 +17,7 @@ export class RoundRobinKeys<T> {
     return this.zones.get(zoneOfKey(key))?.has(key) ?? false;
   }
 
-  /** Adds a key behind the others of its zone; a key that waits already keeps its place. */
+  /** Adds a key behind the others of its zone; a key that is there already keeps its place. */
   set(key: string, value: T): void {
     const zone = zoneOfKey(key);
     const keys = this.zones.get(zone) ?? new Map<string, T>();
@@ -33,7 +34,7 @@ export class RoundRobinKeys<T> {
     if (keys.size === 0) this.zones.delete(zone);
   }
 
-  /** One key of each zone in turn; what was yielded may be deleted meanwhile. */
+  /** One key of each zone in turn; a key that was yielded may be deleted during the iteration. */
   *[Symbol.iterator](): Generator<readonly [string, T]> {
     let turns = [...this.zones.values()].map((keys) => keys.entries());
     while (turns.length > 0) {

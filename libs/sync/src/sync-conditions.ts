@@ -1,26 +1,26 @@
 import { withConditionsOf, type JsonObject } from '@causeway/resources';
 
 /**
- * Types of the conditions by which a control plane says what sync knows of a resource that it holds. Each stands while
- * it is so (`status: True`) and is taken away afterwards. They are each control plane's own and cross no border.
+ * Types of the conditions with which a control plane reports what sync knows of a resource. A condition is present only
+ * while it is true (`status: True`). Each control plane sets its own; they are not sent to peers.
  */
 export const SyncCondition = {
-  /** A new life of the peer does not name it; it is kept for a time. */
+  /** A new incarnation of the peer does not name the resource; it is kept for a time. */
   held: 'Held',
-  /** The zone it was made in is lost. */
+  /** The zone of origin is lost. */
   originLost: 'OriginLost',
-  /** Its Mesh does not exist. */
+  /** The Mesh of the resource does not exist. */
   meshMissing: 'MeshMissing',
-  /** It came by sync and breaks a rule of ours. */
+  /** The resource came by sync and breaks a validation rule. */
   rulesBroken: 'RulesBroken',
-  /** Kuma zones cannot be told of it. */
+  /** The resource cannot be expressed in Kuma's messages, so Kuma zones do not get it. */
   unsupportedByKuma: 'NotSaidToKuma',
 } as const;
 
-/** What a peer names is held no longer: what was said of that ends when a status arrives. */
+/** Conditions that a status from the peer does not end. `Held` ends: a resource that the peer names is held no longer. */
 const OWN_CONDITIONS: readonly string[] = Object.values(SyncCondition).filter((type) => type !== SyncCondition.held);
 
-/** A status as a peer tells it, with what this control plane has itself said of the copy that it holds. */
-export function withOwnConditions(told: JsonObject, held: JsonObject = {}): JsonObject {
-  return withConditionsOf(told, OWN_CONDITIONS, held);
+/** The status that a peer sent, with the conditions that this control plane has set on its copy. */
+export function withOwnConditions(received: JsonObject, held: JsonObject = {}): JsonObject {
+  return withConditionsOf(received, OWN_CONDITIONS, held);
 }

@@ -1,5 +1,5 @@
 import { createZoneReconcilers, LoopRunner } from '@causeway/controllers';
-import { isJsonArray, isJsonObject } from '@causeway/resources';
+import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { Fenced, type Change } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
@@ -43,7 +43,7 @@ const service = (n: number, app: number): Change => ({
 });
 const gone = (n: number): Change => ({ type: 'delete', id: serviceId(`s${n}`), expect: 'any' });
 const global = (kind: string, name: string, spec = {}): Change => ({
-  ...{ type: 'put', id: { kind, mesh: '', zone: '', namespace: '', name }, expect: 'any' },
+  ...{ type: 'put', id: globalIdentity(kind, name), expect: 'any' },
   ...{ labels: { 'kuma.io/origin': 'global' }, spec },
 });
 

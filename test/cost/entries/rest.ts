@@ -1,7 +1,9 @@
 import { parse as parseQuery } from 'node:querystring';
 import { identityNamed, checkPrecondition } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
+import { decodeCursor, decodeResumePoint, parseLabelSelector } from '@causeway/queries';
 import { Invalid, type Kind } from '@causeway/resources';
+import { matchesLabels } from '../../../libs/queries/src/list/label-selector';
 import { CallerAuthorizer } from '../../../libs/rest/src/http/caller-authorizer';
 import { queryOf } from '../../../libs/rest/src/http/rest-request';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
@@ -9,11 +11,8 @@ import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
 import { requestLineError } from '../../../libs/rest/src/http/request-line';
 import { pathOf, unknownPath } from '../../../libs/rest/src/http/paths';
 import { problemResponse } from '../../../libs/rest/src/http/problem.filter';
-import { decodeCursor } from '../../../libs/rest/src/read/cursor';
-import { matchesLabels, parseLabelSelector } from '../../../libs/rest/src/read/label-selector';
-import { readPage, readSelection } from '../../../libs/rest/src/read/list-query';
+import { readPage, readSelection } from '../../../libs/rest/src/read/query-decoding';
 import { listParameters } from '../../../libs/rest/src/read/read-parameters';
-import { parseEventId } from '../../../libs/rest/src/watch/event-frames';
 import { silentLogger } from '@causeway/runtime';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
@@ -70,7 +69,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
         ['a.', ''],
         ['', '.1'],
       ]),
-      parseEventId,
+      decodeResumePoint,
     ),
     takesText('If-Match', HEAD, plain, (text) => checkPrecondition(text, { uid: 'u', generation: 1 })),
     takesText(

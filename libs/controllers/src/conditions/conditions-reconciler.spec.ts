@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
-import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { unsupportedByKuma } from '@causeway/kds';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -8,11 +8,10 @@ import { ConditionsReconciler } from './conditions-reconciler';
 
 const SPEC = { ports: [{ port: 80 }] };
 const SINCE = '2026-01-01T00:00:00.000Z';
-const global = (kind: string, name: string): Identity => ({ kind, name, mesh: '', zone: '', namespace: '' });
-const mesh = (name: string): Change => put(global('Mesh', name), {});
+const mesh = (name: string): Change => put(globalIdentity('Mesh', name), {});
 const zone = (name: string, status: JsonObject): Change => ({
   type: 'put',
-  id: global('Zone', name),
+  id: globalIdentity('Zone', name),
   expect: 'any',
   labels: { 'kuma.io/origin': 'global' },
   spec: {},
@@ -123,12 +122,12 @@ describe('ConditionsLoop', () => {
     }
     await apply(mesh('ghost'));
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeUndefined();
-    await apply(remove(global('Mesh', 'ghost')));
+    await apply(remove(globalIdentity('Mesh', 'ghost')));
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeDefined();
   });
 
   it('says why Kuma zones cannot be told of something, until they can be', async () => {
-    const secret = global('GlobalSecret', 'zone-token-signing-key-1');
+    const secret = globalIdentity('GlobalSecret', 'zone-token-signing-key-1');
     const pem = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
     const data = (text: string | Buffer): string => Buffer.from(text).toString('base64');
     await replica.lead([

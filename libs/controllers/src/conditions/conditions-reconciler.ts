@@ -1,5 +1,6 @@
 import {
   compareText,
+  globalIdentity,
   identityKey,
   jsonEqual,
   type ControlPlane,
@@ -126,5 +127,5 @@ function sameLoss(before: Resource | undefined, after: Resource | undefined): bo
 }
 
 function globalId(kind: string, name: string): Identity {
-  return { kind, mesh: '', zone: '', namespace: '', name };
+  return globalIdentity(kind, name);
 }

@@ -1,4 +1,5 @@
 import {
+  FieldPath,
   isMadeHere,
   withCondition,
   withoutConditions,
@@ -6,10 +7,11 @@ import {
   type ControlPlane,
   type Kind,
   type Resource,
+  type Violation,
+  type ViolationRule,
 } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
 import { SyncCondition, type LostPolicy, type LostState } from '@causeway/sync';
-import { brokenRules } from './broken-rules';
 
 /** What conditions of a resource depend on beside itself. */
 export interface ConditionInputs {
@@ -92,4 +94,42 @@ function unsupportedCondition({ generation }: Resource, fault: string | undefine
 
 function standing(type: string, reason: string, message: string, observedGeneration: number): Condition {
   return { type, status: 'True', reason, message, observedGeneration };
+}
+
+/** Violations that the condition spells out; the others are counted. */
+const MAX_SHOWN = 5;
+
+/** What a broken rule prevents. */
+interface Consequence {
+  readonly field: RegExp;
+  /** Codes of the rules; any rule where absent. */
+  readonly rules?: readonly ViolationRule[];
+  readonly text: string;
+}
+
+/** The first that fits a violation counts. */
+const CONSEQUENCES: readonly Consequence[] = [
+  { field: /(?:)/, rules: ['unknown-field'], text: 'nothing here reads it' },
+  { field: /\.port$/, rules: ['out-of-range', 'wrong-type'], text: 'DNS has no SRV record for it' },
+  { field: /\.(port|name)$/, rules: ['not-unique'], text: 'DNS answers for the first of them only' },
+  { field: /\.(appProtocol|protocol)$/, text: 'it is taken for tcp' },
+  { field: /^spec\.template$/, text: 'it makes no hostname' },
+];
+
+/**
+ * Which of our rules a resource breaks and what that prevents, in one line; undefined where it breaks none. A user's
+ * write would be refused for each; what came by sync is kept and passed on (design.md §5 Strict at the door, tolerant
+ * on the wire).
+ */
+export function brokenRules(kind: Kind, { spec }: Resource): string | undefined {
+  const { first, total } = kind.check(spec, FieldPath.at('spec'));
+  if (total === 0) return undefined;
+  const lines = first.slice(0, MAX_SHOWN).map(describeViolation);
+  const more = total > MAX_SHOWN ? [`and ${total - MAX_SHOWN} more`] : [];
+  return `kept and handed on unchanged: ${[...lines, ...more].join('; ')}`;
+}
+
+function describeViolation({ field, reason, rule }: Violation): string {
+  const consequence = CONSEQUENCES.find((each) => each.field.test(field) && (each.rules?.includes(rule) ?? true));
+  return `${field} ${reason}${consequence ? ` (${consequence.text})` : ''}`;
 }

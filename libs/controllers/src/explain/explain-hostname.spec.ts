@@ -1,4 +1,4 @@
-import type { JsonObject } from '@causeway/resources';
+import { globalIdentity, type JsonObject } from '@causeway/resources';
 import { ResourceIndex } from '@causeway/store';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
 import { ClaimsView } from './claims-view';
@@ -105,7 +105,7 @@ describe('HostnameExplainer', () => {
   test('on the global answers from what the zone reported', async () => {
     const zone = await contested();
     await zone.settle();
-    await zone.user(put({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' }));
+    await zone.user(put(globalIdentity('Zone', 'east')));
     const index = new ResourceIndex();
     index.load(await zone.store.snapshot());
     const explainer = new HostnameExplainer(index, { role: 'global' });
@@ -171,8 +171,7 @@ describe('HostnameExplainer', () => {
 
   test('tries a generator out on the global, as the named zone would see it', async () => {
     const [own, other, gone] = [service('own'), service('other', { zone: 'west' }), service('gone', { zone: 'north' })];
-    const zoneNamed = (name: string, enabled: boolean) =>
-      put({ kind: 'Zone', mesh: '', zone: '', namespace: '', name }, {}, { enabled });
+    const zoneNamed = (name: string, enabled: boolean) => put(globalIdentity('Zone', name), {}, { enabled });
     const zones = [zoneNamed('east', true), zoneNamed('west', true), zoneNamed('north', false)];
     const services = [own, other, gone].map((id) => put(id, { 'kuma.io/origin': 'zone' }));
     const foreign = generator('not-here', '{{ name }}.synced', { zone: 'west' });

@@ -1,4 +1,4 @@
-import type { ControlPlane, Resource } from '@causeway/resources';
+import { globalIdentity, type ControlPlane, type Resource } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
@@ -25,7 +25,7 @@ class EndlessIndex extends ResourceIndex {
 async function endless(): Promise<EndlessIndex> {
   const zone = await new NamingZone().start(
     mesh('default'),
-    put({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' }),
+    put(globalIdentity('Zone', 'east')),
     ...['a', 'b', 'c'].map((name) => put(service(name))),
   );
   const index = new EndlessIndex();

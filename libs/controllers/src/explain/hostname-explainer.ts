@@ -1,4 +1,4 @@
-import { FieldPath, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
+import { FieldPath, globalIdentity, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { ClaimsView } from './claims-view';
@@ -71,7 +71,7 @@ export class HostnameExplainer {
       throw refused(`must be "${own}" or left out here; got "${zone}"`);
     }
     if (zone === undefined || zone === '') throw refused('must name the zone whose view is asked for');
-    const id = { kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone };
+    const id = globalIdentity('Zone', zone);
     if (!this.index.get(id)) throw new NotFound(`there is no zone "${zone}"`);
     return zone;
   }

@@ -1,6 +1,6 @@
 import {
   effectiveLabel,
-  effectiveLabels,
+  hasEffectiveLabels,
   isJsonObject,
   labelsMatch,
   labelValue,
@@ -83,7 +83,7 @@ function byLabels(scope: string, wanted: Labels): DataplaneSelector {
   const terms = Object.entries(wanted).map(([key, value]) => ({ attribute: LABEL + key, value: `${scope}${value}` }));
   return {
     terms: terms.length === 0 ? [{ attribute: ANY, value: scope }] : terms,
-    matches: (dataplane) => labelsMatch(wanted, effectiveLabels(dataplane)),
+    matches: (dataplane) => hasEffectiveLabels(dataplane, wanted),
   };
 }
 

@@ -1,4 +1,4 @@
-import { compareText, effectiveLabels, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
+import { compareText, effectiveLabel, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import { AttributeIndex, type SelectorTerm } from '../matching/attribute-index';
@@ -99,6 +99,6 @@ function termsOf({ id }: Resource, wanted: Labels): readonly SelectorTerm[] {
 }
 
 function labelValues(candidate: Resource, key: string): readonly string[] {
-  const value = effectiveLabels(candidate)[key];
+  const value = effectiveLabel(candidate, key);
   return value === undefined ? [] : [`${candidate.id.mesh}/${value}`];
 }

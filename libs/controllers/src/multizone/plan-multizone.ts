@@ -1,9 +1,8 @@
 import {
   compareText,
-  effectiveLabels,
+  hasEffectiveLabels,
   isJsonObject,
   jsonEqual,
-  labelsMatch,
   withCondition,
   type Condition,
   type JsonObject,
@@ -36,7 +35,7 @@ export function wantedLabels(service: Resource): Labels | undefined {
 
 /** Whether a MeshService is one of those a MeshMultiZoneService stands for: same mesh, all labels. */
 export function isMatched(service: Resource, wanted: Labels, candidate: Resource): boolean {
-  return candidate.id.mesh === service.id.mesh && labelsMatch(wanted, effectiveLabels(candidate));
+  return candidate.id.mesh === service.id.mesh && hasEffectiveLabels(candidate, wanted);
 }
 
 /** What to write so that a MeshMultiZoneService names these matches; undefined when it does. */

@@ -1,4 +1,4 @@
-import { compareText } from '@causeway/resources';
+import { compareText, globalIdentity } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { DelayQueue } from './delay-queue';
 import { planBatch, WorkQueue } from './work-queue';
@@ -31,7 +31,7 @@ describe('StaleKeys', () => {
 describe('decideStale', () => {
   const change = (name: string): Change => ({
     type: 'delete',
-    id: { kind: 'Mesh', mesh: '', zone: '', namespace: '', name },
+    id: globalIdentity('Mesh', name),
     expect: 'any',
   });
 

@@ -56,7 +56,7 @@ describe('joinPlans', () => {
     const joint = join(first, second);
     expect(joint.changes).toEqual([first]);
     expect(answers(joint)).toEqual(['written', 'refused']);
-    expect(joint.resultOf(1, { revision: 9, results: [] })).toEqual({ revision: 9, results: [kept], behind: 1 });
+    expect(joint.resultOf(1, { revision: 9, results: [] })).toEqual({ revision: 9, results: [kept], deferred: 1 });
   });
 
   it('gives each plan what was answered to its own changes, in their order, and takes all notes', () => {

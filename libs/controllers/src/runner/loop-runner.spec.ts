@@ -1,6 +1,6 @@
-import { Unavailable } from '@causeway/resources';
+import { globalIdentity, Unavailable } from '@causeway/resources';
 import { Fenced, MemoryStore, type Change, type IndexEvent, type WriteResult } from '@causeway/store';
-import { idOf, LoopHarness, put } from '../../../../test/support/loop-harness';
+import { LoopHarness, put } from '../../../../test/support/loop-harness';
 import type { ControlLoop, LoopPlan } from './control-loop';
 
 /** Writes a list of changes, one plan each, and remembers what happened to it. */
@@ -28,7 +28,7 @@ class Scripted implements ControlLoop {
   }
 }
 
-const mesh = (name: string): Change => put(idOf('Mesh', name, { mesh: '', zone: '', namespace: '' }), {});
+const mesh = (name: string): Change => put(globalIdentity('Mesh', name), {});
 
 describe('LoopRunner', () => {
   let world: LoopHarness;

@@ -90,7 +90,7 @@ export class VipReconciler implements ControlLoop {
   plan(now: number, elapsed: number): LoopPlan | undefined {
     if (!this.rebuilding.advance()) return { changes: [], more: true };
     this.wakeWaiting(this.storeClock.lowerBound(elapsed));
-    const atMost = { changes: CHANGES_PER_PLAN, looks: KEYS_PER_PLAN };
+    const atMost = { changes: CHANGES_PER_PLAN, keys: KEYS_PER_PLAN };
     const { changes, more } = planBatch(this.stale, atMost, (key) =>
       this.decide(key, now, this.storeClock.lowerBound(elapsed)),
     );

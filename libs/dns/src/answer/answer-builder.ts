@@ -1,21 +1,26 @@
-import type { Answer, SoaData } from 'dns-packet';
 import { isIPv6 } from 'node:net';
-import type { Apex } from '../table/apex';
-import type { HostEntry } from '../table/host-entry';
-import type { ReverseEntry } from '../table/reverse-entry';
+import type { Answer, SoaData } from 'dns-packet';
+import type { Apex } from '../table/authority';
+import type { HostEntry, ReverseEntry } from '../table/table-entries';
 import { Rcode, Type } from '../wire/codes';
-import { joinSections, type EncodedAnswer, type Sections } from '../wire/encoded-answer';
-import { aboutQuestion, characterString, encodeOne } from './records';
+import {
+  characterString,
+  encodeAboutQuestion,
+  encodeRecord,
+  joinSections,
+  type EncodedAnswer,
+  type Sections,
+} from '../wire/encoded-answer';
 
 const LONGEST_NAME = 253;
 
-/** Makes the finished answers; written by dns-packet. */
+/** Builds encoded answers from names and services; the records are encoded by dns-packet. */
 export class AnswerBuilder {
-  /** Answers made so far: how often nothing finished was at hand. */
+  /** Number of answers built so far, which is the number of misses of the caches in the name table. */
   built = 0;
   private readonly ttl: number;
 
-  /** `ttl` in ms; `own`: the addresses this server can be asked at. */
+  /** `ttl` in ms; `ownAddresses`: the addresses at which clients reach this server. */
   constructor(
     ttl: number,
     private readonly ownAddresses: () => readonly string[],
@@ -23,58 +28,58 @@ export class AnswerBuilder {
     this.ttl = Math.floor(ttl / 1_000);
   }
 
-  /** A or AAAA, whichever the service has. */
+  /** A or AAAA, by the family of the service's address. */
   address(host: HostEntry): EncodedAnswer {
-    return this.finish(Rcode.NOERROR, { answers: this.addressOf(host).map(aboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: this.addressOf(host).map(encodeAboutQuestion) });
   }
 
-  /** TXT: whose name this is, for people who look for a mistake. */
+  /** TXT: the service that holds the name, for people who debug. */
   description(host: HostEntry): EncodedAnswer {
-    return this.finish(Rcode.NOERROR, { answers: [aboutQuestion(this.text(host))] });
+    return this.finish(Rcode.NOERROR, { answers: [encodeAboutQuestion(this.text(host))] });
   }
 
-  /** ANY: what the name has. */
+  /** ANY: all records of the name. */
   everything(host: HostEntry): EncodedAnswer {
-    return this.finish(Rcode.NOERROR, { answers: [...this.addressOf(host), this.text(host)].map(aboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: [...this.addressOf(host), this.text(host)].map(encodeAboutQuestion) });
   }
 
-  /** PTR: every hostname of the address. */
+  /** PTR: all hostnames of the address. */
   pointers(reverse: ReverseEntry): EncodedAnswer {
     const hostnames = reverse.named.flatMap(({ hostnames: held }) => held.map(({ hostname }) => hostname));
     const records = hostnames.map((data): Answer => ({ type: 'PTR', name: '.', ttl: this.ttl, data }));
-    return this.finish(Rcode.NOERROR, { answers: records.map(aboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: records.map(encodeAboutQuestion) });
   }
 
-  /** SRV, with the address beside it. */
+  /** SRV of one port, with the address as additional record. */
   service(host: HostEntry, port: number): EncodedAnswer {
     const data = { priority: 0, weight: 0, port, target: host.hostname };
     return this.finish(Rcode.NOERROR, {
-      answers: [aboutQuestion({ type: 'SRV', name: '.', ttl: this.ttl, data })],
-      additionals: this.addressOf(host).map(encodeOne),
+      answers: [encodeAboutQuestion({ type: 'SRV', name: '.', ttl: this.ttl, data })],
+      additionals: this.addressOf(host).map(encodeRecord),
     });
   }
 
   startOfAuthority(apex: Apex, serial: number): EncodedAnswer {
-    return this.finish(Rcode.NOERROR, { answers: [aboutQuestion(this.soa(apex, serial))] });
+    return this.finish(Rcode.NOERROR, { answers: [encodeAboutQuestion(this.soa(apex, serial))] });
   }
 
   nameServers(apex: Apex): EncodedAnswer {
     return this.finish(Rcode.NOERROR, {
-      answers: [aboutQuestion({ type: 'NS', name: '.', ttl: this.ttl, data: nameServerOf(apex) })],
+      answers: [encodeAboutQuestion({ type: 'NS', name: '.', ttl: this.ttl, data: nameServerOf(apex) })],
     });
   }
 
-  /** Addresses of `ns.<suffix>`; undefined when there are none of this type. */
+  /** Addresses of `ns.<suffix>`; undefined if this server has none of the type. */
   nameServer(type: number): EncodedAnswer | undefined {
     if (type !== Type.A && type !== Type.AAAA) return undefined;
     const addresses = this.ownAddresses().filter((address) => isIPv6(address) === (type === Type.AAAA));
     if (addresses.length === 0) return undefined;
-    return this.finish(Rcode.NOERROR, { answers: addresses.map((ip) => aboutQuestion(this.ipRecord('.', ip))) });
+    return this.finish(Rcode.NOERROR, { answers: addresses.map((ip) => encodeAboutQuestion(this.ipRecord('.', ip))) });
   }
 
-  /** Without data, with the SOA that says how long that may be believed (RFC 2308). */
+  /** A negative answer with the SOA that says how long it may be cached (RFC 2308). */
   negative(apex: Apex, rcode: number): EncodedAnswer {
-    return this.finish(rcode, { authorities: [encodeOne(this.soa(apex, apex.serial))] });
+    return this.finish(rcode, { authorities: [encodeRecord(this.soa(apex, apex.serial))] });
   }
 
   private finish(rcode: number, sections: Sections): EncodedAnswer {
@@ -95,9 +100,9 @@ export class AnswerBuilder {
     const holder = host.holders[0];
     const { kind = '', mesh = '', zone = '', namespace = '', name = '' } = holder?.service.id ?? {};
     const facts = { service: name, kind, namespace, zone, mesh };
-    const said = Object.entries(facts).filter(([, value]) => value !== '');
+    const set = Object.entries(facts).filter(([, value]) => value !== '');
     const generators = (holder?.generators ?? []).map((generator): [string, string] => ['generator', generator]);
-    const data = [...said, ...generators].map(([key, value]) => characterString(`${key}=${value}`));
+    const data = [...set, ...generators].map(([key, value]) => characterString(`${key}=${value}`));
     return { type: 'TXT', name: '.', ttl: this.ttl, data };
   }
 
@@ -116,7 +121,7 @@ export class AnswerBuilder {
   }
 }
 
-/** A suffix has its server under it; a lone hostname is its own. */
+/** The name server of a suffix is `ns.<suffix>`; that of a hostname outside all suffixes is the hostname. */
 function nameServerOf(apex: Apex): string {
   const name = `ns.${apex.text}`;
   return apex.isSuffix && name.length <= LONGEST_NAME ? name : apex.text;

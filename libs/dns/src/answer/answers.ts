@@ -1,15 +1,12 @@
-import { Apex } from '../table/apex';
-import type { Authority } from '../table/authority';
-import type { HostEntry } from '../table/host-entry';
+import { Apex, type Authority } from '../table/authority';
 import type { NameTable } from '../table/name-table';
-import type { TableEntry } from '../table/own-name';
+import type { HostEntry, TableEntry } from '../table/table-entries';
 import { Rcode, Type } from '../wire/codes';
 import { firstLabel, parentName, type DnsName } from '../wire/dns-name';
-import { askedPort, mayBePort, portOf } from './asked-port';
 import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
-import { type AnswerBuilder } from './answer-builder';
+import type { AnswerBuilder } from './answer-builder';
 
-/** What the answers are made of. */
+/** What the answers are read from. */
 export interface AnswerSources {
   readonly table: NameTable;
   readonly authority: Authority;
@@ -17,7 +14,7 @@ export interface AnswerSources {
   readonly serial: () => number;
 }
 
-/** Answers about the names that are ours; finished answers are kept with the names and die with their changes. */
+/** Authoritative answers. Each encoded answer is cached in the entry of its name until that entry changes. */
 export class Answers {
   private readonly refused = codeOnly(Rcode.REFUSED);
   private readonly notAuth = codeOnly(Rcode.NOTAUTH);
@@ -25,7 +22,7 @@ export class Answers {
 
   constructor(private readonly sources: AnswerSources) {}
 
-  /** The answer, or undefined when the name is not ours. */
+  /** The answer; undefined if this server is not authoritative for the name. */
   find(name: DnsName, type: number): EncodedAnswer | undefined {
     if (type >= Type.IXFR && type <= Type.MAILA) return this.transfer(name, type);
     const host = this.sources.table.host(name);
@@ -39,7 +36,7 @@ export class Answers {
   }
 
   private ofHost(host: HostEntry, type: number): EncodedAnswer {
-    // Nearly all questions end here; what follows touches memory that random names never have in a cache.
+    // Nearly all queries end here. The code below reads memory that is not in the CPU's cache for random names.
     if (type === Type.A && host.a) return host.a;
     if (type === Type.AAAA && host.aaaa) return host.aaaa;
     const { builder: records } = this.sources;
@@ -61,13 +58,13 @@ export class Answers {
     return apex.name === host.name ? this.ofApex(apex, type) : this.empty(apex);
   }
 
-  /** Names without records of services: the top of a suffix, ports of a hostname, names between, names that are not. */
+  /** Names that are no hostname: an apex, a port of a hostname, an empty non-terminal, a name that does not exist. */
   private ofOther(name: DnsName, type: number): EncodedAnswer | undefined {
     const { authority, table, builder: records } = this.sources;
     const apex = authority.apexOf(name);
     if (apex?.name === name) return this.ofApex(apex, type);
-    // Under a suffix only ports depend on a hostname above; to look for one costs more than all else of an NXDOMAIN.
-    const above = apex && !mayBePort(name) ? undefined : this.hostAbove(name);
+    // Below a suffix only names of ports depend on a hostname above; searching it is the largest cost of an NXDOMAIN.
+    const above = apex && !isServiceLabel(name) ? undefined : hostAbove(name, table);
     if (above) return this.underHost(above, name, type);
     if (!apex) return undefined;
     if (firstLabel(name) === 'ns' && parentName(name) === apex.name)
@@ -75,12 +72,12 @@ export class Answers {
     return table.hasNamesBelow(name) ? this.empty(apex) : this.missing(apex);
   }
 
-  /** `_port._proto.hostname` (RFC 2782), or nothing that exists. */
+  /** A name below a hostname: `_port._tcp.hostname` (RFC 2782), or a name that does not exist. */
   private underHost(host: HostEntry, name: DnsName, type: number): EncodedAnswer {
     const apex = this.apexOf(host);
     if (parentName(name) === host.name && firstLabel(name) === '_tcp') return this.empty(apex);
-    const label = askedPort(name, host);
-    const port = label === undefined ? undefined : portOf(host, label);
+    const label = portLabel(name, host);
+    const port = label === undefined ? undefined : findPort(host, label);
     if (port === undefined) return this.belowOrMissing(apex, name);
     if (type !== Type.SRV && type !== Type.ANY) return this.empty(apex);
     return host.cached(`SRV ${port}`, () => this.sources.builder.service(host, port));
@@ -98,7 +95,7 @@ export class Answers {
     return this.sources.table.hasNamesBelow(name) ? this.empty(apex) : this.missing(apex);
   }
 
-  /** NOERROR without data. */
+  /** NOERROR without records. */
   private empty(apex: Apex): EncodedAnswer {
     this.refresh(apex);
     return (apex.noData ??= this.sources.builder.negative(apex, Rcode.NOERROR));
@@ -117,26 +114,48 @@ export class Answers {
     apex.nxDomain = undefined;
   }
 
-  /** The suffix that an own name is under, or the name itself. */
-  private apexOf(own: TableEntry): Apex {
+  /** The apex above an entry; an entry outside all suffixes is its own apex. */
+  private apexOf(entry: TableEntry): Apex {
     const { authority } = this.sources;
-    if (own.apex && own.apexVersion === authority.version) return own.apex;
-    own.apexVersion = authority.version;
-    return (own.apex = authority.apexOf(own.name) ?? new Apex(own.name, false));
+    if (entry.apex && entry.apexVersion === authority.version) return entry.apex;
+    entry.apexVersion = authority.version;
+    return (entry.apex = authority.apexOf(entry.name) ?? new Apex(entry.name, false));
   }
 
-  private hostAbove(name: DnsName): HostEntry | undefined {
-    for (let at = parentName(name); at !== ''; at = parentName(at)) {
-      const host = this.sources.table.host(at);
-      if (host) return host;
-    }
-    return undefined;
-  }
-
-  /** Zones are not handed out (RFC 5936 §2.2.1); MAILA and MAILB are of the past. */
+  /** Zone transfers are refused (RFC 5936 §2.2.1); MAILA and MAILB are obsolete. */
   private transfer(name: DnsName, type: number): EncodedAnswer {
     if (type >= Type.MAILB) return this.notImplemented;
     const ours = this.sources.authority.apexOf(name) ?? this.sources.table.host(name);
     return ours ? this.refused : this.notAuth;
   }
+}
+
+const UNDERSCORE = 95;
+
+/** True for `_x.y`: the names of ports and protocols begin with an underscore. */
+function isServiceLabel(name: DnsName): boolean {
+  return name.charCodeAt(1) === UNDERSCORE;
+}
+
+/** The text of `port` in `_port._tcp.<host>` (RFC 2782); undefined for every other name. */
+export function portLabel(name: DnsName, host: HostEntry): string | undefined {
+  if (!isServiceLabel(name)) return undefined;
+  const protocol = parentName(name);
+  if (firstLabel(protocol) !== '_tcp' || parentName(protocol) !== host.name) return undefined;
+  return firstLabel(name).slice(1);
+}
+
+/** The port of the service behind `host` whose number or name is `label`. */
+export function findPort(host: HostEntry, label: string): number | undefined {
+  const ports = host.holders[0]?.service.ports ?? [];
+  return ports.find(({ number, name }) => String(number) === label || (name !== '' && name === label))?.number;
+}
+
+/** The nearest hostname above `name` that a service holds. */
+export function hostAbove(name: DnsName, table: NameTable): HostEntry | undefined {
+  for (let at = parentName(name); at !== ''; at = parentName(at)) {
+    const host = table.host(at);
+    if (host) return host;
+  }
+  return undefined;
 }

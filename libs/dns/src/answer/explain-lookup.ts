@@ -1,13 +1,15 @@
 import { isIP } from 'node:net';
-import type { JsonObject } from '@causeway/resources';
+import { describeIdentity, type JsonObject } from '@causeway/resources';
+import { decode, type Answer } from 'dns-packet';
 import type { Authority } from '../table/authority';
-import type { Holder } from '../table/host-entry';
 import type { NameTable } from '../table/name-table';
-import { rcodeName, typeName, typeNumber } from '../wire/codes';
-import { formatDnsName, reverseName, parseDnsName, type DnsName } from '../wire/dns-name';
-import type { Answers } from './answers';
-import { lookupReason } from './reason';
-import { shownRecords } from './shown-records';
+import type { ServicePort } from '../table/named-service';
+import type { Holder, HostEntry } from '../table/table-entries';
+import { rcodeName, Type, typeName, typeNumber } from '../wire/codes';
+import { formatDnsName, parseDnsName, reverseName, type DnsName } from '../wire/dns-name';
+import type { EncodedAnswer } from '../wire/encoded-answer';
+import { writeReply } from '../wire/reply';
+import { findPort, hostAbove, portLabel, type Answers } from './answers';
 
 /** What an explanation is made from. */
 export interface ExplainSources {
@@ -15,20 +17,20 @@ export interface ExplainSources {
   readonly answers: Answers;
   readonly table: NameTable;
   readonly authority: Authority;
-  /** Who is asked about names that are not ours; none = they are refused. */
+  /** The resolvers that get queries for other names; none = such queries are refused. */
   readonly upstreams: { list(): readonly { readonly label: string }[] };
 }
 
-/** The question that people mean: an address without a type is asked for by its reverse name, other names for A. */
+/** The question that a user means: an address without a type means PTR of its reverse name, any other name means A. */
 export function readLookup(name: string, type?: string): { readonly name: string; readonly type: string } {
   if (type === undefined && isIP(name) !== 0) return { name: formatDnsName(reverseName(name)), type: 'PTR' };
   return { name, type: type ?? 'A' };
 }
 
 /**
- * What would be answered to a question and why: `{name, type, zone, result, authoritative, reason, answers, holders}`,
- * with `suffix` where the name is under one of ours and `upstreams` where others would be asked. A name or a type that
- * is none gives `result: FORMERR` with the reason.
+ * What the server answers to a question and why: `{name, type, zone, result, authoritative, reason, answers, holders}`,
+ * with `suffix` if the name is below a suffix of this server and `upstreams` if the query would be forwarded. A malformed
+ * name or type gives `result: FORMERR` with the reason.
  */
 export function explainLookup(
   asked: { readonly name: string; readonly type: string },
@@ -39,17 +41,17 @@ export function explainLookup(
   const head = { name: asked.name, type: asked.type.toUpperCase(), zone: from.zone };
   if (name === undefined) return malformed(head, `"${asked.name}" is not a domain name`);
   if (type === undefined) return malformed(head, `"${asked.type}" is not a record type`);
-  const said = { ...head, name: formatDnsName(name), type: typeName(type), ...holdersOf(name, from) };
+  const known = { ...head, name: formatDnsName(name), type: typeName(type), ...holdersOf(name, from) };
   const found = from.answers.find(name, type);
-  if (!found) return { ...said, ...notOurs(from.upstreams.list().map(({ label }) => label)) };
+  if (!found) return { ...known, ...notAuthoritative(from.upstreams.list().map(({ label }) => label)) };
   const suffix = from.authority.apexOf(name)?.text;
   return {
-    ...said,
+    ...known,
     result: rcodeName(found.rcode),
     authoritative: true,
     ...(suffix === undefined ? {} : { suffix }),
-    reason: lookupReason({ name, type, empty: found.answers === 0 }, from),
-    answers: shownRecords(name, type, found),
+    reason: reasonFor({ name, type, empty: found.answers === 0 }, from),
+    answers: recordsOf(name, type, found),
   };
 }
 
@@ -57,18 +59,117 @@ function malformed(head: JsonObject, reason: string): JsonObject {
   return { ...head, result: 'FORMERR', authoritative: false, reason, answers: [], holders: [] };
 }
 
-function notOurs(upstreams: readonly string[]): JsonObject {
+function notAuthoritative(upstreams: readonly string[]): JsonObject {
   const reason = 'no service holds this name and it is under no suffix of ours';
   if (upstreams.length === 0)
     return { result: 'REFUSED', authoritative: false, reason: `${reason}; nobody else is asked`, answers: [] };
   return { result: 'FORWARDED', authoritative: false, reason, answers: [], upstreams };
 }
 
-/** Everything that holds the hostname, the one that answers first. */
+/** All services that hold the hostname; the first one answers. */
 function holdersOf(name: DnsName, { table }: ExplainSources): { readonly holders: readonly JsonObject[] } {
-  return { holders: (table.host(name)?.holders ?? []).map(shownHolder) };
+  const holders = table.host(name)?.holders ?? [];
+  return {
+    holders: holders.map(({ service, generators }, i) => ({
+      ...service.id,
+      vip: service.ip,
+      generators,
+      answers: i === 0,
+    })),
+  };
 }
 
-function shownHolder({ service, generators }: Holder, place: number): JsonObject {
-  return { ...service.id, vip: service.ip, generators, answers: place === 0 };
+/** Why a name of this server is answered as it is, in words; `empty`: there is no record of the type. */
+function reasonFor(
+  asked: { readonly name: DnsName; readonly type: number; readonly empty: boolean },
+  { table, authority }: ExplainSources,
+): string {
+  const { name, type, empty } = asked;
+  if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';
+  const host = table.host(name);
+  const [holder] = host?.holders ?? [];
+  if (host && holder) return holderReason(holder, host.contested) + (empty ? noRecordReason(holder, host, type) : '');
+  const reverse = table.reverse(name);
+  if (reverse) {
+    const owners = reverse.named.map(({ service }) => describeIdentity(service.id)).join(', ');
+    return `${reverse.ip} is the address of ${owners}${empty ? '; its reverse name has PTR records only' : ''}`;
+  }
+  const above = hostAbove(name, table);
+  if (above) return underHostReason(above, asked);
+  const suffix = authority.apexOf(name);
+  if (suffix?.name === name) return `it is a suffix of ours${empty ? ' and has SOA and NS records only' : ''}`;
+  if (table.hasNamesBelow(name)) return 'no service holds this name, but names under it';
+  return `no service holds this name, and it is under the suffix ${suffix?.text ?? ''}, which is ours`;
+}
+
+function holderReason({ service, generators }: Holder, contested: boolean): string {
+  const by = generators.map((name) => `HostnameGenerator ${name}`).join(' and ');
+  const holder = `${describeIdentity(service.id)} of mesh ${service.id.mesh} holds it by ${by}`;
+  const address = service.ip === '' ? '; it has no address yet' : `; its address is ${service.ip}`;
+  const others = contested ? '; other meshes have the same hostname, this mesh is asked first' : '';
+  return holder + address + others;
+}
+
+function noRecordReason({ service }: Holder, { hostname }: HostEntry, type: number): string {
+  if (type === Type.SRV) return `; its ports are asked for as _port._tcp.${hostname}`;
+  if (type !== Type.A && type !== Type.AAAA) return `; a hostname has no ${typeName(type)} record`;
+  return service.ip === '' ? '' : `; that is an IPv${service.family} address, so there is no ${typeName(type)} record`;
+}
+
+function underHostReason(
+  host: HostEntry,
+  { name, empty }: { readonly name: DnsName; readonly empty: boolean },
+): string {
+  const label = portLabel(name, host);
+  if (label === undefined) return `it is under ${host.hostname}, which a service holds; there only ports have names`;
+  const port = findPort(host, label);
+  if (port !== undefined)
+    return `it is port ${port} of ${host.hostname}${empty ? '; a port has SRV records only' : ''}`;
+  const ports = (host.holders[0]?.service.ports ?? []).map(portText);
+  return `${host.hostname} has no port "${label}"; its ports are: ${ports.join(', ')}`;
+}
+
+/** The number of a port, and its name if that is not the number. */
+function portText({ number, name }: ServicePort): string {
+  return name === '' || name === String(number) ? String(number) : `${number} ${name}`;
+}
+
+/** The answer records in presentation form, decoded from the packet that a client would get. */
+function recordsOf(name: DnsName, type: number, found: EncodedAnswer): JsonObject[] {
+  const query = queryFor(name, type);
+  const packet = writeReply(query, found, { end: query.length, edns: undefined, udp: false, recursion: false });
+  return (decode(packet).answers ?? []).map((answer) => ({
+    name: answer.name,
+    type: answer.type,
+    ttl: 'ttl' in answer ? (answer.ttl ?? 0) : 0,
+    data: recordText(answer),
+  }));
+}
+
+/** A query packet with one question of class IN. */
+function queryFor(name: DnsName, type: number): Buffer {
+  const header = Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+  const end = Buffer.from([0, type >> 8, type & 0xff, 0, 1]);
+  return Buffer.concat([header, Buffer.from(name, 'latin1'), end]);
+}
+
+function recordText(answer: Answer): string {
+  switch (answer.type) {
+    case 'A':
+    case 'AAAA':
+    case 'NS':
+    case 'PTR':
+      return answer.data;
+    case 'SRV':
+      return `${answer.data.priority ?? 0} ${answer.data.weight ?? 0} ${answer.data.port} ${answer.data.target}`;
+    case 'TXT':
+      return [answer.data]
+        .flat()
+        .map((text) => JSON.stringify(text.toString()))
+        .join(' ');
+    case 'SOA':
+      return Object.values(answer.data).join(' ');
+    default:
+      return '';
+  }
 }

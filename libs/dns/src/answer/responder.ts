@@ -1,42 +1,41 @@
-import type { Clock } from '@causeway/runtime';
-import type { RateLimit } from '../listen/rate-limit';
+import type { Clock, Timer } from '@causeway/runtime';
+import type { DnsMetrics } from '../dns-metrics';
 import { Class, Rcode } from '../wire/codes';
+import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
 import { readQuestion, type Question } from '../wire/question';
 import { writeReply } from '../wire/reply';
 import type { Answers } from './answers';
-import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
-import type { DnsMetrics } from '../dns-metrics';
 
-/** How a question came. */
+/** The client that sent a packet, and by which transport. */
 export interface DnsClient {
   readonly udp: boolean;
-  /** The asker's address. */
+  /** The client's IP address. */
   readonly address: string;
 }
 
-/** Who answers what is not ours. */
+/** Resolves the names for which this server is not authoritative. */
 export interface RecursiveResolver {
-  /** Whether this asker may have names looked up elsewhere. */
-  isOfferedTo(arrival: DnsClient): boolean;
-  /** Undefined = refused. */
-  resolve(packet: Buffer, question: Question, arrival: DnsClient): Promise<Buffer> | undefined;
+  /** True if this client may have other names resolved (the bit RA). */
+  isOfferedTo(client: DnsClient): boolean;
+  /** The reply; undefined if the query must be refused. */
+  resolve(packet: Buffer, question: Question, client: DnsClient): Promise<Buffer> | undefined;
 }
 
-/** A packet to send, a promise of one, or nothing to say. */
+/** The packet to send, a promise of it, or undefined if nothing is sent. */
 export type ReplyResult = Buffer | Promise<Buffer> | undefined;
 
 /** What a responder works with besides answers. */
 export interface ResponderParts {
   readonly metrics: DnsMetrics;
   readonly resolver: RecursiveResolver;
-  readonly rate: RateLimit;
+  readonly rateLimit: RateLimit;
   readonly clock: Clock;
 }
 
-/** One answer of our own in so many is timed: the clock would cost more than the answer. */
+/** One of this many own answers is timed: reading the clock costs more than the answer. */
 const SAMPLE = 16;
 
-/** From the octets of a question to those of its answer. */
+/** Turns the packet of a query into the packet of its reply. */
 export class Responder {
   private readonly refused = codeOnly(Rcode.REFUSED);
   private readonly badVersion = codeOnly(Rcode.BADVERS);
@@ -47,40 +46,40 @@ export class Responder {
     private readonly parts: ResponderParts,
   ) {}
 
-  /** The answer, now or later; none where the packet deserves none or its asker has had too many. */
-  respond(packet: Buffer, arrival: DnsClient): ReplyResult {
-    const { rate, metrics: tally, clock } = this.parts;
-    if (!rate.admits(arrival.address)) {
-      tally.dropped('rate');
+  /** The reply; undefined for packets that are not queries and for clients above the rate limit. */
+  respond(packet: Buffer, client: DnsClient): ReplyResult {
+    const { rateLimit, metrics, clock } = this.parts;
+    if (!rateLimit.admits(client.address)) {
+      metrics.dropped('rate');
       return undefined;
     }
     this.turn = (this.turn + 1) % SAMPLE;
-    if (this.turn !== 0) return this.handle(packet, arrival);
+    if (this.turn !== 0) return this.handle(packet, client);
     const began = clock.elapsed();
-    const outcome = this.handle(packet, arrival);
-    if (Buffer.isBuffer(outcome)) tally.ownLatency.observe(clock.elapsed() - began);
-    return outcome;
+    const reply = this.handle(packet, client);
+    if (Buffer.isBuffer(reply)) metrics.ownLatency.observe(clock.elapsed() - began);
+    return reply;
   }
 
-  private handle(packet: Buffer, arrival: DnsClient): ReplyResult {
-    const { metrics: tally, resolver: beyond } = this.parts;
+  private handle(packet: Buffer, client: DnsClient): ReplyResult {
+    const { metrics, resolver } = this.parts;
     const question = readQuestion(packet);
     if (question === 'drop') {
-      tally.dropped('malformed');
+      metrics.dropped('malformed');
       return undefined;
     }
     if ('rcode' in question) {
-      tally.answered(0, question.rcode);
-      return this.reply(packet, codeOnly(question.rcode), { end: question.end, edns: undefined, arrival });
+      metrics.answered(0, question.rcode);
+      return this.reply(packet, codeOnly(question.rcode), { end: question.end, edns: undefined, client });
     }
     const found = this.find(question);
-    if (found) return this.answerWith(packet, question, { found, arrival });
+    if (found) return this.answerWith(packet, question, { found, client });
     return (
-      beyond.resolve(packet, question, arrival) ?? this.answerWith(packet, question, { found: this.refused, arrival })
+      resolver.resolve(packet, question, client) ?? this.answerWith(packet, question, { found: this.refused, client })
     );
   }
 
-  /** The answer that needs nobody else. */
+  /** The answer that needs no upstream; undefined for names of others. */
   private find(question: Question): EncodedAnswer | undefined {
     if (question.edns && question.edns.version > 0) return this.badVersion;
     if (question.class !== Class.IN && question.class !== Class.ANY) return this.refused;
@@ -90,18 +89,58 @@ export class Responder {
   private answerWith(
     packet: Buffer,
     question: Question,
-    given: { readonly found: EncodedAnswer; readonly arrival: DnsClient },
+    given: { readonly found: EncodedAnswer; readonly client: DnsClient },
   ): Buffer {
     this.parts.metrics.answered(question.type, given.found.rcode);
-    return this.reply(packet, given.found, { end: question.end, edns: question.edns, arrival: given.arrival });
+    return this.reply(packet, given.found, { end: question.end, edns: question.edns, client: given.client });
   }
 
   private reply(
     packet: Buffer,
     found: EncodedAnswer,
-    shape: { readonly end: number; readonly edns: Question['edns']; readonly arrival: DnsClient },
+    shape: { readonly end: number; readonly edns: Question['edns']; readonly client: DnsClient },
   ): Buffer {
-    const recursion = this.parts.resolver.isOfferedTo(shape.arrival);
-    return writeReply(packet, found, { end: shape.end, edns: shape.edns, udp: shape.arrival.udp, recursion });
+    const recursion = this.parts.resolver.isOfferedTo(shape.client);
+    return writeReply(packet, found, { end: shape.end, edns: shape.edns, udp: shape.client.udp, recursion });
+  }
+}
+
+const WINDOW = 1_000;
+const MOST_CLIENTS = 65_536;
+
+/** Counts the queries of each client in windows of one second. */
+export class RateLimit {
+  private counts = new Map<string, number>();
+  private timer: Timer | undefined;
+
+  /** `limit`: queries of one address in one second; 0 = no limit. */
+  constructor(
+    private readonly limit: number,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Counts a query; false if the client is above the limit. */
+  admits(address: string): boolean {
+    if (this.limit === 0) return true;
+    const count = (this.counts.get(address) ?? 0) + 1;
+    if (count > this.limit) return false;
+    // Forged addresses must not fill the memory; clients that do not fit are not limited.
+    if (count > 1 || this.counts.size < MOST_CLIENTS) this.counts.set(address, count);
+    this.timer ??= this.clock.after(WINDOW, () => this.nextWindow());
+    return true;
+  }
+
+  /** Number of clients counted in this window. */
+  get size(): number {
+    return this.counts.size;
+  }
+
+  close(): void {
+    this.timer?.cancel();
+  }
+
+  private nextWindow(): void {
+    this.counts = new Map();
+    this.timer = undefined;
   }
 }

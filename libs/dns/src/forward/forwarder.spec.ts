@@ -38,7 +38,7 @@ async function zoneWith(forward: Partial<ForwardConfig> = {}): Promise<void> {
 }
 
 describe('what is not ours', () => {
-  test('is asked of the first upstream, and its answer given in the spelling of the asker', async () => {
+  test('is asked of the first upstream, and its answer given in the spelling of the client', async () => {
     await zoneWith();
     first.behaviour = (heard) => {
       const lowered = { ...heard, question: { ...heard.question, name: heard.question.name.toLowerCase() } };
@@ -70,7 +70,7 @@ describe('what is not ours', () => {
     expect(new Set(first.heard.map(({ port }) => port)).size).toBeGreaterThan(35);
   });
 
-  test('is asked with the wishes of the asker and nothing else of it', async () => {
+  test('is asked with the wishes of the client and nothing else of it', async () => {
     await zoneWith();
     await ask(zone.port, { name, edns: 4096, dnssec: true });
     const packet = read(first.heard[0]?.packet ?? Buffer.alloc(0)).packet;
@@ -80,7 +80,7 @@ describe('what is not ours', () => {
     expect(packet.flag_rd).toBe(true);
   });
 
-  test('is not asked for an asker who does not want recursion', async () => {
+  test('is not asked for a client that does not want recursion', async () => {
     await zoneWith();
     expect((await ask(zone.port, { name, recursion: false })).rcode).toBe('REFUSED');
     expect(first.heard).toEqual([]);
@@ -131,7 +131,7 @@ describe('truncation', () => {
     expect(first.heard.map(({ tcp }) => tcp)).toEqual([false, true]);
   });
 
-  test('is ours where the answer is too long for the asker', async () => {
+  test('is ours where the answer is too long for the client', async () => {
     await zoneWith();
     first.behaviour = (heard) => [heard.tcp ? answerTo(heard, many(100)(heard)) : answerTo(heard, [], TRUNCATED)];
     const cut = await ask(zone.port, { name, edns: 4096 });
@@ -160,7 +160,7 @@ describe('upstreams', () => {
     expect(second.heard).toEqual([]);
   });
 
-  test('that do not answer rest, and are asked again when they may be well', async () => {
+  test('that do not answer are in cooldown, and are asked again after it', async () => {
     await zoneWith({ timeout: 50 });
     const health = (): number => zone.metric('dns_upstream_healthy', { upstream: first.address });
     first.behaviour = () => [];
@@ -238,7 +238,7 @@ describe('nothing is asked of others', () => {
     expect((await ask(zone.port, { name })).rcode).toBe('REFUSED');
   });
 
-  test('for askers of public addresses, unless configured', async () => {
+  test('for clients of public addresses, unless configured', async () => {
     await zoneWith();
     const upstreams = new Upstreams({
       config: { ...DEFAULT_DNS_CONFIG.forward, upstreams: [first.address] },
@@ -247,9 +247,9 @@ describe('nothing is asked of others', () => {
       isOwnAddress: () => false,
     });
     await upstreams.load();
-    const offered = (address: string, publicAskers: boolean): boolean => {
-      const config = { ...DEFAULT_DNS_CONFIG.forward, publicAskers };
-      const parts = { config, upstreams, clock: systemClock, settled: () => undefined };
+    const offered = (address: string, publicClients: boolean): boolean => {
+      const config = { ...DEFAULT_DNS_CONFIG.forward, publicClients };
+      const parts = { config, upstreams, clock: systemClock, onSettled: () => undefined };
       return new Forwarder(parts).isOfferedTo({ udp: true, address });
     };
     expect([offered('8.8.8.8', false), offered('10.0.0.8', false), offered('8.8.8.8', true)]).toEqual([
@@ -268,7 +268,7 @@ describe('nothing is asked of others', () => {
     expect(zone.metric('dns_forwarded_total', { result: 'limit' })).toBe(1);
     expect(zone.metric('dns_forward_pending')).toBe(0);
     await zone.close();
-    await zoneWith({ pendingPerAsker: 1, timeout: 100, tries: 1 });
+    await zoneWith({ pendingPerClient: 1, timeout: 100, tries: 1 });
     await Promise.all(['a', 'b'].map((each) => ask(zone.port, { name: `${each}.example.com` })));
     expect(zone.metric('dns_forwarded_total', { result: 'limit' })).toBe(1);
   });

@@ -1,16 +1,14 @@
+import { BlockList, isIPv6 } from 'node:net';
 import type { Clock } from '@causeway/runtime';
 import type { DnsClient } from '../answer/responder';
-import { codeOnly } from '../wire/encoded-answer';
 import type { ForwardConfig } from '../dns-config';
+import type { ForwardResult } from '../dns-metrics';
 import { Rcode } from '../wire/codes';
+import { codeOnly } from '../wire/encoded-answer';
 import type { Question } from '../wire/question';
 import { writeReply, type ReplyShape } from '../wire/reply';
-import { askTcp } from './ask-tcp';
-import { askUdp } from './ask-udp';
-import type { ForwardResult } from './forward-result';
-import { PrivateClients } from './private-clients';
-import { isWorthAnotherTry, replyFromUpstream } from './relay';
-import { isTruncated, upstreamQuery } from './upstream-query';
+import { askTcp, askUdp } from './ask-upstream';
+import { isTruncated, isWorthAnotherTry, replyFromUpstream, upstreamQuery } from './upstream-messages';
 import type { Upstream, Upstreams } from './upstreams';
 
 /** What a forwarder works with. */
@@ -18,13 +16,13 @@ export interface ForwarderOptions {
   readonly config: ForwardConfig;
   readonly upstreams: Upstreams;
   readonly clock: Clock;
-  /** Told of each question: how it ended and how long it took, ms. */
-  readonly settled: (result: ForwardResult, took: number) => void;
+  /** Called once for each forwarded query with its result and its time in ms. */
+  readonly onSettled: (result: ForwardResult, took: number) => void;
 }
 
 /**
- * Asks others what is not ours (design.md §6 DNS). Askers of one and the same question at one time
- * share its answer: a stampede costs one question, and so does a circle in which an upstream asks us.
+ * Forwards queries for other names to the upstreams (docs/design.md §6). Equal queries that are pending at one time share
+ * one upstream query, so a stampede costs one query, and so does a loop in which an upstream asks this server.
  */
 export class Forwarder {
   private readonly privateClients = new PrivateClients();
@@ -33,44 +31,45 @@ export class Forwarder {
 
   constructor(private readonly options: ForwarderOptions) {}
 
+  /** Number of upstream queries under way. */
   get pending(): number {
     return this.underWay.size;
   }
 
-  /** True when we would ask others for this asker. */
+  /** True if queries of this client are forwarded. */
   isOfferedTo({ address }: DnsClient): boolean {
     const { config, upstreams } = this.options;
     return (
-      config.enabled && upstreams.list().length > 0 && (config.publicAskers || this.privateClients.isPrivate(address))
+      config.enabled && upstreams.list().length > 0 && (config.publicClients || this.privateClients.isPrivate(address))
     );
   }
 
-  /** The answer of others; undefined when this asker gets none from us. Never rejects: what fails is SERVFAIL. */
-  resolve(packet: Buffer, question: Question, arrival: DnsClient): Promise<Buffer> | undefined {
-    // Without RD the asker wants to hear what we know ourselves, which is nothing.
+  /** The upstream's answer; undefined if the query is not forwarded. Never rejects: a failure is SERVFAIL. */
+  resolve(packet: Buffer, question: Question, client: DnsClient): Promise<Buffer> | undefined {
+    // A client that does not set RD wants what this server knows itself, which is nothing.
     const wanted = (packet.readUInt8(2) & 0x01) !== 0;
-    return wanted && this.isOfferedTo(arrival) ? this.forward(packet, question, arrival) : undefined;
+    return wanted && this.isOfferedTo(client) ? this.forward(packet, question, client) : undefined;
   }
 
-  private async forward(packet: Buffer, question: Question, arrival: DnsClient): Promise<Buffer> {
-    const shape = { end: question.end, edns: question.edns, udp: arrival.udp, recursion: true };
+  private async forward(packet: Buffer, question: Question, client: DnsClient): Promise<Buffer> {
+    const shape = { end: question.end, edns: question.edns, udp: client.udp, recursion: true };
     const began = this.options.clock.elapsed();
-    const asking = this.admit(packet, question, arrival);
+    const asking = this.admit(packet, question, client);
     if (!asking) {
-      this.options.settled('limit', 0);
+      this.options.onSettled('limit', 0);
       return servfail(packet, shape);
     }
     const answer = await asking;
-    this.options.settled(answer ? 'answered' : 'failed', this.options.clock.elapsed() - began);
+    this.options.onSettled(answer ? 'answered' : 'failed', this.options.clock.elapsed() - began);
     return answer ? replyFromUpstream(answer, packet, shape) : servfail(packet, shape);
   }
 
-  /** Joins the same question under way or begins it; undefined above the limits. */
+  /** Joins an equal query under way or begins one; undefined above the limits. */
   private admit(packet: Buffer, question: Question, { address }: DnsClient): Promise<Buffer | undefined> | undefined {
-    const { pending, pendingPerAsker } = this.options.config;
+    const { pending, pendingPerClient } = this.options.config;
     const own = this.perClient.get(address) ?? 0;
-    if (own >= pendingPerAsker) return undefined;
-    const key = questionKey(packet, question);
+    if (own >= pendingPerClient) return undefined;
+    const key = queryKey(packet, question);
     let asking = this.underWay.get(key);
     if (!asking) {
       if (this.underWay.size >= pending) return undefined;
@@ -87,7 +86,7 @@ export class Forwarder {
     else this.perClient.delete(address);
   }
 
-  /** One upstream after the other until one answers; the last refusal when none does better. */
+  /** Asks one upstream after the other until one answers; if none answers, the last refusal. */
   private async tryUpstreams(packet: Buffer, question: Question): Promise<Buffer | undefined> {
     const { upstreams, config } = this.options;
     const order = upstreams.inOrder();
@@ -109,7 +108,7 @@ export class Forwarder {
 
   private async askUpstream(upstream: Upstream, packet: Buffer, question: Question): Promise<Buffer> {
     const { clock, config } = this.options;
-    // A new id and a new port for every try: a forger has to guess both anew.
+    // Every try has a new id and a new port, which an attacker who forges answers has to guess anew.
     const query = upstreamQuery(packet, question);
     const answer = await askUdp(upstream, query, { clock, timeout: config.timeout });
     if (!isTruncated(answer)) return answer;
@@ -117,12 +116,46 @@ export class Forwarder {
   }
 }
 
-/** Questions that one answer fits: name, type, class, and the asker's RD, AD, CD, EDNS and DO. */
-function questionKey(packet: Buffer, { name, type, class: cls, edns }: Question): string {
-  const wishes = (packet.readUInt8(2) & 1) | (packet.readUInt8(3) & 0x30);
-  return `${type} ${cls} ${wishes} ${edns ? Number(edns.dnssec) : '-'} ${name}`;
+/** Equal for queries that one answer fits: name, type, class, and the client's RD, AD, CD, EDNS and DO. */
+function queryKey(packet: Buffer, { name, type, class: cls, edns }: Question): string {
+  const flags = (packet.readUInt8(2) & 1) | (packet.readUInt8(3) & 0x30);
+  return `${type} ${cls} ${flags} ${edns ? Number(edns.dnssec) : '-'} ${name}`;
 }
 
 function servfail(packet: Buffer, shape: ReplyShape): Buffer {
   return writeReply(packet, codeOnly(Rcode.SERVFAIL), shape);
+}
+
+const PRIVATE_RANGES = new BlockList();
+PRIVATE_RANGES.addSubnet('127.0.0.0', 8);
+PRIVATE_RANGES.addSubnet('10.0.0.0', 8);
+PRIVATE_RANGES.addSubnet('172.16.0.0', 12);
+PRIVATE_RANGES.addSubnet('192.168.0.0', 16);
+PRIVATE_RANGES.addSubnet('169.254.0.0', 16);
+PRIVATE_RANGES.addAddress('::1', 'ipv6');
+PRIVATE_RANGES.addSubnet('fc00::', 7, 'ipv6');
+PRIVATE_RANGES.addSubnet('fe80::', 10, 'ipv6');
+
+/** True for loopback, private and link-local addresses (RFC 1918, 3927, 4193, 4291), IPv4-mapped ones included. */
+export function isPrivate(address: string): boolean {
+  const [plain = ''] = address.split('%');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  const ip = mapped ?? plain;
+  return PRIVATE_RANGES.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+}
+
+const MOST_REMEMBERED = 4_096;
+
+/** `isPrivate` with a small cache: it is called for every reply, and the same clients ask again and again. */
+class PrivateClients {
+  private known = new Map<string, boolean>();
+
+  isPrivate(address: string): boolean {
+    const remembered = this.known.get(address);
+    if (remembered !== undefined) return remembered;
+    if (this.known.size >= MOST_REMEMBERED) this.known = new Map();
+    const found = isPrivate(address);
+    this.known.set(address, found);
+    return found;
+  }
 }

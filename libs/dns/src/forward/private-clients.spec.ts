@@ -1,4 +1,4 @@
-import { isPrivate } from './private-clients';
+import { isPrivate } from './forwarder';
 
 test.each([
   ['127.0.0.1', true],
@@ -16,6 +16,6 @@ test.each([
   ['2001:db8::1', false],
   ['::ffff:10.0.0.1', true],
   ['::ffff:8.8.8.8', false],
-])('%s is near: %s', (address, near) => {
-  expect(isPrivate(address)).toBe(near);
+])('%s is private: %s', (address, expected) => {
+  expect(isPrivate(address)).toBe(expected);
 });

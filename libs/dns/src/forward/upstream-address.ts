@@ -6,7 +6,7 @@ export interface UpstreamAddress {
   readonly port: number;
 }
 
-/** Reads `address`, `address:port` or `[v6]:port`; undefined when it is none of these. A zone (`%eth0`) is kept. */
+/** Parses `address`, `address:port` or `[v6]:port`; undefined for any other text. A zone (`%eth0`) is kept. */
 export function parseUpstream(text: string): UpstreamAddress | undefined {
   if (isIP(text) !== 0) return { address: text, port: 53 };
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];

@@ -3,38 +3,39 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { ForwardConfig } from '../dns-config';
 import { parseUpstream, readResolverFile, type UpstreamAddress } from './upstream-address';
 
-/** A resolver that we ask, and how it does. */
+/** A resolver to which queries are forwarded, with its health. */
 export interface Upstream extends UpstreamAddress {
   readonly label: string;
   /** Failures since the last answer. */
   failures: number;
-  /** By the clock's `elapsed`; until then others are asked first. */
+  /** End of the cooldown by the clock's `elapsed`; until then other upstreams are asked first. 0 = healthy. */
   coolingUntil: number;
   answered: number;
   failed: number;
 }
 
-/** Where upstreams are taken from. */
+/** What the upstreams are read from. */
 export interface UpstreamSources {
   readonly config: ForwardConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** True for addresses at which we would ask ourselves. */
+  /** True for the addresses of this server. */
   readonly isOwnAddress: (address: string, port: number) => boolean;
 }
 
+/** ms after which the list is read again. */
 const REREAD = 10_000;
 const FAILURES_TO_COOLDOWN = 2;
 const LONGEST_COOLDOWN = 30_000;
 
-/** The resolvers for names that are not ours: configured, else those of the resolver configuration, never ourselves. */
+/** The resolvers for other names: the configured ones, else those of the resolver configuration; never this server. */
 export class Upstreams {
   private all: Upstream[] = [];
   private readAt = -Infinity;
 
   constructor(private readonly sources: UpstreamSources) {}
 
-  /** Reads the list anew; a resolver configuration that cannot be read gives none, with a warning. */
+  /** Reads the list. A resolver configuration that cannot be read leaves the list as it is; if it is empty, with a warning. */
   async load(): Promise<void> {
     const { config, clock } = this.sources;
     this.readAt = clock.elapsed();
@@ -48,12 +49,12 @@ export class Upstreams {
     return this.all;
   }
 
-  /** In the order to ask them: those in health as listed, then the others, the longest rested first. */
+  /** The order in which to ask: healthy upstreams as listed, then those in cooldown, the earliest end first. */
   inOrder(): readonly Upstream[] {
     const now = this.sources.clock.elapsed();
     if (now - this.readAt > REREAD) void this.load();
-    const resting = this.all.filter((each) => each.coolingUntil > now).sort((a, b) => a.coolingUntil - b.coolingUntil);
-    return [...this.all.filter((each) => each.coolingUntil <= now), ...resting];
+    const cooling = this.all.filter((each) => each.coolingUntil > now).sort((a, b) => a.coolingUntil - b.coolingUntil);
+    return [...this.all.filter((each) => each.coolingUntil <= now), ...cooling];
   }
 
   answered(upstream: Upstream): void {
@@ -68,8 +69,8 @@ export class Upstreams {
     upstream.failed += 1;
     upstream.failures += 1;
     if (upstream.failures < FAILURES_TO_COOLDOWN) return;
-    const rest = Math.min(LONGEST_COOLDOWN, 1_000 * 2 ** (upstream.failures - FAILURES_TO_COOLDOWN));
-    upstream.coolingUntil = this.sources.clock.elapsed() + rest;
+    const cooldown = Math.min(LONGEST_COOLDOWN, 1_000 * 2 ** (upstream.failures - FAILURES_TO_COOLDOWN));
+    upstream.coolingUntil = this.sources.clock.elapsed() + cooldown;
     if (upstream.failures > FAILURES_TO_COOLDOWN) return;
     this.sources.logger.warn('upstream does not answer', { upstream: upstream.label, reason: errorText(reason) });
   }

@@ -2,13 +2,13 @@ import { FakeClock } from '@causeway/runtime';
 import { ask } from '../../../../test/dns/ask';
 import { DnsZone, service } from '../../../../test/dns/dns-zone';
 import { FrameReader, frame } from '../wire/tcp-frames';
-import { RateLimit } from './rate-limit';
+import { RateLimit } from '../answer/responder';
 
-describe('the rate of one asker', () => {
-  test('is counted by the second, each asker by himself', () => {
+describe('the rate of one client', () => {
+  test('is counted by the second, each client by itself', () => {
     const clock = new FakeClock();
     const rate = new RateLimit(2, clock);
-    const admitted = (asker: string): boolean[] => [1, 2, 3].map(() => rate.admits(asker));
+    const admitted = (client: string): boolean[] => [1, 2, 3].map(() => rate.admits(client));
     expect(admitted('a')).toEqual([true, true, false]);
     expect(admitted('b')).toEqual([true, true, false]);
     clock.advance(999);
@@ -25,7 +25,7 @@ describe('the rate of one asker', () => {
     expect([rate.admits('a'), rate.admits('a'), clock.pending]).toEqual([true, true, 0]);
   });
 
-  test('of forged askers without number does not fill the memory, and known ones stay limited', () => {
+  test('of forged clients without number does not fill the memory, and known ones stay limited', () => {
     const rate = new RateLimit(1, new FakeClock());
     rate.admits('known');
     for (let i = 0; i < 100_000; i++) rate.admits(`forged ${i}`);
@@ -36,7 +36,7 @@ describe('the rate of one asker', () => {
   test('above the limit gets no answer, and is counted', async () => {
     const clock = new FakeClock();
     const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.mesh.local'] });
-    const zone = await new DnsZone(redis).start({ limits: { ratePerAsker: 2 } }, { clock });
+    const zone = await new DnsZone(redis).start({ limits: { ratePerClient: 2 } }, { clock });
     await ask(zone.port, { name: 'redis.mesh.local' });
     await ask(zone.port, { name: 'redis.mesh.local' });
     await expect(ask(zone.port, { name: 'redis.mesh.local', tcp: true })).rejects.toThrow('closed');

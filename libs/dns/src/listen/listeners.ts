@@ -1,11 +1,11 @@
-import type { Clock } from '@causeway/runtime';
 import { networkInterfaces } from 'node:os';
-import type { DnsMetrics } from '../dns-metrics';
+import type { Clock } from '@causeway/runtime';
 import type { DnsConfig } from '../dns-config';
+import type { DnsMetrics } from '../dns-metrics';
 import { TcpListener } from './tcp-listener';
 import { UdpListener, type PacketHandler } from './udp-listener';
 
-/** What doors work with. */
+/** What the listeners work with. */
 export interface ListenersOptions {
   readonly respond: PacketHandler;
   readonly clock: Clock;
@@ -13,6 +13,7 @@ export interface ListenersOptions {
   readonly metrics: DnsMetrics;
 }
 
+/** Both transports at one address and port. */
 interface DnsListener {
   readonly host: string;
   readonly port: number;
@@ -23,13 +24,13 @@ interface DnsListener {
 const WILDCARDS = ['0.0.0.0', '::'];
 const TRIES_FOR_A_FREE_PORT = 20;
 
-/** Every address the server is asked at. */
+/** All addresses at which the server listens. */
 export class Listeners {
   private all: DnsListener[] = [];
 
   constructor(private readonly options: ListenersOptions) {}
 
-  /** Opens both transports at one port; 0 = one that is free for both. Resolves to the port. */
+  /** Opens both transports at one port; port 0 takes one that is free for both. Resolves to the port. */
   async open(host: string, port: number): Promise<number> {
     for (let tries = 1; ; tries++) {
       const tcp = await TcpListener.open({ host, port }, this.tcpOptions());
@@ -44,32 +45,35 @@ export class Listeners {
     }
   }
 
+  /** Closes every listener and connection. */
   async close(): Promise<void> {
     const closing = this.all;
     this.all = [];
     await Promise.all(closing.flatMap(({ udp, tcp }) => [udp.close(), tcp.close()]));
   }
 
+  /** Number of open TCP connections. */
   get connections(): number {
     return this.all.reduce((sum, { tcp }) => sum + tcp.connections, 0);
   }
 
-  /** Addresses that lead here from outside this process; those of the machine where a door is open to all. */
+  /** Addresses at which other machines reach this server. A wildcard stands for the addresses of this machine. */
   addresses(): string[] {
     return [...new Set(this.all.flatMap(({ host }) => reachableAt(host)))];
   }
 
-  /** True when a resolver at this address and port would be ourselves. */
+  /** True if a resolver at this address and port is this server. */
   isOwnAddress(address: string, port: number): boolean {
     return this.all.some(
-      (door) =>
-        door.port === port && (door.host === address || (WILDCARDS.includes(door.host) && isOfThisMachine(address))),
+      (listener) =>
+        listener.port === port &&
+        (listener.host === address || (WILDCARDS.includes(listener.host) && isOfThisMachine(address))),
     );
   }
 
   private tcpOptions(): Parameters<typeof TcpListener.open>[1] {
-    const { respond, clock, config, metrics: tally } = this.options;
-    return { respond, clock, limits: config.limits, onRefused: () => tally.dropped('connections') };
+    const { respond, clock, config, metrics } = this.options;
+    return { respond, clock, limits: config.limits, onRefused: () => metrics.dropped('connections') };
   }
 }
 

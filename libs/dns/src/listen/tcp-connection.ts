@@ -3,21 +3,22 @@ import type { Clock, Timer } from '@causeway/runtime';
 import { FrameReader, frame } from '../wire/tcp-frames';
 import type { PacketHandler } from './udp-listener';
 
-/** What a conversation works with. */
+/** What a connection works with. */
 export interface TcpConnectionOptions {
   readonly respond: PacketHandler;
   readonly clock: Clock;
-  /** ms without a whole question until it is ended. */
+  /** ms without a whole query after which the connection is closed. */
   readonly idle: number;
 }
 
-const MOST_UNDER_WAY = 100;
+const MOST_PENDING = 100;
 
-/** One connection: questions may follow each other without waiting, answers come as they are ready (RFC 7766 §6.2). */
+/** One connection. Queries are pipelined, and answers are sent in the order in which they are ready (RFC 7766 §6.2). */
 export class TcpConnection {
   private readonly reader = new FrameReader();
   private readonly address: string;
-  private underWay = 0;
+  /** Number of queries whose answer is a promise. */
+  private pending = 0;
   private timer: Timer;
 
   constructor(
@@ -32,27 +33,28 @@ export class TcpConnection {
     socket.once('close', () => this.timer.cancel());
   }
 
+  /** Closes the connection at once. */
   end(): void {
     this.socket.destroy();
   }
 
   private receive(chunk: Buffer): void {
     this.socket.cork();
-    const questions = this.reader.read(chunk);
-    for (const packet of questions) this.answer(packet);
+    const queries = this.reader.read(chunk);
+    for (const packet of queries) this.answer(packet);
     this.socket.uncork();
-    if (questions.length > 0) this.restartTimer();
+    if (queries.length > 0) this.restartTimer();
     this.pauseOrResume();
   }
 
   private answer(packet: Buffer): void {
-    const outcome = this.options.respond(packet, { udp: false, address: this.address });
-    // What cannot be answered at all is no DNS: nothing after it can be trusted.
-    if (outcome === undefined) return this.end();
-    if (Buffer.isBuffer(outcome)) return this.send(outcome);
-    this.underWay += 1;
-    void outcome.then((answer) => {
-      this.underWay -= 1;
+    const reply = this.options.respond(packet, { udp: false, address: this.address });
+    // A packet that gets no answer is not DNS: the bytes after it cannot be trusted.
+    if (reply === undefined) return this.end();
+    if (Buffer.isBuffer(reply)) return this.send(reply);
+    this.pending += 1;
+    void reply.then((answer) => {
+      this.pending -= 1;
       this.send(answer);
       this.pauseOrResume();
     });
@@ -62,9 +64,9 @@ export class TcpConnection {
     if (this.socket.writable) this.socket.write(frame(answer));
   }
 
-  /** Reads on only while the asker takes its answers. */
+  /** Reads more queries only while the client reads its answers. */
   private pauseOrResume(): void {
-    if (this.socket.writableNeedDrain || this.underWay >= MOST_UNDER_WAY) this.socket.pause();
+    if (this.socket.writableNeedDrain || this.pending >= MOST_PENDING) this.socket.pause();
     else this.socket.resume();
   }
 
@@ -75,7 +77,7 @@ export class TcpConnection {
 
   private startTimer(): Timer {
     return this.options.clock.after(this.options.idle, () => {
-      if (this.underWay > 0) return this.restartTimer();
+      if (this.pending > 0) return this.restartTimer();
       this.socket.destroy();
     });
   }

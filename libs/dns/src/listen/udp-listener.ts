@@ -3,27 +3,27 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { DnsClient, ReplyResult } from '../answer/responder';
 
-/** What a door does with a packet. */
-export type PacketHandler = (packet: Buffer, arrival: DnsClient) => ReplyResult;
+/** What a listener does with a packet. */
+export type PacketHandler = (packet: Buffer, client: DnsClient) => ReplyResult;
 
 const RECEIVE_BUFFER = 1024 * 1024;
 
-/** Listens for datagrams and sends back what `respond` gives. */
+/** A UDP socket that answers each datagram with what `respond` returns. */
 export class UdpListener {
   private constructor(
     private readonly socket: Socket,
     private readonly respond: PacketHandler,
   ) {}
 
-  /** Rejects with the system's error when the address cannot be had. */
+  /** Rejects with the system's error if the address cannot be bound. */
   static async open(
     at: { readonly host: string; readonly port: number },
     respond: PacketHandler,
   ): Promise<UdpListener> {
     const family = isIPv6(at.host) ? 6 : 4;
     const socket = createSocket({ type: `udp${family}`, lookup: lookupLiteral(family) });
-    const door = new UdpListener(socket, respond);
-    socket.on('message', (packet, from) => door.receive(packet, from));
+    const listener = new UdpListener(socket, respond);
+    socket.on('message', (packet, from) => listener.receive(packet, from));
     const listening = once(socket, 'listening');
     socket.bind({ address: at.host, port: at.port });
     try {
@@ -32,10 +32,10 @@ export class UdpListener {
       socket.close();
       throw error;
     }
-    // An answer that cannot be sent is the asker's loss; it asks again.
+    // An answer that cannot be sent is lost; the client asks again.
     socket.on('error', () => undefined);
-    enlarge(socket);
-    return door;
+    enlargeReceiveBuffer(socket);
+    return listener;
   }
 
   async close(): Promise<void> {
@@ -43,26 +43,27 @@ export class UdpListener {
   }
 
   private receive(packet: Buffer, from: RemoteInfo): void {
-    // No one listens on port 0; only a forged packet comes from there.
+    // Nobody listens on port 0; only a forged packet comes from there.
     if (from.port === 0) return;
-    const outcome = this.respond(packet, { udp: true, address: from.address });
-    if (outcome === undefined) return;
-    if (Buffer.isBuffer(outcome)) return this.send(outcome, from);
-    void outcome.then((answer) => this.send(answer, from));
+    const reply = this.respond(packet, { udp: true, address: from.address });
+    if (reply === undefined) return;
+    if (Buffer.isBuffer(reply)) return this.send(reply, from);
+    void reply.then((answer) => this.send(answer, from));
   }
 
   private send(answer: Buffer, to: RemoteInfo): void {
     try {
       this.socket.send(answer, to.port, to.address);
     } catch {
-      // Closed meanwhile.
+      // The socket was closed meanwhile.
     }
   }
 }
 
 /**
- * Askers are addresses; Node would put each through its resolver, a turn of the loop later. All are of the socket's
- * family: to look at every one would cost as much as to write its answer.
+ * A lookup that takes every address as it is. Node sends each destination through its resolver, which costs one turn of
+ * the event loop. All clients are of the socket's family, so the address is not looked at: checking it would cost as much
+ * as writing the answer.
  */
 function lookupLiteral(family: 4 | 6) {
   return (
@@ -72,10 +73,10 @@ function lookupLiteral(family: 4 | 6) {
   ): void => callback(null, address, family);
 }
 
-function enlarge(socket: Socket): void {
+function enlargeReceiveBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER);
   } catch {
-    // The system allows less; it then keeps its default.
+    // The system allows less; the socket keeps the default.
   }
 }

@@ -1,23 +1,42 @@
+import { isIPv4 } from 'node:net';
 import { parseTemplate } from '@causeway/naming';
-import { formatDnsName, parentName, parseDnsName, type DnsName } from '../wire/dns-name';
-import { Apex } from './apex';
+import type { DnsConfig } from '../dns-config';
+import { formatDnsName, nibbles, parentName, parseDnsName, type DnsName } from '../wire/dns-name';
+import type { EncodedAnswer } from '../wire/encoded-answer';
+
+/** The top of a tree of names for which the server is authoritative: a suffix, or a hostname outside all suffixes. */
+export class Apex {
+  readonly text: string;
+  /** The serial of the SOA in the two cached answers below. */
+  serial = -1;
+  noData: EncodedAnswer | undefined;
+  nxDomain: EncodedAnswer | undefined;
+
+  constructor(
+    readonly name: DnsName,
+    readonly isSuffix: boolean,
+  ) {
+    this.text = formatDnsName(name);
+  }
+}
 
 /**
- * Which names are ours: configured suffixes, and of each generator the literal text after its last placeholder where
- * that has two labels or more. A suffix under another one belongs to it.
+ * The suffixes for which the server is authoritative: the configured ones, and of each generator the literal text after
+ * its last placeholder if that text has two labels or more. A suffix below another suffix belongs to the outer one.
  */
 export class Authority {
-  /** Raised when the suffixes change. */
+  /** Raised when the set of suffixes changes. */
   version = 0;
   private readonly apexes = new Map<DnsName, Apex>();
+  /** How many settings and generators give each suffix. */
   private readonly users = new Map<DnsName, number>();
   private readonly ofGenerator = new Map<string, DnsName>();
 
-  constructor(private readonly configured: readonly DnsName[]) {
-    this.configured.forEach((suffix) => this.add(suffix));
+  constructor(configured: readonly DnsName[]) {
+    configured.forEach((suffix) => this.add(suffix));
   }
 
-  /** Takes in a generator's template, or that it is gone. */
+  /** Sets the template of a generator; undefined removes the generator. */
   setGenerator(key: string, template: string | undefined): void {
     const before = this.ofGenerator.get(key);
     const suffix = template === undefined ? undefined : literalSuffix(template);
@@ -30,19 +49,19 @@ export class Authority {
     }
   }
 
-  /** Forgets all generators. */
+  /** Removes all generators. */
   clear(): void {
     for (const key of [...this.ofGenerator.keys()]) this.setGenerator(key, undefined);
   }
 
-  /** The outermost suffix that `name` is or is under. */
+  /** The outermost suffix that `name` equals or is below. */
   apexOf(name: DnsName): Apex | undefined {
     let found: Apex | undefined;
     for (let at = name; at !== ''; at = parentName(at)) found = this.apexes.get(at) ?? found;
     return found;
   }
 
-  /** The suffixes as text, outermost only. */
+  /** The outermost suffixes as text. */
   suffixes(): string[] {
     return [...this.apexes.keys()].filter((name) => this.apexOf(name)?.name === name).map(formatDnsName);
   }
@@ -64,7 +83,7 @@ export class Authority {
   }
 }
 
-/** The suffix that a template's names share, from the first dot after its last placeholder on. */
+/** The suffix that all names of a template share: the text after the first dot that follows the last placeholder. */
 export function literalSuffix(text: string): DnsName | undefined {
   const parsed = parseTemplate(text);
   if (!parsed.ok || parsed.template.parts.every((part) => part.type === 'literal')) return undefined;
@@ -72,4 +91,32 @@ export function literalSuffix(text: string): DnsName | undefined {
   const dot = literal.indexOf('.');
   const suffix = dot < 0 ? '' : literal.slice(dot + 1);
   return suffix.includes('.') ? parseDnsName(suffix) : undefined;
+}
+
+const MOST_ZONES_OF_A_RANGE = 256;
+
+/** The suffixes that no generator changes: the configured ones and the reverse zones of the VIP ranges. */
+export function configuredSuffixes(config: Pick<DnsConfig, 'suffixes' | 'ranges'>): DnsName[] {
+  const names = [...config.suffixes, ...config.ranges.flatMap(reverseSuffixes)];
+  return [...new Set(names.flatMap((name) => parseDnsName(name) ?? []))].filter((name) => name !== '');
+}
+
+/**
+ * The reverse zones of a range: `241.in-addr.arpa` for 241.0.0.0/8. A prefix that ends inside a label gives several
+ * zones, or none if there would be more than `MOST_ZONES_OF_A_RANGE`.
+ */
+export function reverseSuffixes(cidr: string): string[] {
+  const [ip = '', length = ''] = cidr.split('/');
+  const v4 = isIPv4(ip);
+  const labels = v4 ? ip.split('.') : nibbles(ip);
+  const [bits, radix, top] = v4 ? [8, 10, 'in-addr.arpa'] : [4, 16, 'ip6.arpa'];
+  const prefix = Number(length);
+  const whole = Math.ceil(prefix / bits);
+  const free = 2 ** (whole * bits - prefix);
+  if (!Number.isInteger(prefix) || whole === 0 || free > MOST_ZONES_OF_A_RANGE) return [];
+  const fixed = labels.slice(0, whole - 1);
+  const first = parseInt(labels[whole - 1] ?? '0', radix);
+  return Array.from({ length: free }, (_, i) =>
+    [(first - (first % free) + i).toString(radix), ...[...fixed].reverse(), top].join('.'),
+  );
 }

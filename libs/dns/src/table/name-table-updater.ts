@@ -7,21 +7,22 @@ import type { NameTable } from './name-table';
 import { NAMED_KINDS, namedService, sameAnswers } from './named-service';
 
 const GENERATOR = 'HostnameGenerator';
+/** Most hostnames that a log line about conflicts lists. */
 const SHOWN = 5;
 
 /**
- * Keeps the table and the suffixes equal to what the index holds. After a load the names are read in slices, with
- * answers in between; these come from the names that stood before until all new ones are in, for half a table would
- * deny names that exist.
+ * Keeps the name table and the suffixes equal to the index. After a load the names are read in slices, and queries are
+ * answered between the slices. Until all names are read the answers come from the old table: a partial table would deny
+ * names that exist.
  */
 export class NameTableUpdater {
-  /** Raised with every change of an answer; the serial of the SOAs. */
+  /** The serial of all SOAs; raised with every change of an answer. */
   serial = 0;
-  /** Changes of names taken in since the start. */
+  /** Number of changes of services applied since the start. */
   changes = 0;
   private reported = 0;
   private readonly reading = new SlicedWork();
-  /** The table that is being read into. */
+  /** The table that a load is filling. */
   private unfinished: NameTable | undefined;
   private readonly waiting = new Set<() => void>();
 
@@ -30,7 +31,7 @@ export class NameTableUpdater {
     private readonly sinks: { readonly table: NameTable; readonly authority: Authority; readonly logger: Logger },
   ) {}
 
-  /** Loads what the index holds now and follows it until the returned function is called. */
+  /** Loads the index and follows it until the returned function is called. */
   follow(): () => void {
     this.reload();
     const unsubscribe = this.index.subscribe((event) => this.apply(event));
@@ -40,21 +41,21 @@ export class NameTableUpdater {
     };
   }
 
-  /** Resolves when all names of the last load are in. */
+  /** Resolves when all names of the last load are in the table. */
   async loaded(): Promise<void> {
     if (this.unfinished) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
   private apply(event: IndexEvent): void {
     if (event.reloaded) return this.reload();
-    let touched = false;
+    let changed = false;
     for (const { id, key, before, after } of event.changes) {
       if (id.kind === GENERATOR) {
         this.applyGenerator(key, after);
-        touched = true;
-      } else if (NAMED_KINDS.includes(id.kind)) touched = this.applyService(before, after) || touched;
+        changed = true;
+      } else if (NAMED_KINDS.includes(id.kind)) changed = this.applyService(before, after) || changed;
     }
-    if (touched && !this.unfinished) this.advance(event.point.revision);
+    if (changed && !this.unfinished) this.advance(event.point.revision);
   }
 
   private applyGenerator(key: string, after: Resource | undefined): void {
@@ -78,13 +79,13 @@ export class NameTableUpdater {
     void this.readOn(table);
   }
 
-  /** One service a step. One that changes in between is met as it is then. */
+  /** One service a step. A service that changes meanwhile is read in its newest state. */
   private *readInto(table: NameTable): Generator<unknown> {
     for (const kind of NAMED_KINDS)
       for (const service of this.index.ofKind(kind)) yield table.add(namedService(service));
   }
 
-  /** The first slice at once. */
+  /** Runs the first slice at once and one slice a turn of the event loop. */
   private async readOn(table: NameTable): Promise<void> {
     while (this.unfinished === table) {
       if (this.reading.advance()) this.finish(table);
@@ -108,7 +109,7 @@ export class NameTableUpdater {
   }
 
   private advance(revision: number): void {
-    // Serials are 32 bits (RFC 1982); a reload may start at a lower revision, which must not look like "unchanged".
+    // Serials have 32 bits (RFC 1982). A reload may begin at a lower revision; the serial changes all the same.
     this.serial = revision % 2 ** 32;
     this.reportConflicts();
   }

@@ -1,30 +1,30 @@
 import { compareText } from '@causeway/resources';
-import { parentName, reverseName, parseDnsName, type DnsName } from '../wire/dns-name';
-import { HostEntry, type MeshOrder } from './host-entry';
-import { ReverseEntry } from './reverse-entry';
-import type { NamedService, DnsService } from './named-service';
+import { parentName, parseDnsName, reverseName, type DnsName } from '../wire/dns-name';
+import type { DnsService, NamedService } from './named-service';
+import { HostEntry, ReverseEntry, type MeshOrder } from './table-entries';
 
-/** All hostnames that services hold, by name and by address. One service's change costs what it touches. */
+/** All hostnames that services hold, by name and by address. A change of one service costs O(its hostnames). */
 export class NameTable {
   private hosts = new Map<DnsName, HostEntry>();
   private reverses = new Map<DnsName, ReverseEntry>();
-  /** How many hostnames and addresses stand under a name: such names exist, though nothing is said of them. */
+  /** Empty non-terminals: how many hostnames and reverse names are below a name. */
   private under = new Map<DnsName, number>();
   private disputed = new Set<HostEntry>();
   private readonly order: MeshOrder;
 
-  /** `meshOrder`: meshes asked first, in this order; all others follow by name. */
+  /** `meshOrder`: the order of precedence of meshes; meshes that it does not name follow by name. */
   constructor(private readonly meshOrder: readonly string[]) {
-    const places = new Map(meshOrder.map((mesh, i) => [mesh, i]));
-    const place = (mesh: string): number => places.get(mesh) ?? meshOrder.length;
-    this.order = (a, b) => place(a) - place(b) || compareText(a, b);
+    const ranks = new Map(meshOrder.map((mesh, i) => [mesh, i]));
+    const rankOf = (mesh: string): number => ranks.get(mesh) ?? meshOrder.length;
+    this.order = (a, b) => rankOf(a) - rankOf(b) || compareText(a, b);
   }
 
+  /** Number of hostnames. */
   get size(): number {
     return this.hosts.size;
   }
 
-  /** Hostnames that several meshes have. */
+  /** Hostnames that services of several meshes hold. */
   conflicts(): ReadonlySet<HostEntry> {
     return this.disputed;
   }
@@ -37,17 +37,17 @@ export class NameTable {
     return this.reverses.get(name);
   }
 
-  /** True for names that have names under them. */
+  /** True if the table has names below `name`. */
   hasNamesBelow(name: DnsName): boolean {
     return this.under.has(name);
   }
 
-  /** An empty table of the same order. */
+  /** An empty table with the same order of meshes. */
   emptyCopy(): NameTable {
     return new NameTable(this.meshOrder);
   }
 
-  /** Holds from now on what `other` holds, which is not used any more. */
+  /** Takes over the content of `other`, which must not be used afterwards. */
   replaceWith(other: NameTable): void {
     this.hosts = other.hosts;
     this.reverses = other.reverses;
@@ -55,7 +55,7 @@ export class NameTable {
     this.disputed = other.disputed;
   }
 
-  /** Adding a service again, as it is then, changes nothing. */
+  /** Idempotent: adding an unchanged service again changes nothing. */
   add(named: NamedService): void {
     const { service, hostnames } = named;
     for (const { hostname, generators } of hostnames) {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { SERVICE_KINDS } from '@causeway/naming';
 import {
   compareIdentities,
@@ -7,50 +8,65 @@ import {
   type JsonValue,
   type Resource,
 } from '@causeway/resources';
-import { isIP } from 'node:net';
-import { Interner } from './shared';
 
-/** One port of a service; every protocol of ours runs over TCP. */
+/** One port of a service. All application protocols run over TCP. */
 export interface ServicePort {
   readonly number: number;
-  /** Empty where it has none. */
+  /** Empty if the port has no name. */
   readonly name: string;
 }
 
-/** What DNS knows of a service, whatever its names. */
+/** A service without its hostnames, as DNS answers need it. */
 export interface DnsService {
   readonly id: Identity;
-  /** Empty while it has none. */
+  /** Empty while the service has no address. */
   readonly ip: string;
   readonly family: 0 | 4 | 6;
   readonly ports: readonly ServicePort[];
 }
 
-/** A hostname that a service holds, and by which generators. */
+/** A hostname that a service holds, and the generators that made it. */
 export interface ServiceHostname {
   readonly hostname: string;
   readonly generators: readonly string[];
 }
 
-/** A service and its hostnames: Available ones only, each once. */
+/** A service and its Available hostnames, each once. */
 export interface NamedService {
   readonly service: DnsService;
   readonly hostnames: readonly ServiceHostname[];
 }
 
-/** Ports of one service that have SRV records: what a kind allows. What was stored with more has none beyond. */
+/** Most ports of one service that get SRV records: the most that a kind allows. Further ports of a stored service are ignored. */
 const MOST_PORTS = 1_024;
-/** Longer lists are not alike, and a table of them would be large. */
-const MOST_SHARED = 32;
+/** Longer lists are rarely equal, and interning them would fill the memory. */
+const LONGEST_INTERNED = 32;
 
-// Most services of a mesh look alike; what they share is held once.
+/** Most values that an `Interner` keeps. */
+const MOST_INTERNED = 1_024;
+
+/** Returns the same object for equal values, so that equal values are in memory once. Values are JSON and never changed. */
+class Interner<T> {
+  private known = new Map<string, T>();
+
+  intern(value: T): T {
+    const key = JSON.stringify(value);
+    const found = this.known.get(key);
+    if (found !== undefined) return found;
+    if (this.known.size >= MOST_INTERNED) this.known = new Map();
+    this.known.set(key, value);
+    return value;
+  }
+}
+
+// Most services of a mesh have the same ports and generators.
 const PORTS = new Interner<readonly ServicePort[]>();
 const GENERATORS = new Interner<readonly string[]>();
 
 /** Kinds that have hostnames. */
 export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 
-/** Reads a service as its zone's controllers have written it; what is malformed counts as absent. */
+/** Reads a service as the controllers of the zone wrote it. A malformed part counts as absent. */
 export function namedService(resource: Resource): NamedService {
   const status = resource.status ?? {};
   const vip = isJsonObject(status['vip']) ? status['vip']['ip'] : undefined;
@@ -65,7 +81,7 @@ export function namedService(resource: Resource): NamedService {
   return { service, hostnames: readHostnames(status['addresses']) };
 }
 
-/** True when both give the same answers, so that a change of something else costs nothing. */
+/** True if both states of a service give the same answers: then the change does not touch the table. */
 export function sameAnswers(a: Resource, b: Resource): boolean {
   if (a.status === b.status && a.spec === b.spec) return true;
   const left = namedService(a);
@@ -76,7 +92,7 @@ export function sameAnswers(a: Resource, b: Resource): boolean {
   );
 }
 
-/** True when both speak of one service. */
+/** True if both are the same service, whatever their addresses. */
 export function sameService(a: DnsService, b: DnsService): boolean {
   return compareIdentities(a.id, b.id) === 0;
 }
@@ -96,7 +112,7 @@ function readHostnames(addresses: JsonValue | undefined): ServiceHostname[] {
   return [...held].map(([hostname, generators]) => ({ hostname, generators: GENERATORS.intern(generators) }));
 }
 
-/** `spec.ports` of services in the mesh, `spec.match` of external ones. */
+/** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones. */
 function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly ServicePort[] {
   const listed = isJsonArray(ports) ? ports.slice(0, MOST_PORTS) : [match];
   const read = listed.flatMap((port) => {
@@ -105,5 +121,5 @@ function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): 
     if (typeof number !== 'number' || !Number.isInteger(number) || number < 1 || number > 65_535) return [];
     return [{ number, name: typeof name === 'string' ? name.toLowerCase() : '' }];
   });
-  return read.length > MOST_SHARED ? read : PORTS.intern(read);
+  return read.length > LONGEST_INTERNED ? read : PORTS.intern(read);
 }

@@ -1,6 +1,6 @@
 /**
- * Record types by number: those this server gives a meaning (RFC 1035 §3.2.2, 2782, 3596, 6891), and others that
- * programs and people ask for by name.
+ * Record types by number: those that this server handles (RFC 1035 §3.2.2, 2782, 3596, 6891), and others that programs
+ * and users query by name.
  */
 export const Type = {
   A: 1,
@@ -38,18 +38,18 @@ export const Rcode = {
   BADVERS: 16,
 } as const;
 
-/** Classes by number; everything that is not the internet's is refused. */
+/** Classes by number; every other class is refused. */
 export const Class = { IN: 1, ANY: 255 } as const;
 
 const TYPE_NAMES = new Map<number, string>(Object.entries(Type).map(([name, code]) => [code, name]));
 const RCODE_NAMES = new Map<number, string>(Object.entries(Rcode).map(([name, code]) => [code, name]));
 
-/** `AAAA` for 28; `TYPE65` for what has no name here (RFC 3597 §5). */
+/** `AAAA` for 28; `TYPE65` for a type without a name in `Type` (RFC 3597 §5). */
 export function typeName(type: number): string {
   return TYPE_NAMES.get(type) ?? `TYPE${type}`;
 }
 
-/** The number of `AAAA` or `TYPE65` in any case; undefined when it is neither. */
+/** The number of `AAAA` or `TYPE65` in any case; undefined for any other text. */
 export function typeNumber(name: string): number | undefined {
   const upper = name.toUpperCase();
   const known = Object.entries(Type).find(([each]) => each === upper)?.[1];

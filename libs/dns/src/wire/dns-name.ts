@@ -1,16 +1,16 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * A domain name as packets carry it, lower-cased, without the root's zero octet: length, label, length, label.
- * One string, so that it is a map key; unlike dotted text it cannot mistake a dot inside a label for the end of one.
- * The root is the empty string.
+ * A domain name in wire format, in lower case and without the root's zero octet: length, label, length, label. It is a
+ * string so that it can be a map key. Unlike dotted text it is unambiguous for labels that contain a dot. The root is the
+ * empty string.
  */
 export type DnsName = string;
 
 const LONGEST_WIRE_NAME = 254;
 const SCRATCH = Buffer.alloc(LONGEST_WIRE_NAME + 64);
 
-/** The wire name of dotted text, a trailing dot or not; undefined when a label or the whole is too long or empty. */
+/** Parses dotted text, with or without a trailing dot; undefined if a label or the name is too long or empty. */
 export function parseDnsName(text: string): DnsName | undefined {
   const plain = text.endsWith('.') ? text.slice(0, -1) : text;
   if (plain === '') return text === '' ? undefined : '';
@@ -18,7 +18,7 @@ export function parseDnsName(text: string): DnsName | undefined {
   return join(plain.toLowerCase().split('.'));
 }
 
-/** Dotted text for people, without a trailing dot; the root is `.`, octets that are not printable read `\ddd`. */
+/** Dotted text without a trailing dot; the root is `.`, octets that are not printable are `\ddd`. */
 export function formatDnsName(wire: DnsName): string {
   if (wire === '') return '.';
   const labels: string[] = [];
@@ -27,17 +27,17 @@ export function formatDnsName(wire: DnsName): string {
   return labels.join('.');
 }
 
-/** The name without its first label; of the root the root. */
+/** The name without its first label; the parent of the root is the root. */
 export function parentName(wire: DnsName): DnsName {
   return wire === '' ? '' : wire.slice(1 + wire.charCodeAt(0));
 }
 
-/** The first label. */
+/** The first label; empty for the root. */
 export function firstLabel(wire: DnsName): string {
   return wire === '' ? '' : wire.slice(1, 1 + wire.charCodeAt(0));
 }
 
-/** Under which name PTR records of an address stand (RFC 1035 §3.5, 3596 §2.5); `ip` must be an address. */
+/** The owner name of the PTR records of an address (RFC 1035 §3.5, 3596 §2.5); `ip` must be an address. */
 export function reverseName(ip: string): DnsName {
   const labels = isIPv4(ip)
     ? [...ip.split('.').reverse(), 'in-addr', 'arpa']
@@ -45,7 +45,7 @@ export function reverseName(ip: string): DnsName {
   return join(labels) ?? '';
 }
 
-/** The 32 hexadecimal digits of an IPv6 address, first one first. */
+/** The 32 hexadecimal digits of an IPv6 address in order. */
 export function nibbles(ip: string): string[] {
   const [head = '', tail] = withoutDottedEnd(ip).split('::');
   const left = head === '' ? [] : head.split(':');
@@ -54,7 +54,7 @@ export function nibbles(ip: string): string[] {
   return [...left, ...gap, ...right].flatMap((group) => [...group.toLowerCase().padStart(4, '0')]);
 }
 
-/** Written octet by octet, since strings put together piece by piece keep all their pieces in memory. */
+/** Writes into a buffer, because a string made by concatenation keeps all its parts in memory. */
 function join(labels: readonly string[]): DnsName | undefined {
   let end = 0;
   for (const label of labels) {

@@ -1,23 +1,19 @@
+import { encode, type Answer } from 'dns-packet';
+
 /**
- * Everything of an answer that comes after the question, ready to be copied behind any asker's header and question.
- * Records about the name that was asked point to the question, so its spelling is the asker's.
+ * Everything of an answer that follows the question, encoded once and copied behind the header and question of each
+ * client. Records about the queried name point to the question, so the answer has the client's spelling.
  */
 export interface EncodedAnswer {
   readonly rcode: number;
   readonly authoritative: boolean;
+  /** Number of records in each section. */
   readonly answers: number;
   readonly authorities: number;
   readonly additionals: number;
   readonly body: Buffer;
-  /** Where in `body` the additional records begin; they may be left out where they do not fit. */
+  /** Where the additional records begin in `body`; they are left out if they do not fit. */
   readonly core: number;
-}
-
-const EMPTY = Buffer.alloc(0);
-
-/** An answer that is only a response code. */
-export function codeOnly(rcode: number): EncodedAnswer {
-  return { rcode, authoritative: false, answers: 0, authorities: 0, additionals: 0, body: EMPTY, core: 0 };
 }
 
 /** Encoded records by section. */
@@ -27,7 +23,16 @@ export interface Sections {
   readonly additionals?: readonly Buffer[];
 }
 
-/** Puts encoded records together. */
+const HEADER = 12;
+const TO_QUESTION = Buffer.from([0xc0, HEADER]);
+const EMPTY = Buffer.alloc(0);
+
+/** An answer that has a response code and no records. */
+export function codeOnly(rcode: number): EncodedAnswer {
+  return { rcode, authoritative: false, answers: 0, authorities: 0, additionals: 0, body: EMPTY, core: 0 };
+}
+
+/** An authoritative answer of encoded records. */
 export function joinSections(rcode: number, sections: Sections): EncodedAnswer {
   const { answers = [], authorities = [], additionals = [] } = sections;
   const main = Buffer.concat([...answers, ...authorities]);
@@ -40,4 +45,20 @@ export function joinSections(rcode: number, sections: Sections): EncodedAnswer {
     body: additionals.length === 0 ? main : Buffer.concat([main, ...additionals]),
     core: main.length,
   };
+}
+
+/** Encodes a record about the queried name: its owner is a pointer to the question. */
+export function encodeAboutQuestion(record: Answer): Buffer {
+  const encoded = encodeRecord({ ...record, name: '.' });
+  return Buffer.concat([TO_QUESTION, encoded.subarray(1)]);
+}
+
+/** Encodes a record about the name that it carries. */
+export function encodeRecord(record: Answer): Buffer {
+  return encode({ type: 'response', answers: [record] }).subarray(HEADER);
+}
+
+/** The first 255 octets of `text`: the most that a character-string holds (RFC 1035 §3.3). */
+export function characterString(text: string): string {
+  return text.slice(0, 255);
 }

@@ -1,26 +1,26 @@
 import { Rcode, Type } from './codes';
 import type { DnsName } from './dns-name';
 
-/** What a packet asks, and how its answer may look. */
+/** The question of a query, and its EDNS options. */
 export interface Question {
   readonly name: DnsName;
   readonly type: number;
   readonly class: number;
-  /** Where the question section ends: octets 12 to here are echoed as they came. */
+  /** Where the question section ends: octets 12 to here are echoed unchanged. */
   readonly end: number;
   readonly edns: Edns | undefined;
 }
 
-/** What the asker says by EDNS(0) (RFC 6891). */
+/** The client's EDNS(0) options (RFC 6891). */
 export interface Edns {
-  /** The largest UDP answer it takes. */
+  /** The largest UDP packet that the client takes. */
   readonly size: number;
   readonly version: number;
   /** DNSSEC OK; echoed (RFC 3225 §3). */
   readonly dnssec: boolean;
 }
 
-/** A question, a response code for a packet that asks nothing we can answer, or `drop`: no answer at all. */
+/** A question, the response code for a query that cannot be answered, or `drop` for packets that get no reply. */
 export type ReadQuestion = Question | { readonly rcode: number; readonly end: number } | 'drop';
 
 const HEADER = 12;
@@ -31,8 +31,8 @@ const RECORD_LENGTH = 10;
 const POINTER = 0xc0;
 
 /**
- * Reads a query. Answers (QR) and stumps are dropped, so that no two servers ever talk in circles; one question is
- * read here octet by octet; of the sections behind it only OPT matters.
+ * Reads a query. Responses (QR) and packets shorter than a header are dropped, so that two servers never answer each
+ * other in a loop. Exactly one question is read; of the sections that follow it only OPT counts.
  */
 export function readQuestion(packet: Buffer): ReadQuestion {
   if (packet.length < HEADER) return 'drop';
@@ -43,7 +43,7 @@ export function readQuestion(packet: Buffer): ReadQuestion {
   if (nameEnd === 0 || nameEnd + 4 > packet.length) return { rcode: Rcode.FORMERR, end: HEADER };
   const end = nameEnd + 4;
   if (flags & 0x78) return { rcode: Rcode.NOTIMP, end };
-  const edns = readBehind(packet, end);
+  const edns = readAdditional(packet, end);
   if (edns === 'malformed') return { rcode: Rcode.FORMERR, end: HEADER };
   return {
     name: packet.toString('latin1', HEADER, nameEnd - 1).toLowerCase(),
@@ -54,7 +54,7 @@ export function readQuestion(packet: Buffer): ReadQuestion {
   };
 }
 
-/** The offset behind a name that begins at `start`; 0 when it is none. Behind the question it may end with a pointer. */
+/** The offset after the name at `start`; 0 if it is malformed. With `pointers` the name may end with a pointer. */
 function endOfName(packet: Buffer, start: number, pointers = false): number {
   let at = start;
   for (;;) {
@@ -73,15 +73,15 @@ function pointsBack(packet: Buffer, at: number, start: number): boolean {
   return target >= HEADER && target < start;
 }
 
-function readBehind(packet: Buffer, end: number): Edns | undefined | 'malformed' {
+function readAdditional(packet: Buffer, end: number): Edns | undefined | 'malformed' {
   const additionals = packet.readUInt16BE(10);
   const others = packet.readUInt16BE(6) + packet.readUInt16BE(8);
   if (others === 0 && additionals === 0) return end === packet.length ? undefined : 'malformed';
   if (others === 0 && additionals === 1 && isOptToTheEnd(packet, end)) return optAt(packet, end);
-  return walkBehind(packet, end);
+  return readRecords(packet, end);
 }
 
-/** True when all that follows is one OPT record; its options are for others to read. */
+/** True if the rest of the packet is one OPT record; its options are not read. */
 function isOptToTheEnd(packet: Buffer, at: number): boolean {
   if (packet.length < at + OPT_LENGTH || packet[at] !== 0 || packet.readUInt16BE(at + 1) !== Type.OPT) return false;
   return at + OPT_LENGTH + packet.readUInt16BE(at + 9) === packet.length;
@@ -96,10 +96,10 @@ function optAt(packet: Buffer, at: number): Edns {
 }
 
 /**
- * The sections behind the question, record by record: no pointer is followed and no record's data is read, so it costs what
- * the packet is long. A name that points forward, a record that ends behind the packet and a second OPT are malformed.
+ * Reads the sections after the question, record by record. It follows no pointer and reads no record data, so the cost is
+ * linear in the packet. A name that points forward, a record that ends after the packet and a second OPT are malformed.
  */
-function walkBehind(packet: Buffer, end: number): Edns | undefined | 'malformed' {
+function readRecords(packet: Buffer, end: number): Edns | undefined | 'malformed' {
   const others = packet.readUInt16BE(6) + packet.readUInt16BE(8);
   const records = others + packet.readUInt16BE(10);
   let at = end;

@@ -1,24 +1,25 @@
 import type { EncodedAnswer } from './encoded-answer';
 import type { Edns } from './question';
 
-/** What we take over UDP, and give: fits into one frame of an Ethernet, IPv6 and tunnels included. */
+/** Largest UDP packet that is sent and announced: it fits into one Ethernet frame, also with IPv6 and tunnels. */
 export const OUR_UDP_SIZE = 1_232;
 const PLAIN_UDP_SIZE = 512;
 const HEADER = 12;
+/** Shorter pieces are copied by a loop. */
 const LONG = 96;
 const OPT_LENGTH = 11;
 
-/** How an answer has to look beside what it says. */
+/** What a reply depends on besides the answer. */
 export interface ReplyShape {
-  /** Where the echoed question ends; 12 when none is echoed. */
+  /** Where the echoed question ends; 12 if no question is echoed. */
   readonly end: number;
   readonly edns: Edns | undefined;
   readonly udp: boolean;
-  /** Whether we would ask others for this asker. */
+  /** The bit RA: this client may have other names resolved. */
   readonly recursion: boolean;
 }
 
-/** The largest answer the asker takes. */
+/** The largest packet that the client takes. */
 export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
   if (!udp) return 65_535;
   if (!edns) return PLAIN_UDP_SIZE;
@@ -26,8 +27,8 @@ export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
 }
 
 /**
- * The packet: the asker's id, RD, CD and question as they came, then what was found. What does not fit is left out,
- * additional records silently, anything else with TC (RFC 2181 §9).
+ * The packet of a reply: the client's id, RD, CD and question unchanged, then the answer. Records that do not fit are left
+ * out: additional records silently, all others with TC (RFC 2181 §9).
  */
 export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplyShape): Buffer {
   const { end, edns } = shape;
@@ -50,7 +51,7 @@ export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplySha
   return out;
 }
 
-/** Most pieces are so short that a loop is done before `Buffer.copy` has begun. */
+/** A loop is faster than `Buffer.copy` for the short pieces that most answers are made of. */
 function copy(
   from: Buffer,
   start: number,

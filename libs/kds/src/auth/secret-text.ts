@@ -1,11 +1,11 @@
-import { computedLabels, type Identity, type Registry, type Resource } from '@causeway/resources';
+import { computedLabels, globalIdentity, type Identity, type Registry, type Resource } from '@causeway/resources';
 import type { Expectation, PutChange } from '@causeway/store';
 
 const KIND = 'GlobalSecret';
 
 /** The identity of a GlobalSecret made on the global. */
 export function globalSecretId(name: string): Identity {
-  return { kind: KIND, mesh: '', zone: '', namespace: '', name };
+  return globalIdentity(KIND, name);
 }
 
 /** True for the global's own GlobalSecrets; copies of other control planes prove nothing here. */

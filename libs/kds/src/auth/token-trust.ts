@@ -1,4 +1,4 @@
-import type { Resource } from '@causeway/resources';
+import { globalIdentity, type Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { parseRevocations, REVOCATIONS } from './revocations';
@@ -45,7 +45,7 @@ export class TokenTrust {
 
   /** Whether the operator said that this zone comes without a token (`Zone.spec.auth`; design.md §5). */
   isExempt(zone: string): boolean {
-    return authOf(this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone })) === 'none';
+    return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
   }
 
   /** Calls `listener` after anything that was trusted may no longer be, until the returned function is called. */

@@ -1,4 +1,4 @@
-import { Forbidden, type Registry, type Resource } from '@causeway/resources';
+import { Forbidden, globalIdentity, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { QUARANTINED, quarantineOf, type Quarantine } from '@causeway/sync';
 
@@ -22,7 +22,7 @@ export class Quarantines {
 
   /** Of the zone with this name; undefined where it is not known. */
   ofZone(name: string): Quarantine | undefined {
-    const zone = this.index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name });
+    const zone = this.index.get(globalIdentity('Zone', name));
     return zone && this.of(zone);
   }
 

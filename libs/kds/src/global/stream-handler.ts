@@ -1,5 +1,5 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { DomainError, Unavailable } from '@causeway/resources';
+import { DomainError, globalIdentity, Unavailable } from '@causeway/resources';
 import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
 import { ResumePointSigner } from '../session/resume-points';
@@ -109,7 +109,7 @@ export class StreamHandler {
   private checkKnown(zone: string): void {
     const { index, registry } = this.parts.options;
     this.parts.quarantines.check(zone);
-    const known = index.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name: zone });
+    const known = index.get(globalIdentity('Zone', zone));
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 

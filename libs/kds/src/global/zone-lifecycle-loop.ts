@@ -1,4 +1,4 @@
-import type { Registry, Resource } from '@causeway/resources';
+import { globalIdentity, type Registry, type Resource } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import {
   Fenced,
@@ -148,7 +148,7 @@ async function orphanZones(options: ZoneLifecycleOptions): Promise<readonly stri
 
 /** Whether there is a Zone of this name, by the primary. */
 async function isMade(store: ResourceStore, name: string): Promise<boolean> {
-  return (await store.get({ kind: 'Zone', mesh: '', zone: '', namespace: '', name })) !== undefined;
+  return (await store.get(globalIdentity('Zone', name))) !== undefined;
 }
 
 function* ofZones({ index, registry }: ZoneLifecycleOptions): Iterable<Resource> {

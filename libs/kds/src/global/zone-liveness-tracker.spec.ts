@@ -1,4 +1,4 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { globalIdentity, type JsonObject, type Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import type { LostRule, LostState } from '@causeway/sync';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
@@ -17,7 +17,7 @@ class JumpingClock extends FakeClock {
 
 function zone(lost?: LostState): Resource {
   return {
-    id: { kind: 'Zone', mesh: '', zone: '', namespace: '', name: 'east' },
+    id: globalIdentity('Zone', 'east'),
     uid: 'u',
     labels: {},
     spec: {},

@@ -48,7 +48,7 @@ export class ZoneLivenessTracker {
     // What stood there before this term may be long over: it brings no zone back that is told to be lost.
     const counts = seen !== undefined && (seen.isNew || !told);
     const connected = counts && seen.online && looked - seen.at <= STALE_AFTER;
-    const sighting = { connected, lastSeen: seen?.at, servingSince, toldSince: told?.at };
+    const sighting = { connected, lastSeen: seen?.at, servingSince, reportedSince: told?.at };
     const since = lostSince(rule, sighting, looked);
     if (since === undefined) return undefined;
     const known = since === told?.at ? told : { since: this.dateOf(since), at: since };

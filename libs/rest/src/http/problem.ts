@@ -1,4 +1,5 @@
 import { PreconditionFailed, Unparsable } from '@causeway/admission';
+import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
 import { HttpError } from './http-error';
 
@@ -66,6 +67,9 @@ export function problemOf(error: unknown, instance: string, method = ''): Proble
   }
   if (error instanceof Unparsable)
     return { problem: make(400, `The body cannot be read: ${reasonOf(error)}.`), headers: {} };
+  if (error instanceof InvalidQuery) return { problem: make(400, error.message, error.violations), headers: {} };
+  if (error instanceof WatchExpired) return { problem: make(410, error.message), headers: {} };
+  if (error instanceof Overloaded) return { problem: make(503, error.message), headers: { 'retry-after': '1' } };
   if (error instanceof Invalid) {
     const { total, violations } = error;
     const broken = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}`;

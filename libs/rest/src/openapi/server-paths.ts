@@ -1,9 +1,15 @@
 import type { Registry } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
-import { HOSTNAME_PARAMETERS, LOOKUP_PARAMETERS, ZONE_OF_VIEW } from '../inspect/naming-answers';
-import { overviewParameters } from '../inspect/overviews';
-import { OFFSET_PAGE_PARAMETERS } from '../inspect/plain-page';
-import { addressParameters, FORMAT, FRESHNESS } from '../read/read-parameters';
+import {
+  addressParameters,
+  FORMAT,
+  FRESHNESS,
+  HOSTNAME_PARAMETERS,
+  LOOKUP_PARAMETERS,
+  OFFSET_PAGE_PARAMETERS,
+  overviewParameters,
+  ZONE_OF_VIEW,
+} from '../read/read-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
 import { problemResponses } from './problems';
 import { jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';

@@ -1,14 +1,12 @@
 import type { Admission, WriteAddress, WriteOptions, WriteOutcome } from '@causeway/admission';
+import type { Queries } from '@causeway/queries';
 import type { JsonObject, Registry } from '@causeway/resources';
-import type { Insights } from '../rest-dependencies';
 import type { CallerAuthorizer } from '../http/caller-authorizer';
 import { jsonResponse, type RestResponse } from '../http/rest-response';
 import type { BodyParser } from '../http/body-parser';
 import { header, kindInPath, queryOf, type RestRequest } from '../http/rest-request';
-import type { Gate } from '../http/gate';
 import type { RequestSignals } from '../http/request-signals';
-import type { Freshness } from '../read/freshness';
-import { nameQuery } from '../read/resource-reads';
+import { nameQuery } from '../read/query-decoding';
 import { writeParameters } from './write-parameters';
 
 /** What writing works with. */
@@ -16,11 +14,9 @@ export interface ResourceWriteServices {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly access: CallerAuthorizer;
-  readonly freshness: Freshness;
+  readonly queries: Queries;
   readonly bodies: BodyParser;
   readonly requestSignals: RequestSignals;
-  readonly costly: Gate;
-  readonly insights: Insights;
 }
 
 interface WriteRequest {
@@ -54,7 +50,7 @@ export class ResourceWrites {
     const { address, options } = this.request(call);
     const { id, revision } = await this.parts.admission.delete({ ...options, address });
     this.noteRevision(revision, options);
-    const warnings = this.parts.insights.deletionWarnings?.(id) ?? [];
+    const warnings = this.parts.queries.inspections.deletionWarnings(id);
     return jsonResponse(warnings.length === 0 ? {} : { warnings }, { 'causeway-revision': String(revision) });
   }
 
@@ -96,13 +92,11 @@ export class ResourceWrites {
     seenFrom: string | undefined,
   ): Promise<JsonObject> {
     const draft = { id, spec, ...(seenFrom === undefined ? {} : { seenFrom }) };
-    const { consequences } = this.parts.insights;
-    if (!consequences) return {};
-    const life = this.parts.requestSignals.signalOf(call);
-    return (await this.parts.costly.run(async (signal) => consequences(draft, signal), life)) ?? {};
+    const signal = this.parts.requestSignals.signalOf(call);
+    return (await this.parts.queries.inspections.consequences(draft, signal)) ?? {};
   }
 
   private noteRevision(revision: number, { dryRun }: WriteOptions): void {
-    if (dryRun !== true) this.parts.freshness.noteWrite(revision);
+    if (dryRun !== true) this.parts.queries.freshness.noteWrite(revision);
   }
 }

@@ -202,7 +202,7 @@ export class OutboundStream {
     const position = {
       ...point,
       ...(revision === 0 ? {} : { mac: standing.mac(kind, point) }),
-      more: part === 'piece',
+      more: part === 'chunk',
       resumed,
       gone,
     };

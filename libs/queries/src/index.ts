@@ -1,0 +1,25 @@
+/**
+ * What users read of a control plane: lists, watches, single resources, views over several, and what only operators ask
+ * and decide. Interfaces (REST, gRPC) decode a request into plain values, call here and encode what they get.
+ *
+ *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess
+ */
+export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
+export { InvalidQuery, Overloaded, WatchExpired } from './errors';
+export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
+export { type ListScope, type Selection } from './list/lister';
+export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
+export { type ListResult } from './list/resource-queries';
+export {
+  decodeResumePoint,
+  EncodedPuts,
+  encodeResumePoint,
+  type EventEncoder,
+  type ResumeFrom,
+  type WatchSink,
+} from './watch/watch-event';
+export { type WatchMetrics, type WatchRequest } from './watch/watches';
+export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
+export { type ProgramFacts } from './inspect/server-facts';
+export { type AcceptedIncarnation, type SyncDecisions, type ZoneAdoption } from './zones/zone-decisions';
+export { type ZoneAccess, type ZoneTokenParameters, type ZoneTokenResponse } from './zones/zone-tokens';

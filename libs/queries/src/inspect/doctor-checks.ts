@@ -1,0 +1,197 @@
+import { quarantineCommand } from '@causeway/admission';
+import {
+  FieldPath,
+  isJsonArray,
+  isJsonObject,
+  type Identity,
+  type JsonObject,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { inboundViolation } from '@causeway/sync';
+
+/** Something that is wrong, and what an operator does about it. */
+export interface DoctorFinding {
+  /** The resource that is wrong; absent where it is the control plane. */
+  readonly resource?: { readonly type: string } & Omit<Identity, 'kind'>;
+  readonly what: string;
+  readonly advice: string;
+}
+
+/** One check of the control plane. Each step of the iterable checks one item; undefined where nothing is wrong. */
+export interface DoctorCheck {
+  readonly name: string;
+  findings(): Iterable<DoctorFinding | undefined>;
+}
+
+/** A Zone and its insight: what is known of it beside the log. */
+export interface ZoneWithInsight {
+  readonly zone: Resource;
+  readonly insight: JsonObject;
+}
+
+/** What the checks read. */
+export interface DoctorInput {
+  readonly registry: Registry;
+  readonly index: IndexReader;
+  readonly zones: readonly ZoneWithInsight[];
+}
+
+/** The status of a condition that says that something is wrong, by the type of the condition. */
+const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
+  Held: { status: 'True', advice: 'confirm the new life of its zone, or wait: causeway zones' },
+  MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
+  NotSaidToKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
+  VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
+  DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },
+};
+
+/** All checks, in the order of the report. Ports, databases and certificates are not checked. */
+export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
+  return [
+    { name: 'rules', findings: () => checkRules(input) },
+    { name: 'conditions', findings: () => checkConditions(input) },
+    { name: 'claims', findings: () => zoneFacts(input, doubtfulClaim) },
+    { name: 'stores', findings: () => zoneFacts(input, refusedStore) },
+    { name: 'incarnations', findings: () => zoneFacts(input, newIncarnation) },
+    { name: 'rejections', findings: () => rejections(input) },
+    { name: 'lost', findings: () => zoneFacts(input, lostZone) },
+    { name: 'quarantine', findings: () => quarantined(input) },
+  ];
+}
+
+function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const kind of registry.kinds) {
+    for (const resource of index.ofKind(kind.name)) yield brokenRule(kind, resource);
+  }
+}
+
+function brokenRule(kind: Kind, resource: Resource): DoctorFinding | undefined {
+  const { id, origin } = resource;
+  // The rules of a kind are not run on a resource beyond the bounds of the kind: they could take very long.
+  const fault = inboundViolation(kind, { ...resource, revision: origin.revision });
+  const judged = fault === undefined ? kind.check(resource.spec, FieldPath.at('spec')) : undefined;
+  const broken = [...kind.checkName(id.name, FieldPath.at('name')), ...(judged?.first ?? [])];
+  const [first] = broken;
+  const reason = fault ?? (first && `${first.field}: ${first.reason}`);
+  if (reason === undefined) return undefined;
+  const others = fault === undefined ? broken.length + (judged ? judged.total - judged.first.length : 0) - 1 : 0;
+  // A reason may repeat the value of a secret.
+  const what = kind.confidential ? 'it breaks a rule of its kind' : reason;
+  const more = others > 0 ? ` (and ${others} more)` : '';
+  const there = id.zone === '' ? 'change it' : `change it in zone ${id.zone}, or: ${quarantineCommand(id)}`;
+  return found(resource, what + more, there);
+}
+
+function* checkConditions({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const kind of registry.kinds) {
+    for (const resource of index.ofKind(kind.name)) yield* troubles(resource);
+  }
+}
+
+function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
+  const stored = resource.status?.['conditions'];
+  yield undefined;
+  if (!isJsonArray(stored)) return;
+  for (const condition of stored.slice(0, 20)) {
+    const { type, status, reason, message } = isJsonObject(condition) ? condition : {};
+    const trouble = typeof type === 'string' && Object.hasOwn(BAD_CONDITIONS, type) ? BAD_CONDITIONS[type] : undefined;
+    if (trouble && trouble.status === status) {
+      yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, trouble.advice);
+    }
+  }
+}
+
+function* zoneFacts(
+  { zones }: DoctorInput,
+  look: (sight: ZoneWithInsight) => DoctorFinding | undefined,
+): Iterable<DoctorFinding | undefined> {
+  for (const sight of zones) yield look(sight);
+}
+
+function doubtfulClaim({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
+  const claim = objectIn(insight['doubtful']);
+  if (!claim) return undefined;
+  const advice =
+    claim['claim'] === 'epoch'
+      ? `find out who holds its token; where the epoch is true: causeway zones reset-epoch ${zone.id.name}`
+      : 'find out who holds its token; a zone whose database is its own makes no such claim';
+  return found(zone, `${text(claim['instance'])} ${text(claim['detail'])}`, advice);
+}
+
+function refusedStore({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
+  const refused = objectIn(insight['refused']);
+  const storeId = text(refused?.['storeId']);
+  if (!refused) return undefined;
+  const advice = `where the zone was installed anew: causeway zones adopt ${zone.id.name} ${storeId}`;
+  return found(zone, `store ${storeId} (${text(refused['instance'])}) comes under its name and is refused`, advice);
+}
+
+function newIncarnation({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
+  const life = objectIn(insight['newLife']);
+  if (!life) return undefined;
+  const what = `began the new life ${text(life['incarnation'])}; what that does not name is held`;
+  return found(zone, what, `where it was deleted indeed: causeway zones confirm ${zone.id.name}`);
+}
+
+function* rejections({ zones }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const { zone, insight } of zones) {
+    const kinds = insight['kinds'];
+    for (const report of isJsonArray(kinds) ? kinds.filter(isJsonObject) : []) {
+      const standing = report['rejections'];
+      for (const rejection of isJsonArray(standing) ? standing.filter(isJsonObject) : []) {
+        const name = `${text(report['kind'])} ${text(rejection['wireKey'])}`;
+        yield found(zone, `${name} is rejected: ${text(rejection['reason'])}`, 'change it where it was made');
+      }
+      yield undefined;
+    }
+  }
+}
+
+function lostZone({ zone }: ZoneWithInsight): DoctorFinding | undefined {
+  const lost = objectIn(zone.status?.['lost']);
+  if (!lost) return undefined;
+  const what = `is lost since ${text(lost['since'])}, policy ${text(lost['policy'])}`;
+  return found(zone, what, `look at its log; where it is gone for good: causeway delete zone ${zone.id.name}`);
+}
+
+function* quarantined({ zones }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const { zone } of zones) {
+    const { name } = zone.id;
+    const { all, resources } = objectIn(zone.spec['quarantine']) ?? {};
+    const release = `when it is well again: causeway zones quarantine ${name}`;
+    yield all === true ? found(zone, 'is quarantined', `${release} --release`) : undefined;
+    for (const item of isJsonArray(resources) ? resources.filter(isJsonObject) : []) {
+      const { type, mesh, namespace } = item;
+      const flags = `${flag('mesh', mesh)}${flag('namespace', namespace)}`;
+      const named = `${text(type)}/${text(item['name'])}`;
+      yield found(zone, `its ${named} is quarantined`, `${release} ${named}${flags} --release`);
+    }
+  }
+}
+
+function flag(name: string, value: unknown): string {
+  return typeof value !== 'string' || value === 'default' ? '' : ` --${name} ${value}`;
+}
+
+/** Longest text of a finding. */
+const LONGEST = 500;
+
+function found({ id }: Resource, what: string, advice: string): DoctorFinding {
+  const { kind, ...place } = id;
+  return { resource: { type: kind, ...place }, what: short(what), advice: short(advice) };
+}
+
+function short(long: string): string {
+  return long.length <= LONGEST ? long : `${long.slice(0, LONGEST)}…`;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+function objectIn(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,73 @@
+import type { Registry } from '@causeway/resources';
+import { inSlices, SingleFlight } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { doctorChecks, type DoctorCheck, type DoctorFinding, type ZoneWithInsight } from './doctor-checks';
+import { readInsights, type Insights } from './insights';
+
+/** Findings of one check that a report lists. */
+const LISTED = 100;
+
+/** Resources in a slice, fewer than usual: checking a large resource takes longer than the usual step. */
+const SLICE = 100;
+
+/** What one check found. */
+export interface CheckReport {
+  readonly check: string;
+  readonly total: number;
+  /** The first hundred. */
+  readonly findings: readonly DoctorFinding[];
+}
+
+/** What all checks found. */
+export interface DoctorReport {
+  readonly total: number;
+  readonly checks: readonly CheckReport[];
+}
+
+/** What the doctor reads from. */
+export interface DoctorSources {
+  readonly registry: Registry;
+  readonly index: IndexReader;
+  readonly insights: Insights;
+}
+
+/** Checks the control plane and everything stored for what is wrong. A caller during a run gets the report of that run. */
+export class Doctor {
+  private readonly flight = new SingleFlight((signal) => this.run(signal));
+
+  constructor(private readonly sources: DoctorSources) {}
+
+  /** Runs all checks. Rejects with the signal's reason when the signal aborts before. */
+  report(signal: AbortSignal): Promise<DoctorReport> {
+    return this.flight.result(signal);
+  }
+
+  private async run(signal: AbortSignal): Promise<DoctorReport> {
+    const { registry, index } = this.sources;
+    const checks: CheckReport[] = [];
+    const zones = await this.zones(signal);
+    for (const check of doctorChecks({ registry, index, zones })) checks.push(await runCheck(check, signal));
+    return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
+  }
+
+  private async zones(signal: AbortSignal): Promise<readonly ZoneWithInsight[]> {
+    const zones = [...this.sources.index.ofKind('Zone')];
+    const insights = await readInsights(this.sources.insights, zones, signal);
+    return zones.map((zone, i) => ({ zone, insight: insights[i] ?? {} }));
+  }
+}
+
+/** Runs a check in slices: users decide how much there is to check. */
+async function runCheck(check: DoctorCheck, signal: AbortSignal): Promise<CheckReport> {
+  const findings: DoctorFinding[] = [];
+  let total = 0;
+  const steps = function* (): Iterable<undefined> {
+    for (const finding of check.findings()) {
+      if (finding) total += 1;
+      if (finding && findings.length < LISTED) findings.push(finding);
+      yield undefined;
+    }
+  };
+  await inSlices(steps(), signal, SLICE);
+  return { check: check.name, total, findings };
+}

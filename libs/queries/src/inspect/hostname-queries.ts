@@ -1,0 +1,112 @@
+import type { NameQuery } from '@causeway/admission';
+import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import {
+  compareText,
+  isJsonArray,
+  isJsonObject,
+  NotFound,
+  ownZone,
+  type ControlPlane,
+  type JsonObject,
+  type Kind,
+  type Resource,
+} from '@causeway/resources';
+import type { SortedPage } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import type { ConcurrencyLimit } from '../concurrency-limit';
+import type { Freshness } from '../list/freshness';
+import { requireMesh, type ResourceQueries } from '../list/resource-queries';
+import type { DnsQuestion, Insights } from './insights';
+
+/** What HostnameQueries reads from. */
+export interface HostnameQueriesSources {
+  readonly cp: ControlPlane;
+  readonly index: IndexReader;
+  readonly freshness: Freshness;
+  readonly resources: ResourceQueries;
+  readonly insights: Insights;
+  /** Bounds the queries that may look at very much. */
+  readonly expensive: ConcurrencyLimit;
+}
+
+/** A part of the table of hostnames and the revision that it shows. */
+export interface HostnameTable extends SortedPage<HostnameEntry> {
+  readonly revision: number;
+}
+
+/** A hostname that a service has, and the zones that answer it. */
+export interface HostnameOfService {
+  readonly hostname: string;
+  readonly zones: readonly { readonly name: string }[];
+}
+
+/** Which part of the table of hostnames of a mesh to read, and the revision that it must show at least. */
+export interface HostnameTableRequest {
+  readonly mesh: string;
+  readonly page: HostnamePage;
+  readonly minRevision?: number | undefined;
+}
+
+/** Kinds whose status has hostnames. */
+const KINDS_WITH_HOSTNAMES: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
+
+/** Queries about hostnames: which exist, which a service has, who claims one, what DNS answers. */
+export class HostnameQueries {
+  constructor(private readonly sources: HostnameQueriesSources) {}
+
+  /** The table of all hostnames of a mesh; denied claims show their reason. */
+  async table({ mesh, page, minRevision }: HostnameTableRequest, signal: AbortSignal): Promise<HostnameTable> {
+    const { insights, index, expensive, freshness } = this.sources;
+    await freshness.wait(minRevision);
+    requireMesh(index, mesh);
+    const { hostnames } = insights;
+    if (!hostnames) throw new NotFound('This control plane does not list hostnames.');
+    const rows = await expensive.run((running) => hostnames(mesh, page, running), signal);
+    return { ...rows, revision: freshness.revision() };
+  }
+
+  /** The hostnames that a service has (docs/reference/kuma-rest.md §1.5). Rejects as ResourceQueries.get does. */
+  async ofService(service: NameQuery, minRevision?: number): Promise<readonly HostnameOfService[]> {
+    this.checkHasHostnames(service.kind);
+    const resource = await this.sources.resources.get(service, minRevision);
+    // On the global a status is what the zone of origin reported of itself.
+    const zone = ownZone(this.sources.cp) || resource.id.zone;
+    const zones = zone === '' ? [] : [{ name: zone }];
+    return [...availableHostnames(resource)].sort(compareText).map((hostname) => ({ hostname, zones }));
+  }
+
+  /** Throws NotFound for a kind that has no hostnames. */
+  checkHasHostnames(kind: Kind): void {
+    if (!KINDS_WITH_HOSTNAMES.includes(kind.name)) throw new NotFound(`A ${kind.name} has no hostnames.`);
+  }
+
+  /** Who claims a hostname and who wins, by which rule (docs/design.md §4). */
+  async explain(question: ZonedHostnameRef, minRevision: number | undefined, signal: AbortSignal): Promise<JsonObject> {
+    const { insights, index, expensive, freshness } = this.sources;
+    await freshness.wait(minRevision);
+    const { explainHostname } = insights;
+    if (!explainHostname) throw new NotFound('This control plane does not explain hostnames.');
+    requireMesh(index, question.mesh);
+    return expensive.run(async (running) => explainHostname(question, running), signal);
+  }
+
+  /** What the zone's DNS server would answer to a question, and why. */
+  async lookup(question: DnsQuestion, minRevision?: number): Promise<JsonObject> {
+    await this.sources.freshness.wait(minRevision);
+    const { dnsLookup } = this.sources.insights;
+    if (!dnsLookup) throw new NotFound('This control plane answers no DNS; ask a zone.');
+    return dnsLookup(question);
+  }
+}
+
+/** The hostnames that the status of a service shows as Available, each once. */
+function availableHostnames({ status }: Resource): ReadonlySet<string> {
+  const addresses = status?.['addresses'];
+  if (!isJsonArray(addresses)) return new Set();
+  return new Set(
+    addresses.flatMap((address) => {
+      if (!isJsonObject(address) || address['status'] !== 'Available') return [];
+      return typeof address['hostname'] === 'string' ? [address['hostname']] : [];
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import type { Identity, JsonObject, Resource } from '@causeway/resources';
+import type { SortedPage } from '@causeway/runtime';
+
+/** A question to the zone's DNS server; `type` is A where absent. */
+export interface DnsQuestion {
+  readonly name: string;
+  readonly type?: string;
+}
+
+/** A resource as a dry run would have written it. */
+export interface DraftedResource {
+  readonly id: Identity;
+  readonly spec: JsonObject;
+  /** The zone in which the consequences are asked for; required on the global. */
+  readonly seenFrom?: string;
+}
+
+/**
+ * Facts that other libs know and queries only return; what is absent is not known on this control plane. A function that
+ * may look at very much takes the signal of the query: it runs in slices and rejects soon after the signal aborts.
+ */
+export interface Insights {
+  /** Who claims a hostname, who wins, by which rule. Throws DomainErrors. */
+  readonly explainHostname?: (question: ZonedHostnameRef, signal: AbortSignal) => JsonObject | Promise<JsonObject>;
+  /** The hostnames of a mesh, sorted, with their claims. */
+  readonly hostnames?: (mesh: string, page: HostnamePage, signal: AbortSignal) => Promise<SortedPage<HostnameEntry>>;
+  /** What a write would lead to, as a dry run shows it; undefined where there is nothing to show. */
+  readonly consequences?: (
+    draft: DraftedResource,
+    signal: AbortSignal,
+  ) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  /** What a user should know who deletes a resource, or asks by a dry run. */
+  readonly deletionWarnings?: (id: Identity) => readonly string[];
+  /** What the zone's DNS server would answer, and why. Throws DomainErrors. */
+  readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
+  /** What is known of a Zone or Dataplane beside the log: sessions, versions, lag; undefined where nothing was reported. */
+  readonly insightOf?: (resource: Resource) => JsonObject | undefined | Promise<JsonObject | undefined>;
+}
+
+/** Resources whose insights are read at the same time: each may take reads of the store. */
+const READ_AT_ONCE = 10;
+
+/** The insights of resources in their order; rejects with the signal's reason when the signal aborts before the end. */
+export async function readInsights(
+  { insightOf }: Insights,
+  resources: readonly Resource[],
+  signal: AbortSignal,
+): Promise<readonly (JsonObject | undefined)[]> {
+  const insights: (JsonObject | undefined)[] = [];
+  if (!insightOf) return insights;
+  for (let from = 0; from < resources.length; from += READ_AT_ONCE) {
+    signal.throwIfAborted();
+    const batch = resources.slice(from, from + READ_AT_ONCE);
+    insights.push(...(await Promise.all(batch.map(async (resource) => insightOf(resource)))));
+  }
+  return insights;
+}

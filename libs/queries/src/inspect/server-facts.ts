@@ -1,0 +1,91 @@
+import { isWritable } from '@causeway/admission';
+import {
+  compareText,
+  isJsonArray,
+  isJsonObject,
+  type ControlPlane,
+  type JsonObject,
+  type JsonValue,
+  type Kind,
+  type Registry,
+} from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+
+/** Facts about the program that serves the queries. */
+export interface ProgramFacts {
+  readonly version: string;
+  /** This replica. */
+  readonly instanceId: string;
+  /** The configuration, secrets already replaced. */
+  readonly config: JsonObject;
+}
+
+/** What ServerFacts reads from. */
+export interface ServerFactsSources {
+  readonly registry: Registry;
+  readonly cp: ControlPlane;
+  readonly index: IndexReader;
+  readonly program: ProgramFacts;
+}
+
+/** What a control plane says of itself (docs/reference/kuma-rest.md §1.2). */
+export class ServerFacts {
+  constructor(private readonly sources: ServerFactsSources) {}
+
+  /** Product, role, replica and revision. */
+  server(): JsonObject {
+    const { program, cp, index } = this.sources;
+    return {
+      product: 'Causeway',
+      version: program.version,
+      mode: cp.role,
+      ...(cp.role === 'zone' ? { zone: cp.zone, federated: cp.federated } : {}),
+      instanceId: program.instanceId,
+      clusterId: index.point?.incarnation ?? '',
+      revision: index.point?.revision ?? 0,
+    };
+  }
+
+  /** Every kind, by name. */
+  kinds(): readonly JsonObject[] {
+    const kinds = [...this.sources.registry.kinds].sort((a, b) => compareText(a.name, b.name));
+    return kinds.map((kind) => this.describe(kind));
+  }
+
+  /** The configuration without secrets. */
+  config(): JsonValue {
+    return redactSecrets(this.sources.program.config);
+  }
+
+  private describe(kind: Kind): JsonObject {
+    const spaced = kind.name.replace(/([a-z])([A-Z])/g, '$1 $2');
+    return {
+      name: kind.name,
+      scope: kind.scope === 'mesh' ? 'Mesh' : 'Global',
+      namespaced: kind.namespaced,
+      path: kind.plural,
+      shortName: kind.shortName,
+      singularDisplayName: spaced,
+      pluralDisplayName: /s$/.test(spaced) ? `${spaced}es` : `${spaced}s`,
+      readOnly: !isWritable(kind, this.sources.cp),
+      writtenOn: kind.sync.writtenOn,
+      includeInFederation: kind.sync.down !== 'nothing',
+      confidential: kind.confidential,
+    };
+  }
+}
+
+const SECRET_NAME = /(password|passwd|secret|token|private_?key|credential)(?!_?(file|ttl|type))/i;
+
+/**
+ * A configuration without secrets: values under names of secrets, and passwords inside URLs, become `*****`. Programs
+ * redact the secrets they know; this catches the others.
+ */
+export function redactSecrets(value: JsonValue | undefined, name = ''): JsonValue {
+  if (value === undefined || value === null) return null;
+  if (isJsonArray(value)) return value.map((item) => redactSecrets(item, name));
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactSecrets(item, key)]));
+  if (SECRET_NAME.test(name) && typeof value === 'string' && value !== '') return '*****';
+  return typeof value === 'string' ? value.replace(/(\/\/[^/:@\s]*:)[^/@\s]*@/g, '$1*****@') : value;
+}

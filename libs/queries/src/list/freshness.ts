@@ -1,0 +1,69 @@
+import { Unavailable } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { IndexReader, ResourceStore } from '@causeway/store';
+import { InvalidQuery } from '../errors';
+
+/** How long a read waits for a revision, in ms of `clock`. */
+export interface WaitLimit {
+  readonly clock: Clock;
+  readonly longest: number;
+}
+
+/**
+ * Lets a read wait until the index contains what the read must show: the revision that the client names, and every
+ * write made through this process, so that one replica always shows its own writes (docs/design.md §2).
+ */
+export class Freshness {
+  private newestWrite = 0;
+
+  constructor(
+    private readonly index: IndexReader,
+    private readonly store: Pick<ResourceStore, 'head'>,
+    private readonly limit: WaitLimit,
+  ) {}
+
+  /** Follows the index until the returned function is called; a store of another incarnation resets the own writes. */
+  follow(): () => void {
+    return this.index.subscribe((event) => {
+      if (event.reloaded) this.newestWrite = 0;
+    });
+  }
+
+  /** Notes the revision of a write made through this process. */
+  noteWrite(revision: number): void {
+    this.newestWrite = Math.max(this.newestWrite, revision);
+  }
+
+  /** The revision that reads show now. Throws Unavailable before the index is loaded. */
+  revision(): number {
+    const point = this.index.point;
+    if (!point) throw new Unavailable('This control plane is still reading its store; try again.');
+    return point.revision;
+  }
+
+  /**
+   * Resolves when reads show `minRevision` and this process's own writes. Rejects with Unavailable when that takes too
+   * long, and with InvalidQuery for a revision that the store has not reached.
+   */
+  async wait(minRevision = 0): Promise<void> {
+    const wanted = Math.max(minRevision, this.newestWrite);
+    if (this.revision() >= wanted) return;
+    await this.checkExists(minRevision);
+    const stop = new AbortController();
+    const timer = this.limit.clock.after(this.limit.longest, () => stop.abort());
+    try {
+      await this.index.reached(wanted, stop.signal);
+    } catch {
+      const seen = this.index.point?.revision ?? 0;
+      throw new Unavailable(`This replica has seen revision ${seen}, not yet ${wanted}; try again.`);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private async checkExists(revision: number): Promise<void> {
+    if (this.revision() >= revision) return;
+    const newest = (await this.store.head()).revision;
+    if (newest < revision) throw new InvalidQuery(`There is no revision ${revision} yet; the newest is ${newest}.`);
+  }
+}

@@ -1,0 +1,135 @@
+import type { Resource } from '@causeway/resources';
+import { yieldToEventLoop } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { matchesLabels, type LabelRequirement } from './label-selector';
+import type { PageRequest, SortKey } from './page';
+import { compareSortKeys, type ListEntry, type SortedIndex } from './sorted-index';
+
+/** Resources that a search looks at in one turn of the event loop. */
+const SCANNED_IN_A_TURN = 5_000;
+
+/** Which resources of a kind a list or watch returns; all conditions hold, undefined means any. */
+export interface Selection {
+  /** Text that the name contains. */
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  /** Zone of origin; empty: the global. */
+  readonly zone: string | undefined;
+  readonly labels: readonly LabelRequirement[];
+}
+
+/** What a list or watch is of: a kind, in one mesh or (undefined) in all, and a selection of it. */
+export interface ListScope {
+  readonly kind: string;
+  readonly mesh: string | undefined;
+  readonly selection: Selection;
+}
+
+/** One page of a list. */
+export interface ListPage {
+  /** Resources in the whole list. */
+  readonly total: number;
+  readonly resources: readonly Resource[];
+  /** Whether another page follows. */
+  readonly more: boolean;
+}
+
+/** Some resources of a list; `last` is the sort key to continue after, undefined at the end of the list. */
+export interface ListChunk {
+  readonly resources: readonly Resource[];
+  readonly last: SortKey | undefined;
+}
+
+/** True when the selection includes `resource`. */
+export function isSelected(resource: Resource, { name, namespace, zone, labels }: Selection): boolean {
+  const { id } = resource;
+  return (
+    (name === undefined || id.name.includes(name)) &&
+    (namespace === undefined || id.namespace === namespace) &&
+    (zone === undefined || id.zone === zone) &&
+    (labels.length === 0 || matchesLabels(resource, labels))
+  );
+}
+
+/** Lists from the in-memory index: sorted by mesh, name, zone, namespace, so that pages are stable. */
+export class Lister {
+  constructor(
+    private readonly index: IndexReader,
+    private readonly sorted: SortedIndex,
+  ) {}
+
+  /** One page of `scope`. A long search runs in slices and rejects with the signal's reason when the signal aborts. */
+  async page(scope: ListScope, { size, start }: PageRequest, signal: () => AbortSignal): Promise<ListPage> {
+    const entries = await this.entries(scope, signal);
+    const from = start.type === 'offset' ? start.offset : start.key ? firstAfter(entries, start.key) : 0;
+    const resources = entries.slice(from, from + size).flatMap((entry) => this.index.byIdentityKey(entry.key) ?? []);
+    return { total: entries.length, resources, more: from + size < entries.length };
+  }
+
+  /** The next resources of `scope` after a sort key; looks at no more than `limit` resources. */
+  next(scope: ListScope, after: SortKey | undefined, limit: number): ListChunk {
+    const { kind, mesh, selection } = scope;
+    const all = this.sorted.of(kind);
+    const from = after ? firstAfter(all, after) : mesh === undefined ? 0 : firstOfMesh(all, mesh);
+    const seen = all.slice(from, from + limit).filter(({ id }) => mesh === undefined || id.mesh === mesh);
+    const resources = seen.flatMap((entry) => this.index.byIdentityKey(entry.key) ?? []);
+    const last = seen.length < limit ? undefined : seen.at(-1)?.id;
+    return { resources: resources.filter((resource) => isSelected(resource, selection)), last };
+  }
+
+  /** Resolves when `next` and `page` of a kind need no long sort. */
+  ready(kind: string, signal: () => AbortSignal): Promise<void> {
+    return this.sorted.ready(kind, signal);
+  }
+
+  private async entries(
+    { kind, mesh, selection }: ListScope,
+    signal: () => AbortSignal,
+  ): Promise<readonly ListEntry[]> {
+    await this.ready(kind, signal);
+    const all = this.sorted.of(kind);
+    const inMesh = mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
+    if (selectsAll(selection)) return inMesh;
+    const selected: ListEntry[] = [];
+    for (let from = 0; from < inMesh.length; from += SCANNED_IN_A_TURN) {
+      if (from > 0) {
+        await yieldToEventLoop();
+        signal().throwIfAborted();
+      }
+      for (const entry of inMesh.slice(from, from + SCANNED_IN_A_TURN)) {
+        const resource = this.index.byIdentityKey(entry.key);
+        if (resource && isSelected(resource, selection)) selected.push(entry);
+      }
+    }
+    return selected;
+  }
+}
+
+function selectsAll({ name, namespace, zone, labels }: Selection): boolean {
+  return name === undefined && namespace === undefined && zone === undefined && labels.length === 0;
+}
+
+function firstOfMesh(entries: readonly ListEntry[], mesh: string): number {
+  return firstWhere(entries, (entry) => entry.id.mesh >= mesh);
+}
+
+function firstAfterMesh(entries: readonly ListEntry[], mesh: string): number {
+  return firstWhere(entries, (entry) => entry.id.mesh > mesh);
+}
+
+function firstAfter(entries: readonly ListEntry[], key: SortKey): number {
+  return firstWhere(entries, (entry) => compareSortKeys(entry.id, key) > 0);
+}
+
+/** Binary search for the first position at which `isPast` holds; it must hold for all positions behind it. */
+function firstWhere(entries: readonly ListEntry[], isPast: (entry: ListEntry) => boolean): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const entry = entries[middle];
+    if (entry && isPast(entry)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,36 @@
+import type { Identity } from '@causeway/resources';
+
+/** Items of a page: how many when the request does not say, and at most (docs/reference/kuma-rest.md §1.3). */
+export const PAGE_SIZE = { default: 100, maximum: 1_000 } as const;
+
+/** The part of an identity that lists are sorted by; unique within a kind. */
+export type SortKey = Pick<Identity, 'mesh' | 'name' | 'zone' | 'namespace'>;
+
+/** Which page of a list is requested. */
+export interface PageRequest {
+  readonly size: number;
+  /** Where the page begins: after a number of items, or after a sort key (undefined: at the beginning). */
+  readonly start:
+    | { readonly type: 'offset'; readonly offset: number }
+    | { readonly type: 'after'; readonly key: SortKey | undefined };
+}
+
+/** A sort key as text for a URL or a page token. Opaque to users: only `decodeCursor` reads it. */
+export function encodeCursor({ mesh, name, zone, namespace }: SortKey): string {
+  return Buffer.from(JSON.stringify([mesh, name, zone, namespace]), 'utf8').toString('base64url');
+}
+
+/** The sort key in a cursor; undefined for text that `encodeCursor` did not make. */
+export function decodeCursor(cursor: string): SortKey | undefined {
+  try {
+    const fields: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (!Array.isArray(fields) || fields.length !== 4) return undefined;
+    const [mesh, name, zone, namespace] = fields.map((field: unknown) =>
+      typeof field === 'string' ? field : undefined,
+    );
+    if (mesh === undefined || name === undefined || zone === undefined || namespace === undefined) return undefined;
+    return { mesh, name, zone, namespace };
+  } catch {
+    return undefined;
+  }
+}

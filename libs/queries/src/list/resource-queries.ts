@@ -1,0 +1,74 @@
+import { resolveName, type NameQuery } from '@causeway/admission';
+import { parseKri } from '@causeway/naming';
+import { globalIdentity, NotFound, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { InvalidQuery, shown } from '../errors';
+import type { Freshness } from './freshness';
+import type { Lister, ListPage, ListScope } from './lister';
+import type { PageRequest } from './page';
+
+/** Which page of which list to read, and the revision that it must show at least. */
+export interface ListRequest {
+  readonly scope: ListScope;
+  readonly page: PageRequest;
+  readonly minRevision?: number | undefined;
+}
+
+/** A page and the revision that it shows. */
+export interface ListResult extends ListPage {
+  readonly revision: number;
+}
+
+/** What ResourceQueries reads from. */
+export interface ResourceQueriesSources {
+  readonly registry: Registry;
+  readonly cp: ControlPlane;
+  readonly index: IndexReader;
+  readonly lister: Lister;
+  readonly freshness: Freshness;
+}
+
+/** Lists and single resources, read from the in-memory index. */
+export class ResourceQueries {
+  constructor(private readonly sources: ResourceQueriesSources) {}
+
+  /** One page of a list. Rejects with NotFound for a missing mesh and as Freshness.wait does. */
+  async list({ scope, page, minRevision }: ListRequest, signal: () => AbortSignal): Promise<ListResult> {
+    const { index, lister, freshness } = this.sources;
+    await freshness.wait(minRevision);
+    if (scope.mesh !== undefined) requireMesh(index, scope.mesh);
+    const { total, resources, more } = await lister.page(scope, page, signal);
+    return { total, resources, more, revision: freshness.revision() };
+  }
+
+  /** One resource by its plain name or its name on the KDS wire. Rejects with NotFound, also for a missing mesh. */
+  async get(name: NameQuery, minRevision?: number): Promise<Resource> {
+    const { index, cp, freshness } = this.sources;
+    await freshness.wait(minRevision);
+    if (name.mesh !== undefined) requireMesh(index, name.mesh);
+    return resolveName(index, cp, name);
+  }
+
+  /** The resource that a KRI identifies. Rejects with InvalidQuery for text that is no KRI, with NotFound for no resource. */
+  async byKri(kri: string): Promise<Resource> {
+    const name = this.parseKri(kri);
+    const { index, cp, freshness } = this.sources;
+    await freshness.wait();
+    return resolveName(index, cp, name);
+  }
+
+  private parseKri(text: string): NameQuery {
+    const parsed = parseKri(text);
+    if (!parsed.ok) throw new InvalidQuery(`This is no resource identifier: ${shown(parsed.reason)}.`);
+    const { shortName, mesh, namespace, zone, name } = parsed.kri;
+    const kind = this.sources.registry.kinds.find((candidate) => candidate.shortName === shortName);
+    if (!kind) throw new InvalidQuery(`This is no resource identifier: no kind is called "${shown(shortName)}".`);
+    return { kind, name, mesh, zone, ...(namespace === '' ? {} : { namespace }) };
+  }
+}
+
+/** Throws NotFound unless the mesh exists on this control plane. */
+export function requireMesh(index: IndexReader, mesh: string): void {
+  if (index.get(globalIdentity('Mesh', mesh))) return;
+  throw new NotFound(`Mesh ${mesh} does not exist`);
+}

@@ -1,0 +1,138 @@
+import { compareText, identityKey, type Identity } from '@causeway/resources';
+import { inSlices, SingleFlight, SortedRuns } from '@causeway/runtime';
+import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { SortKey } from './page';
+
+/** One resource in the sorted list of its kind. */
+export interface ListEntry {
+  readonly key: string;
+  readonly id: Identity;
+}
+
+/** The order of lists: mesh, name, zone, namespace, each by code unit. */
+export function compareSortKeys(a: SortKey, b: SortKey): number {
+  return (
+    compareText(a.mesh, b.mesh) ||
+    compareText(a.name, b.name) ||
+    compareText(a.zone, b.zone) ||
+    compareText(a.namespace, b.namespace)
+  );
+}
+
+/** A larger delta is not merged in one piece; the kind is sorted again in slices. */
+const MERGED_AT_ONCE = 5_000;
+
+/** Resources created and deleted since the entries were sorted. */
+class Delta {
+  readonly added = new Map<string, ListEntry>();
+  /** Keys of sorted entries that are deleted, or replaced by one in `added`. */
+  readonly replaced = new Set<string>();
+
+  note(entry: ListEntry, exists: boolean): void {
+    this.replaced.add(entry.key);
+    if (exists) this.added.set(entry.key, entry);
+    else this.added.delete(entry.key);
+  }
+}
+
+interface SortedEntries {
+  readonly entries: readonly ListEntry[];
+  readonly delta: Delta;
+}
+
+/**
+ * The resources of each kind in list order. Sorting 100,000 on each request would cost more than the response, so a
+ * kind is sorted on first use, in slices, and later merged with what was created and deleted since.
+ */
+export class SortedIndex {
+  private readonly sorted = new Map<string, SortedEntries>();
+  /** Deltas of the sorts that are running. */
+  private readonly sorting = new Map<string, Delta>();
+  private readonly sorts = new Map<string, SingleFlight<void>>();
+
+  constructor(private readonly index: IndexReader) {}
+
+  /** Follows the index until the returned function is called. */
+  follow(): () => void {
+    return this.index.subscribe((event) => this.note(event));
+  }
+
+  /**
+   * Resolves when `of` costs little; call it in the same turn of the event loop. Long sorts run in slices for as long as
+   * a caller waits. Rejects with the signal's reason when the signal aborts before.
+   */
+  async ready(kind: string, signal: () => AbortSignal): Promise<void> {
+    for (let sorted = this.sorted.get(kind); !sorted || sorted.delta.added.size > MERGED_AT_ONCE;) {
+      await this.sortOf(kind).result(signal());
+      sorted = this.sorted.get(kind);
+    }
+  }
+
+  /** All entries of a kind, sorted; sorts in one piece when `ready` was not awaited. */
+  of(kind: string): readonly ListEntry[] {
+    const sorted = this.sorted.get(kind);
+    if (sorted?.delta.replaced.size === 0) return sorted.entries;
+    const entries = sorted ? mergeDelta(sorted) : [...this.index.ofKind(kind)].map(entryOf).sort(compareEntries);
+    this.sorted.set(kind, { entries, delta: new Delta() });
+    return entries;
+  }
+
+  private note(event: IndexEvent): void {
+    if (event.reloaded) {
+      this.sorted.clear();
+      this.sorting.clear();
+      return;
+    }
+    for (const { key, id, before, after } of event.changes) {
+      if ((before === undefined) === (after === undefined)) continue;
+      this.sorted.get(id.kind)?.delta.note({ key, id }, after !== undefined);
+      this.sorting.get(id.kind)?.note({ key, id }, after !== undefined);
+    }
+  }
+
+  private sortOf(kind: string): SingleFlight<void> {
+    const sort = this.sorts.get(kind) ?? new SingleFlight((signal) => this.sort(kind, signal));
+    this.sorts.set(kind, sort);
+    return sort;
+  }
+
+  private async sort(kind: string, signal: AbortSignal): Promise<void> {
+    const delta = new Delta();
+    this.sorting.set(kind, delta);
+    const entries: ListEntry[] = [];
+    try {
+      await inSlices(this.inOrder(kind, entries), signal);
+      // Another delta, or none, means that the index was reloaded during the sort.
+      if (this.sorting.get(kind) === delta) this.sorted.set(kind, { entries, delta });
+    } finally {
+      if (this.sorting.get(kind) === delta) this.sorting.delete(kind);
+    }
+  }
+
+  private *inOrder(kind: string, entries: ListEntry[]): Generator<unknown> {
+    const runs = new SortedRuns(compareEntries);
+    for (const resource of this.index.ofKind(kind)) yield runs.add(entryOf(resource));
+    for (const entry of runs) yield entries.push(entry);
+  }
+}
+
+function entryOf({ id }: { readonly id: Identity }): ListEntry {
+  return { key: identityKey(id), id };
+}
+
+function compareEntries(a: ListEntry, b: ListEntry): number {
+  return compareSortKeys(a.id, b.id);
+}
+
+function mergeDelta({ entries, delta }: SortedEntries): readonly ListEntry[] {
+  const kept = entries.filter((entry) => !delta.replaced.has(entry.key));
+  const added = [...delta.added.values()].sort(compareEntries);
+  if (added.length === 0) return kept;
+  const merged: ListEntry[] = [];
+  let next = 0;
+  for (const entry of kept) {
+    for (let extra = added[next]; extra && compareEntries(extra, entry) < 0; extra = added[++next]) merged.push(extra);
+    merged.push(entry);
+  }
+  return merged.concat(added.slice(next));
+}

@@ -1,0 +1,91 @@
+import type { ControlPlane, Registry } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { IndexReader, ResourceStore } from '@causeway/store';
+import { ConcurrencyLimit } from './concurrency-limit';
+import { Doctor } from './inspect/doctor';
+import { HostnameQueries } from './inspect/hostname-queries';
+import type { Insights } from './inspect/insights';
+import { Inspections } from './inspect/inspections';
+import { ServerFacts, type ProgramFacts } from './inspect/server-facts';
+import { Freshness } from './list/freshness';
+import { Lister } from './list/lister';
+import { ResourceJson } from './list/resource-json';
+import { ResourceQueries } from './list/resource-queries';
+import { SortedIndex } from './list/sorted-index';
+import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
+import { ZoneDecisions, type SyncDecisions } from './zones/zone-decisions';
+import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
+
+/** The bounds of queries. Durations in ms, sizes in bytes. */
+export interface QueryLimits extends WatchLimits {
+  /** Longest time that a query waits for a revision, and for this process's own writes. */
+  readonly revisionWait: number;
+}
+
+/** The bounds where settings choose no others. */
+export const DEFAULT_QUERY_LIMITS: QueryLimits = { ...DEFAULT_WATCH_LIMITS, revisionWait: 10_000 };
+
+/** Queries that look at very much: tables of hostnames, explanations, consequences of dry runs. */
+const EXPENSIVE = { running: 8, queued: 64 } as const;
+
+/** What queries read from. */
+export interface QuerySources {
+  readonly registry: Registry;
+  readonly cp: ControlPlane;
+  readonly store: ResourceStore;
+  readonly index: IndexReader;
+  readonly clock: Clock;
+  readonly program: ProgramFacts;
+  readonly limits?: Partial<QueryLimits>;
+  readonly insights?: Insights;
+  /** On a global. */
+  readonly zoneAccess?: ZoneAccess;
+  /** Where this control plane is one of several. */
+  readonly syncDecisions?: SyncDecisions;
+}
+
+/** Everything that interfaces translate: one object a process, so that all interfaces share bounds and caches. */
+export interface Queries {
+  readonly resources: ResourceQueries;
+  readonly watches: Watches;
+  readonly inspections: Inspections;
+  readonly hostnames: HostnameQueries;
+  readonly doctor: Doctor;
+  readonly server: ServerFacts;
+  readonly zoneDecisions: ZoneDecisions;
+  readonly zoneTokens: ZoneTokens;
+  /** Interfaces note their writes here, so that reads show them. */
+  readonly freshness: Freshness;
+  readonly json: ResourceJson;
+  /** Ends all watches and stops following the index. */
+  readonly close: () => void;
+}
+
+/** Builds the queries of a process; they follow the index until `close`. */
+export function createQueries(sources: QuerySources): Queries {
+  const { registry, cp, store, index, clock, insights = {} } = sources;
+  const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
+  const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
+  const sorted = new SortedIndex(index);
+  const lister = new Lister(index, sorted);
+  const expensive = new ConcurrencyLimit(EXPENSIVE);
+  const resources = new ResourceQueries({ registry, cp, index, lister, freshness });
+  const watches = new Watches({ index, store, lister, freshness, clock, limits });
+  const stops = [freshness.follow(), sorted.follow()];
+  return {
+    resources,
+    watches,
+    inspections: new Inspections({ index, resources, insights, expensive }),
+    hostnames: new HostnameQueries({ cp, index, freshness, resources, insights, expensive }),
+    doctor: new Doctor({ registry, index, insights }),
+    server: new ServerFacts({ registry, cp, index, program: sources.program }),
+    zoneDecisions: new ZoneDecisions(sources.syncDecisions ?? {}),
+    zoneTokens: new ZoneTokens(sources.zoneAccess),
+    freshness,
+    json: new ResourceJson(registry),
+    close: () => {
+      watches.close();
+      for (const stop of stops) stop();
+    },
+  };
+}

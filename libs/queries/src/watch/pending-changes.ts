@@ -1,0 +1,94 @@
+import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import type { IndexChange } from '@causeway/store';
+
+/** A resource whose newest state a reader has not been sent; the index is asked for that state when it is sent. */
+export interface PendingChange {
+  readonly key: string;
+  readonly id: Identity;
+  /** Whether the reader may hold the resource: if it is no longer selected, the reader is sent a deletion. */
+  readonly wasSelected: boolean;
+}
+
+/** Estimated bytes of an entry besides its key: the entry of a map and a small object. */
+const ENTRY_BYTES = 160;
+
+/**
+ * The resources whose changes one reader has not been sent, each once. No content is kept: a slow reader costs a small
+ * entry for each changed resource, whatever its size and however often it changes. `onBytes` is called with every
+ * change of `bytes`.
+ */
+export class PendingChanges {
+  private changes = new Map<string, PendingChange>();
+  private taken = new Map<string, PendingChange>();
+  private held = 0;
+
+  constructor(
+    private readonly isSelected: (resource: Resource) => boolean,
+    private readonly onBytes: (bytes: number) => void = () => undefined,
+  ) {}
+
+  /** Changes that wait to be taken. */
+  get waiting(): number {
+    return this.changes.size;
+  }
+
+  /** Changes that wait to be taken, or are taken and not yet sent. */
+  get size(): number {
+    return this.changes.size + this.taken.size;
+  }
+
+  /** Estimated bytes of all entries. */
+  get bytes(): number {
+    return this.held;
+  }
+
+  /** Adds a change. Of several changes to one resource, what the reader held before the first one counts. */
+  add({ key, id, before, after }: IndexChange): void {
+    const earlier = this.changes.get(key);
+    const wasSelected = earlier ? earlier.wasSelected : before !== undefined && this.isSelected(before);
+    if (!earlier && !wasSelected && !(after && this.isSelected(after))) return;
+    this.put({ key, id, wasSelected });
+  }
+
+  /** Adds a resource that changed after the revision from which the reader resumes; how it changed is not known. */
+  addReplayed(id: Identity): void {
+    this.put({ key: identityKey(id), id, wasSelected: true });
+  }
+
+  /** Takes out all changes in turn. Changes that the caller does not take stay counted until `clear`. */
+  *take(): Generator<PendingChange> {
+    this.taken = this.changes;
+    this.changes = new Map();
+    for (const change of this.taken.values()) {
+      if (!this.taken.delete(change.key)) return;
+      this.count(-bytesOf(change.key));
+      yield change;
+    }
+  }
+
+  /** Drops the change of a resource, because the reader is sent its newest state now. */
+  forget(key: string): void {
+    if (this.changes.delete(key)) this.count(-bytesOf(key));
+  }
+
+  /** Drops all changes. */
+  clear(): void {
+    this.changes = new Map();
+    this.taken = new Map();
+    this.count(-this.held);
+  }
+
+  private put(change: PendingChange): void {
+    if (!this.changes.delete(change.key)) this.count(bytesOf(change.key));
+    this.changes.set(change.key, change);
+  }
+
+  private count(bytes: number): void {
+    this.held += bytes;
+    this.onBytes(bytes);
+  }
+}
+
+function bytesOf(key: string): number {
+  return ENTRY_BYTES + key.length;
+}

@@ -1,0 +1,81 @@
+import { yieldToEventLoop } from '@causeway/runtime';
+
+/**
+ * The bytes that all watches hold together. A buffer that many sockets hold counts once, as it is in memory once.
+ * `onExceeded` is called when more than `limit` bytes are held, and must make watches release memory.
+ */
+export class WatchMemory {
+  private readonly holders = new Map<Buffer, number>();
+  private held = 0;
+  private shedding = false;
+
+  constructor(
+    readonly limit: number,
+    private readonly onExceeded: () => void,
+  ) {}
+
+  get bytes(): number {
+    return this.held;
+  }
+
+  /** Adds to the bytes that are held; negative when they are released. */
+  add(bytes: number): void {
+    this.held += bytes;
+    if (this.held <= this.limit || this.shedding) return;
+    this.shedding = true;
+    this.onExceeded();
+    this.shedding = false;
+  }
+
+  /** Adds a holder of a buffer. */
+  hold(buffer: Buffer): void {
+    const holders = this.holders.get(buffer) ?? 0;
+    this.holders.set(buffer, holders + 1);
+    if (holders === 0) this.add(buffer.length);
+  }
+
+  /** Removes a holder of a buffer. */
+  release(buffer: Buffer): void {
+    const holders = this.holders.get(buffer) ?? 0;
+    if (holders > 1) this.holders.set(buffer, holders - 1);
+    else if (this.holders.delete(buffer)) this.add(-buffer.length);
+  }
+}
+
+/** Bytes that all watches together write in one turn of the event loop; they take about a millisecond. */
+const BYTES_IN_A_TURN = 1024 * 1024;
+
+/** Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers delays nobody else. */
+export class WritePacer {
+  private spent = 0;
+  private running = false;
+  private readonly queue: (() => void)[] = [];
+
+  /** Undefined when `bytes` may be written now; otherwise resolves in the turn in which they may, in order of the calls. */
+  take(bytes: number): Promise<void> | undefined {
+    this.start();
+    if (this.queue.length === 0 && this.spent < BYTES_IN_A_TURN) {
+      this.spent += bytes;
+      return undefined;
+    }
+    return new Promise((resolve) => {
+      this.queue.push(() => {
+        this.spent += bytes;
+        resolve();
+      });
+    });
+  }
+
+  private start(): void {
+    if (this.running) return;
+    this.running = true;
+    void yieldToEventLoop().then(() => this.turn());
+  }
+
+  private turn(): void {
+    this.running = false;
+    this.spent = 0;
+    while (this.queue.length > 0 && this.spent < BYTES_IN_A_TURN) this.queue.shift()?.();
+    if (this.queue.length > 0) this.start();
+  }
+}

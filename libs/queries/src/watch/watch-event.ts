@@ -1,0 +1,84 @@
+import type { Identity, Resource, StorePoint } from '@causeway/resources';
+
+/** An encoded event. */
+export type EncodedEvent = string | Buffer;
+
+/** The encoding of watch events in one transport. Its methods are called once a reader and must be cheap. */
+export interface EventEncoder {
+  /** A resource as it is now. Readers share the buffer; use an EncodedPuts, so that it is in memory once. */
+  put(resource: Resource): Buffer;
+  /** A resource that was deleted or left the selection. */
+  deleted(id: Identity): EncodedEvent;
+  /** The reader has everything up to this point and can resume from it. */
+  bookmark(point: StorePoint): EncodedEvent;
+  /** The reader has to list again; the last event of a watch. */
+  readonly relist: EncodedEvent;
+  /** Keeps the connection open and says nothing. */
+  readonly heartbeat: EncodedEvent;
+}
+
+/** Where a watch writes to: one response of a transport that stays open. */
+export interface WatchSink {
+  readonly encoder: EventEncoder;
+  /** Starts the response; `point` is what the reader is at before the first event. */
+  open(point: StorePoint): void;
+  /** False when the reader lags behind; wait for `drained` then. A buffer is not copied. */
+  write(event: EncodedEvent): boolean;
+  /** Calls back once when the reader has taken everything. */
+  drained(callback: () => void): void;
+  /** Aborts when the reader is gone, or wants no events. */
+  readonly gone: AbortSignal;
+  /** Ends the response; `hard` also drops what the reader has not taken. */
+  end(hard: boolean): void;
+}
+
+/** Bounds of the cache: enough that all readers of a change share one buffer. */
+const CACHED = { bytes: 8 * 1024 * 1024, events: 4_096 } as const;
+
+/**
+ * Encodes each resource once for all readers of one transport. The buffer is in memory once, however many sockets hold
+ * it. The newest buffers are cached, at most 8 MiB and one event.
+ */
+export class EncodedPuts {
+  private readonly cache = new Map<Resource, Buffer>();
+  private bytes = 0;
+
+  constructor(private readonly encode: (resource: Resource) => Buffer) {}
+
+  /** The buffer of a resource. */
+  of(resource: Resource): Buffer {
+    const cached = this.cache.get(resource);
+    if (cached) return cached;
+    const encoded = this.encode(resource);
+    this.cache.set(resource, encoded);
+    this.bytes += encoded.length;
+    this.evict();
+    return encoded;
+  }
+
+  private evict(): void {
+    for (const [resource, { length }] of this.cache) {
+      if (this.cache.size <= 1 || (this.bytes <= CACHED.bytes && this.cache.size <= CACHED.events)) return;
+      this.cache.delete(resource);
+      this.bytes -= length;
+    }
+  }
+}
+
+/** From where a watch resumes; a point without incarnation is one of the present store. */
+export interface ResumeFrom {
+  readonly incarnation?: string;
+  readonly revision: number;
+}
+
+/** A point as text: the id that a client sends back to resume. */
+export function encodeResumePoint({ incarnation, revision }: StorePoint): string {
+  return `${incarnation}.${revision}`;
+}
+
+/** The point in an id, or a bare revision; undefined for other text. */
+export function decodeResumePoint(text: string): ResumeFrom | undefined {
+  const [, incarnation, revision] = /^(?:([A-Za-z0-9_-]{1,64})\.)?(\d{1,15})$/.exec(text) ?? [];
+  if (revision === undefined) return undefined;
+  return { revision: Number(revision), ...(incarnation === undefined ? {} : { incarnation }) };
+}

@@ -1,0 +1,99 @@
+import type { Identity, Resource, StorePoint } from '@causeway/resources';
+import { yieldToEventLoop } from '@causeway/runtime';
+import { RelistRequired, type IndexReader, type ResourceStore } from '@causeway/store';
+import { ConcurrencyLimit } from '../concurrency-limit';
+import { WatchExpired } from '../errors';
+import type { Freshness } from '../list/freshness';
+import type { Lister, ListScope } from '../list/lister';
+import type { SortKey } from '../list/page';
+import type { Watch, WatchStart } from './watch';
+import type { ResumeFrom } from './watch-event';
+
+/** Resources that the list at the start of a watch looks at in one turn of the event loop. */
+const LIST_CHUNK = 500;
+
+/** Watches that read past changes from the store at once: each costs a stream of the store. */
+const REPLAYS = { running: 4, queued: 1_000 } as const;
+
+/** What WatchStarts reads from. */
+export interface WatchStartSources {
+  readonly index: IndexReader;
+  readonly store: ResourceStore;
+  readonly lister: Lister;
+  readonly freshness: Freshness;
+}
+
+/** Decides what a new watch sends first: the whole list, or the changes since the point from which it resumes. */
+export class WatchStarts {
+  private readonly replays = new ConcurrencyLimit(REPLAYS);
+
+  constructor(private readonly sources: WatchStartSources) {}
+
+  /**
+   * Resolves when the index has the revision from which a watch resumes. Rejects with WatchExpired for a revision that
+   * the store has not reached: it is one of another incarnation.
+   */
+  async waitFor(revision: number): Promise<void> {
+    const { freshness, store } = this.sources;
+    if (revision <= freshness.revision()) return;
+    if ((await store.head()).revision < revision) throw new WatchExpired('the store never was at that revision');
+    await freshness.wait(revision);
+  }
+
+  /** The start of `watch`, which is noted the replayed changes. Rejects with WatchExpired where it has to list again. */
+  async of(scope: ListScope, since: ResumeFrom | undefined, watch: Watch, stop: AbortSignal): Promise<WatchStart> {
+    const { index, lister } = this.sources;
+    const point = index.point ?? { incarnation: '', revision: 0 };
+    if (!since) {
+      await lister.ready(scope.kind, () => stop);
+      return { list: listAll(lister, scope), point };
+    }
+    if (since.incarnation !== undefined && since.incarnation !== point.incarnation)
+      throw new WatchExpired('the store began a new life');
+    if (since.revision < point.revision) {
+      const range = { since: { incarnation: point.incarnation, revision: since.revision }, until: point.revision };
+      await this.replays.run(() => this.replay(scope, range, watch, stop), stop);
+    }
+    return { point };
+  }
+
+  /**
+   * Notes each resource of `scope` that changed in a range of revisions, by the changes of the store. The newest state
+   * is left to the index: whether the reader holds the resource is not known any more.
+   */
+  private async replay(
+    { kind, mesh }: ListScope,
+    { since, until }: { readonly since: StorePoint; readonly until: number },
+    watch: Watch,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const isInScope = (id: Identity): boolean => id.kind === kind && (mesh === undefined || id.mesh === mesh);
+    const enough = new AbortController();
+    try {
+      for await (const batch of this.sources.store.watch(since, AbortSignal.any([enough.signal, stop]))) {
+        for (const change of batch.changes) {
+          const { id } = change.type === 'put' ? change.resource : change.tombstone;
+          if (isInScope(id) && !watch.noteReplayed(id))
+            throw new WatchExpired('more changed since then than is told one by one');
+        }
+        if (batch.revision >= until) break;
+      }
+    } catch (error) {
+      if (error instanceof RelistRequired) throw new WatchExpired(error.message);
+      throw error;
+    } finally {
+      enough.abort();
+    }
+  }
+}
+
+/** The whole list, read in chunks when the reader gets to them: nothing of it is held for slow readers. */
+async function* listAll(lister: Lister, scope: ListScope): AsyncGenerator<Resource> {
+  let after: SortKey | undefined;
+  do {
+    const { resources, last } = lister.next(scope, after, LIST_CHUNK);
+    yield* resources;
+    after = last;
+    if (after) await yieldToEventLoop();
+  } while (after);
+}

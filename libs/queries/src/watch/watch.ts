@@ -1,0 +1,210 @@
+import { identityKey, type Resource, type StorePoint } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { IndexEvent } from '@causeway/store';
+import { PendingChanges, type PendingChange } from './pending-changes';
+import type { WatchMemory, WritePacer } from './watch-budget';
+import { encodeResumePoint, type EncodedEvent, type WatchSink } from './watch-event';
+
+/** The bounds of one watch. Durations in ms. */
+export interface WatchBounds {
+  /** Silence before a heartbeat. */
+  readonly heartbeat: number;
+  /** How long a reader may refuse what is sent before its watch is closed. */
+  readonly stall: number;
+  /** Changes kept for a reader that lags behind; with more it has to list again. */
+  readonly backlog: number;
+  /** Bytes kept for a reader that lags behind; with more it has to list again. */
+  readonly watchBytes: number;
+}
+
+/** What all watches share. */
+export interface WatchShared {
+  readonly clock: Clock;
+  readonly resourceAt: (key: string) => Resource | undefined;
+  readonly memory: WatchMemory;
+  readonly pacer: WritePacer;
+  readonly bounds: WatchBounds;
+}
+
+/** Which resources a watch sends. */
+export interface WatchFilter {
+  readonly kind: string;
+  readonly isSelected: (resource: Resource) => boolean;
+}
+
+/** What a reader is sent first, and the point it is at then; without `list` it is sent what `noteReplayed` added. */
+export interface WatchStart {
+  readonly list?: AsyncIterable<Resource>;
+  readonly point: StorePoint;
+}
+
+/** Why the watch of a slow reader was ended: it took nothing, it lagged too far behind, or all watches held too much. */
+export type SlowReason = 'stall' | 'backlog' | 'memory';
+
+/**
+ * One reader of changes. It is sent only as much as it takes; of the rest one small entry per resource is kept. A reader
+ * that lags too far behind or takes nothing is sent `relist`, or dropped.
+ */
+export class Watch {
+  /** Why the watch was ended, if the reader was too slow. */
+  slowReason: SlowReason | undefined;
+  private point: StorePoint;
+  private lastId = '';
+  private ended: 'relist' | 'closed' | undefined;
+  private wake: () => void = () => undefined;
+  /** The event that the sink holds and the reader does not take; `drop` gives it up. */
+  private stuck: { readonly bytes: number; readonly since: number; readonly drop: () => void } | undefined;
+  private readonly pending: PendingChanges;
+
+  constructor(
+    private readonly sink: WatchSink,
+    private readonly filter: WatchFilter,
+    private readonly shared: WatchShared,
+  ) {
+    this.point = { incarnation: '', revision: 0 };
+    this.pending = new PendingChanges(filter.isSelected, (bytes) => shared.memory.add(bytes));
+    sink.gone.addEventListener('abort', () => this.end('closed'), { once: true });
+  }
+
+  /** Bytes held for this reader; a buffer that other watches hold as well counts in full. */
+  get bytes(): number {
+    return this.pending.bytes + (this.stuck?.bytes ?? 0);
+  }
+
+  /** Since when the reader takes nothing, by `elapsed` of the clock; Infinity while it takes what it is sent. */
+  get stuckSince(): number {
+    return this.stuck?.since ?? Infinity;
+  }
+
+  /** Notes an event of the index. */
+  note(event: IndexEvent): void {
+    if (this.ended !== undefined) return;
+    if (event.reloaded) return this.end('relist');
+    this.point = event.point;
+    const before = this.pending.waiting;
+    for (const change of event.changes) if (change.id.kind === this.filter.kind) this.pending.add(change);
+    if (this.isBehind()) return this.endSlow('backlog');
+    if (this.pending.waiting > before) this.wake();
+  }
+
+  /** Notes a resource that changed before the watch began; false when these are too many. */
+  noteReplayed(id: Resource['id']): boolean {
+    if (this.ended === undefined) this.pending.addReplayed(id);
+    return !this.isBehind();
+  }
+
+  /** Ends the watch: the reader is sent `relist`, or the response just ends. */
+  end(how: 'relist' | 'closed'): void {
+    this.ended ??= how;
+    this.pending.clear();
+    this.wake();
+  }
+
+  /** Ends the watch of a reader that is too slow; for lack of memory at once, even where `relist` cannot be written. */
+  endSlow(why: SlowReason): void {
+    this.slowReason ??= why;
+    this.end('relist');
+    if (why === 'memory') this.stuck?.drop();
+  }
+
+  /** Sends the start, then every change, until the watch ends. */
+  async run({ list, point }: WatchStart): Promise<void> {
+    this.point = this.point.revision > point.revision ? this.point : point;
+    let alive = true;
+    if (list) alive = await this.sendList(list, point);
+    else if (this.pending.waiting === 0) alive = await this.bookmark(point);
+    while (alive && this.ended === undefined) {
+      if (this.pending.waiting === 0) alive = (await this.idle()) && alive;
+      else alive = await this.sendPending(this.point);
+    }
+    this.pending.clear();
+    if (alive && this.ended === 'relist') this.sink.write(this.sink.encoder.relist);
+    this.sink.end(!alive);
+  }
+
+  /** Sends a list and then a bookmark: a reader that is cut off in between resumes before the list. */
+  private async sendList(list: NonNullable<WatchStart['list']>, point: StorePoint): Promise<boolean> {
+    for await (const resource of list) {
+      if (this.ended !== undefined) return true;
+      this.pending.forget(identityKey(resource.id));
+      if (!(await this.send(this.sink.encoder.put(resource)))) return false;
+    }
+    return this.bookmark(point);
+  }
+
+  private async sendPending(point: StorePoint): Promise<boolean> {
+    for (const change of this.pending.take()) {
+      if (this.ended !== undefined) return true;
+      const event = this.eventOf(change);
+      if (event !== undefined && !(await this.send(event))) return false;
+    }
+    return this.bookmark(point);
+  }
+
+  /** The event of the newest state of a resource; it covers all pending changes of the resource. */
+  private eventOf({ key, id, wasSelected }: PendingChange): EncodedEvent | undefined {
+    const resource = this.shared.resourceAt(key);
+    this.pending.forget(key);
+    if (resource && this.filter.isSelected(resource)) return this.sink.encoder.put(resource);
+    return wasSelected ? this.sink.encoder.deleted(id) : undefined;
+  }
+
+  private bookmark(point: StorePoint): Promise<boolean> {
+    if (this.ended !== undefined) return Promise.resolve(true);
+    this.lastId = encodeResumePoint(point);
+    return this.send(this.sink.encoder.bookmark(point));
+  }
+
+  /** Waits for a change; after a silence it sends a bookmark, or a heartbeat where the point is the same. */
+  private async idle(): Promise<boolean> {
+    const woken = await new Promise<boolean>((resolve) => {
+      const timer = this.shared.clock.after(this.shared.bounds.heartbeat, () => resolve(false));
+      this.wake = () => {
+        timer.cancel();
+        resolve(true);
+      };
+      if (this.pending.waiting > 0 || this.ended !== undefined) this.wake();
+    });
+    if (woken) return true;
+    if (encodeResumePoint(this.point) !== this.lastId) return this.bookmark(this.point);
+    return this.send(this.sink.encoder.heartbeat);
+  }
+
+  private isBehind(): boolean {
+    const { backlog, watchBytes } = this.shared.bounds;
+    return this.pending.size > backlog || this.pending.bytes > watchBytes;
+  }
+
+  /** False when the reader is gone or takes nothing. */
+  private async send(event: EncodedEvent): Promise<boolean> {
+    const turn = this.shared.pacer.take(event.length);
+    if (turn) await turn;
+    if (this.sink.gone.aborted) return false;
+    return this.sink.write(event) || this.drained(event);
+  }
+
+  private drained(event: EncodedEvent): Promise<boolean> {
+    const { clock, memory, bounds } = this.shared;
+    const { gone } = this.sink;
+    return new Promise((resolve) => {
+      const settle = (alive: boolean): void => {
+        if (this.stuck?.drop !== drop) return;
+        this.stuck = undefined;
+        timer.cancel();
+        gone.removeEventListener('abort', drop);
+        if (typeof event !== 'string') memory.release(event);
+        resolve(alive);
+      };
+      const drop = (): void => settle(false);
+      const timer = clock.after(bounds.stall, () => {
+        this.slowReason ??= 'stall';
+        drop();
+      });
+      gone.addEventListener('abort', drop, { once: true });
+      this.stuck = { bytes: event.length, since: clock.elapsed(), drop };
+      this.sink.drained(() => settle(true));
+      // Last: `hold` may exceed the limit of all watches and drop this one.
+      if (typeof event !== 'string') memory.hold(event);
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import { FieldPath, Invalid, NotFound } from '@causeway/resources';
+
+/** A zone token that is requested; the issuer checks the values. */
+export interface ZoneTokenParameters {
+  readonly zone: string;
+  /** A duration such as `720h`. */
+  readonly validFor: string;
+  readonly scope?: readonly string[];
+}
+
+/** A token that was issued. */
+export interface ZoneTokenResponse {
+  readonly token: string;
+  /** The id by which the token is revoked. */
+  readonly id: string;
+  readonly zone: string;
+  readonly scope: readonly string[];
+  /** RFC 3339. */
+  readonly expiresAt: string;
+}
+
+/** How a global lets zones in (docs/design.md §5 Zone tokens). Methods throw DomainErrors. */
+export interface ZoneAccess {
+  issue(parameters: ZoneTokenParameters): Promise<ZoneTokenResponse>;
+  /** Revokes a token by its id. */
+  revoke(id: string): Promise<void>;
+  /** Makes a newer signing key and resolves with its serial. */
+  rotate(): Promise<number>;
+  /** The PEM certificate of the authority by which zones verify this global; undefined where that is another one's. */
+  authority(): string | undefined;
+}
+
+/** Zone tokens for callers on any interface: checks their input, and throws NotFound where this is no global. */
+export class ZoneTokens {
+  constructor(private readonly zoneAccess: ZoneAccess | undefined) {}
+
+  /** Throws NotFound on a zone, which has no tokens. */
+  checkHere(): void {
+    this.here();
+  }
+
+  /** Issues a token. Rejects with Invalid for fields of a wrong type. */
+  async issue(fields: { readonly [field in keyof ZoneTokenParameters]?: unknown }): Promise<ZoneTokenResponse> {
+    const zoneAccess = this.here();
+    return zoneAccess.issue(decodeParameters(fields));
+  }
+
+  /** Revokes a token by its id; one that is revoked stays so. */
+  async revoke(id: unknown): Promise<void> {
+    const zoneAccess = this.here();
+    if (typeof id !== 'string')
+      throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a zone token')]);
+    await zoneAccess.revoke(id);
+  }
+
+  /** Makes a newer signing key and resolves with its serial. */
+  async rotate(): Promise<number> {
+    return this.here().rotate();
+  }
+
+  /** The PEM certificate of the authority by which zones verify this global. */
+  authority(): string {
+    const pem = this.here().authority();
+    if (pem !== undefined) return pem;
+    throw new NotFound('Zones verify this global by no authority of its own; ask whoever issued its certificate.');
+  }
+
+  private here(): ZoneAccess {
+    if (this.zoneAccess) return this.zoneAccess;
+    throw new NotFound('Zones are let in by the global control plane; ask it there.');
+  }
+}
+
+function decodeParameters({
+  zone,
+  validFor,
+  scope,
+}: { readonly [field in keyof ZoneTokenParameters]?: unknown }): ZoneTokenParameters {
+  const texts = scope === undefined ? undefined : textsIn(scope);
+  const violations = [
+    ...(typeof zone === 'string' ? [] : [FieldPath.at('zone').violation('must be the name of a zone')]),
+    ...(typeof validFor === 'string'
+      ? []
+      : [FieldPath.at('validFor').violation('must be a duration such as 720h or 1h30m')]),
+    ...(scope === undefined || texts ? [] : [FieldPath.at('scope').violation('must be a list of texts')]),
+  ];
+  if (violations.length > 0 || typeof zone !== 'string' || typeof validFor !== 'string') throw new Invalid(violations);
+  return { zone, validFor, ...(texts ? { scope: texts } : {}) };
+}
+
+function textsIn(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((item) => typeof item === 'string');
+  return texts.length === value.length ? texts : undefined;
+}

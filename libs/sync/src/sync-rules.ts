@@ -1,0 +1,97 @@
+import {
+  crossesZones,
+  isMadeHere,
+  type ControlPlane,
+  type Identity,
+  type Kind,
+  type Resource,
+} from '@causeway/resources';
+import type { MeshView } from './mesh-view';
+
+/** Label that keeps a resource out of sync, as in Kuma (docs/reference/kds-wire.md §4.2). */
+const SYNC_LABEL = 'kuma.io/kds-sync';
+
+/** Label with the role of a Kuma policy; a `producer` policy holds for the clients of its owner in all zones. */
+const ROLE_LABEL = 'kuma.io/policy-role';
+
+/** The other end of a stream. */
+export interface SyncPeer {
+  /** The zone of the stream: on the global the peer's, on a zone its own. */
+  readonly zone: string;
+  /** Whether the peer has our extensions; if not, it is plain Kuma. */
+  readonly causeway: boolean;
+}
+
+function isKindSupportedBy({ sync: { peers } }: Kind, { causeway }: SyncPeer): boolean {
+  return peers === 'all' || peers === (causeway ? 'causeway' : 'kuma');
+}
+
+/** Whether the global sends resources of this kind to the peer at all. */
+export function isKindSentDown(kind: Kind, peer: SyncPeer): boolean {
+  return kind.sync.down !== 'nothing' && isKindSupportedBy(kind, peer);
+}
+
+/** Whether a zone sends resources of this kind to the peer at all. */
+export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
+  return kind.sync.up && isKindSupportedBy(kind, peer);
+}
+
+/**
+ * Whether the global sends `resource` to a zone (docs/design.md §5, docs/reference/kds-wire.md §4.2). It sends its own
+ * resources and, of kinds that cross zones, those of other visible zones that export them; of policies only those of
+ * producers. It never sends a zone its own resources back, nor resources of an unknown mesh.
+ */
+export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
+  if (!isKindSentDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
+  if (kind.scope === 'mesh' && !view.meshes.has(resource.id.mesh)) return false;
+  const { zone } = resource.id;
+  if (zone === '') return true;
+  if (kind.sync.down === 'producers' && resource.labels[ROLE_LABEL] !== 'producer') return false;
+  return crossesZones(kind.sync) && zone !== peer.zone && view.exports(resource, peer.zone);
+}
+
+/** Whether the global can ever have sent a resource of this identity to a zone. */
+export function mayHaveBeenSentDown(kind: Kind, id: Identity, peer: SyncPeer): boolean {
+  if (!isKindSentDown(kind, peer) || id.zone === peer.zone) return false;
+  return id.zone === '' || crossesZones(kind.sync);
+}
+
+/** Whether a zone can ever have sent a resource of this identity to the global. */
+export function mayHaveBeenSentUp(kind: Kind, id: Identity, peer: SyncPeer): boolean {
+  return isKindSentUp(kind, peer) && id.zone === peer.zone;
+}
+
+/**
+ * Whether a zone sends `resource` to the global: if it was made in this zone (docs/reference/kds-wire.md §4.3) and has
+ * the fields that other zones need, such as the availability of a service.
+ */
+export function isSentUp(kind: Kind, resource: Resource, peer: SyncPeer, cp: ControlPlane): boolean {
+  if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled')
+    return false;
+  return kind.sync.toldWith.every((field) => resource.spec[field] !== undefined);
+}
+
+/** The receiving end of a stream: the global from a zone, or a zone from the global. */
+export type Receiver =
+  { readonly role: 'global'; readonly from: string } | { readonly role: 'zone'; readonly zone: string };
+
+/**
+ * Why a stream may not write `id` at the receiver, or undefined if it may (docs/design.md §5 Ownership). A zone writes
+ * only its own resources, the global only those that are not the receiving zone's.
+ */
+export function ownershipViolation(kind: Kind, id: Identity, receiver: Receiver): string | undefined {
+  if (receiver.role === 'global') {
+    if (!kind.sync.up) return `a ${kind.name} of a zone is not known on the global`;
+    return id.zone === receiver.from ? undefined : `it belongs to zone "${id.zone}"`;
+  }
+  if (kind.sync.down === 'nothing') return `a ${kind.name} is not known beyond its zone`;
+  if (kind.sync.down === 'global' && id.zone !== '') return `it belongs to zone "${id.zone}"`;
+  return id.zone === receiver.zone ? `it belongs to this zone, ${receiver.zone}` : undefined;
+}
+
+/** Whether a stored resource came by the receiver's stream, so that the stream may remove it. */
+export function isOwnedByStream(resource: Resource, receiver: Receiver): boolean {
+  if (receiver.role === 'global') return resource.id.zone === receiver.from;
+  const cp: ControlPlane = { role: 'zone', zone: receiver.zone, federated: true };
+  return !isMadeHere(resource, cp);
+}
