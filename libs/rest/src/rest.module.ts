@@ -22,7 +22,7 @@ import { BodyParser } from './http/body-parser';
 import { BodySizeGuard } from './http/body.pipes';
 import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
-import { installRequestHooks } from './http/request-hooks';
+import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
 import { openApiDocument } from './openapi/open-api-document';
@@ -32,9 +32,6 @@ import { ADMISSION, EVENT_ENCODER, OPENAPI, QUERIES, REGISTRY } from './tokens';
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RestDependencies>()
   .setClassMethodName('forRoot')
   .build();
-
-/** How long requests under way may take when the application ends, ms; their signals have aborted by then. */
-const DRAIN_TIME = 2_000;
 
 function limitsOf({ limits }: RestDependencies): RestLimits {
   return { ...DEFAULT_LIMITS, ...limits };
@@ -98,6 +95,12 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       useFactory: ({ registry }: RestDependencies) => new RouteTable(registry),
     },
     {
+      provide: RequestHooks,
+      inject: [RouteTable, CallerAuthorizer, RequestSignals],
+      useFactory: (routes: RouteTable, authorizer: CallerAuthorizer, signals: RequestSignals) =>
+        new RequestHooks(routes, authorizer, signals),
+    },
+    {
       provide: APP_FILTER,
       inject: [MODULE_OPTIONS_TOKEN],
       useFactory: ({ logger }: RestDependencies) => new ProblemFilter(logger),
@@ -114,25 +117,21 @@ export class RestModule
   constructor(
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(QUERIES) private readonly queries: Queries,
-    @Inject(RequestSignals) private readonly signals: RequestSignals,
     @Inject(BodyParser) private readonly bodies: BodyParser,
-    @Inject(RouteTable) private readonly routes: RouteTable,
-    @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
+    @Inject(RequestHooks) private readonly hooks: RequestHooks,
   ) {
     super();
   }
 
   /** Nest calls this before it registers routes. */
   configure(): void {
-    const { routes, authorizer, signals } = this;
-    installRequestHooks(this.host.httpAdapter.getInstance<FastifyInstance>(), { routes, authorizer, signals });
+    this.hooks.install(this.host.httpAdapter.getInstance<FastifyInstance>());
   }
 
   /** Ends watches and gives up requests, then waits until their responses are sent: Nest closes the socket next. */
   async beforeApplicationShutdown(): Promise<void> {
     this.queries.close();
-    this.signals.close();
-    await this.signals.drained(DRAIN_TIME);
+    await this.hooks.drain();
   }
 
   async onApplicationShutdown(): Promise<void> {

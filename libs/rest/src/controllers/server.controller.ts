@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
-import type { Queries } from '@causeway/queries';
+import type { DoctorReport, Queries } from '@causeway/queries';
 import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CallerAuthorizer } from '../http/caller-authorizer';
@@ -7,7 +7,7 @@ import { OperatorOnly } from '../http/access.guard';
 import { resourceHeaders } from '../http/response-headers';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { FormPipe } from '../requests/inspection.pipes';
-import type { DocumentForm } from '../requests/query-decoding';
+import type { DocumentForm } from '../requests/request-decoding';
 import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
 import { QUERIES } from '../tokens';
 

@@ -1,7 +1,6 @@
 import { parseYaml, Unparsable } from '@causeway/admission';
 import type { RestLimits } from '../rest-dependencies';
-import { truncated } from './truncated';
-import { HttpError } from './http-error';
+import { HttpError, truncated, unparsableDetail } from './http-error';
 
 /** Media types of bodies, by how they are read. */
 export const BODY_TYPES = {

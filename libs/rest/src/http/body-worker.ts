@@ -22,6 +22,10 @@ function parseRequested(format: 'json' | 'yaml', bytes: Uint8Array): ParseResult
     return format === 'yaml' ? { type: 'value', value } : { type: 'fine' };
   } catch (error) {
     if (error instanceof HttpError) return { type: 'failure', status: error.status, detail: error.message };
-    return { type: 'failure', status: 500, detail: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return {
+      type: 'failure',
+      status: 500,
+      detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
   }
 }

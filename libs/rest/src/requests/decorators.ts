@@ -1,4 +1,10 @@
-import { applyDecorators, createParamDecorator, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import {
+  applyDecorators,
+  createParamDecorator,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
 import type { RestRequest } from '../http/rest-request';
 import { queryOf } from './query-reader';
 
@@ -6,8 +12,8 @@ import { queryOf } from './query-reader';
  * An argument of a handler that a pipe decodes from the whole request: `@FromRequest(GetPipe) wanted: GetRequest`.
  * `@Query(pipe)` sees the query alone, and which parameters a query may have depends on the kind in the path.
  */
-export const FromRequest = createParamDecorator(
-  (_: unknown, context: ExecutionContext): RestRequest => context.switchToHttp().getRequest<RestRequest>(),
+export const FromRequest = createParamDecorator((_: unknown, context: ExecutionContext): RestRequest =>
+  context.switchToHttp().getRequest<RestRequest>(),
 );
 
 /** Refuses every query parameter with 400, for handlers that take none. */

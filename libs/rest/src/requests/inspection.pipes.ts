@@ -1,18 +1,13 @@
 import { Inject, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import type { NameQuery } from '@causeway/admission';
 import type { DnsQuestion, HostnameTableRequest, ListRequest, Queries } from '@causeway/queries';
-import {
-  FieldPath,
-  Invalid,
-  isJsonObject,
-  type Kind,
-  type Registry,
-  type Violation,
-} from '@causeway/resources';
+import { FieldPath, Invalid, isJsonObject, type Kind, type Registry, type Violation } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
-import { kindInPath, meshInPath, pathParameter, type RestRequest } from '../http/rest-request';
+import { pathParameter, type RestRequest } from '../http/rest-request';
 import { QUERIES, REGISTRY } from '../tokens';
 import {
+  kindInPath,
+  meshInPath,
   nameQuery,
   readForm,
   readMinRevision,
@@ -20,7 +15,7 @@ import {
   readPage,
   readSelection,
   type DocumentForm,
-} from './query-decoding';
+} from './request-decoding';
 import {
   addressParameters,
   FORMAT,
@@ -165,7 +160,8 @@ export class HostnameInMeshPipe implements PipeTransform<unknown, HostnameInMesh
     if (typeof mesh !== 'string') violations.unshift(FieldPath.at('mesh').violation('must be a string'));
     if (typeof hostname !== 'string' || hostname === '')
       violations.unshift(FieldPath.at('hostname').violation('must be a host name'));
-    if (violations.length > 0 || typeof hostname !== 'string' || typeof mesh !== 'string') throw new Invalid(violations);
+    if (violations.length > 0 || typeof hostname !== 'string' || typeof mesh !== 'string')
+      throw new Invalid(violations);
     return { hostname, mesh };
   }
 }

@@ -4,10 +4,18 @@ import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest 
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
 import { CallerAuthorizer } from '../http/caller-authorizer';
 import { RequestSignals } from '../http/request-signals';
-import { header, kindInPath, type RestRequest } from '../http/rest-request';
-import { truncated } from '../http/truncated';
+import { header, type RestRequest } from '../http/rest-request';
+import { truncated } from '../http/http-error';
 import { REGISTRY } from '../tokens';
-import { nameQuery, readForm, readMinRevision, readPage, readSelection, type DocumentForm } from './query-decoding';
+import {
+  kindInPath,
+  nameQuery,
+  readForm,
+  readMinRevision,
+  readPage,
+  readSelection,
+  type DocumentForm,
+} from './request-decoding';
 import { getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
 import { queryOf } from './query-reader';
 
