@@ -1,12 +1,8 @@
 import { exitWithProblems, retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
-import {
-  FileCertificates,
-  SelfIssuedCertificates,
-  serverNames,
-  type CertificateFiles,
-  type ServerCertificates,
-} from '@causeway/kds';
+import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/access';
 import type { GlobalSettings } from './config';
+import { FileCertificates, type CertificateFiles } from './file-certificates';
+import { serverNames } from './server-names';
 
 /** Where the certificate that zones see comes from. */
 export type CertificateSource =

@@ -1,12 +1,7 @@
 import { retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
+import { createZoneTokenService } from '@causeway/access';
 import type { Insights, ZoneAccess } from '@causeway/queries';
-import {
-  noAuthentication,
-  createZoneTokenService,
-  tlsServerCredentials,
-  type ZoneAuthenticator,
-  type GlobalSync,
-} from '@causeway/kds';
+import { noAuthentication, tlsServerCredentials, type ZoneAuthenticator, type GlobalSync } from '@causeway/kds';
 import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 
@@ -32,27 +27,27 @@ export interface SecurityConfig {
 export async function secureZones(foundations: ControlPlaneCore, config: SecurityConfig): Promise<ZoneSecurity> {
   const { settings } = config;
   warnOfInsecureSettings(foundations, settings);
-  const desk = createZoneTokenService(foundations);
-  await exitOnError(retryWhileUnavailable(() => desk.tokens.ensureKey(), foundations));
+  const zoneTokens = createZoneTokenService(foundations);
+  await exitOnError(retryWhileUnavailable(() => zoneTokens.tokens.ensureKey(), foundations));
   const certificates = await openCertificates(foundations, config.certificates);
   const asksForTokens = settings.CAUSEWAY_KDS_AUTH === 'token';
   const host = settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (asksForTokens ? '0.0.0.0' : '127.0.0.1');
   return {
-    auth: asksForTokens ? desk.auth : noAuthentication,
+    auth: asksForTokens ? zoneTokens.auth : noAuthentication,
     zoneAccess: {
-      issue: (order) => desk.tokens.issue(order),
-      revoke: (id) => desk.tokens.revoke(id),
-      rotate: () => desk.tokens.rotate(),
+      issue: (order) => zoneTokens.tokens.issue(order),
+      revoke: (id) => zoneTokens.tokens.revoke(id),
+      rotate: () => zoneTokens.tokens.rotate(),
       authority: () => certificates?.authority(),
     },
-    deletionWarnings: (id) => (asksForTokens ? desk.deletionWarnings(id) : []),
+    deletionWarnings: (id) => (asksForTokens ? zoneTokens.deletionWarnings(id) : []),
     bind: async (sync) => {
       const credentials = certificates && tlsServerCredentials(certificates);
       return `${host}:${await exitOnError(sync.bind(host, settings.CAUSEWAY_KDS_PORT, credentials))}`;
     },
-    warnings: () => [...desk.faults(), ...[certificates?.fault() ?? []].flat()],
+    warnings: () => [...zoneTokens.faults(), ...[certificates?.fault() ?? []].flat()],
     close: () => {
-      desk.close();
+      zoneTokens.close();
       certificates?.close();
     },
   };

@@ -1,6 +1,6 @@
+import { Unauthenticated } from '@causeway/access';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { ZoneAuthenticator, ZoneCaller } from '../global/zone-authenticator';
-import { Unauthenticated } from './unauthenticated';
 
 /** Longest time between two looks at the clock, ms: system timers do not reach further than 24 days, and clocks jump. */
 const LONGEST_WAIT = 60_000;

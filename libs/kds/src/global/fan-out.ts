@@ -4,8 +4,7 @@ import type { IndexEvent, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
-import { KumaOffer } from './kuma-offer';
-import { PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
+import { KumaOffer, PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
 import type { OutboundStream } from '../session/outbound/outbound-stream';
 
 /** One zone that listens. */

@@ -3,9 +3,8 @@ import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../kuma/translation';
-import type { AttemptRates } from './attempt-limits';
+import type { AttemptRates, ConnectionLimits } from './connection-limits';
 import type { ZoneAuthenticator } from './zone-authenticator';
-import type { ConnectionLimits } from './connection-acceptor';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 
 /** What the global's side of sync is made of. */

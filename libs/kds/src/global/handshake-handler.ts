@@ -1,20 +1,18 @@
-import { Forbidden, type StorePoint } from '@causeway/resources';
+import { globalIdentity, Forbidden, type StorePoint, computedLabels, type Registry } from '@causeway/resources';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
-import type { SessionOpening, SessionRequest } from '@causeway/store';
+import type { SessionOpening, SessionRequest, ResourceStore } from '@causeway/store';
 import { PeerState, type ResumePoint } from '../session/peer-state';
 import { judgeClaimedPoints, ResumePointSigner, type JudgedPoints } from '../session/resume-points';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
-import type { AttemptLimits } from './attempt-limits';
+import type { AttemptLimits } from './connection-limits';
 import { callerOf } from './zone-authenticator';
-import type { DoubtfulClaims } from './doubtful-claims';
+import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
 import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
-import type { Quarantines } from './quarantines';
-import type { RefusedStores } from './refused-stores';
-import { ensureZone } from './zone-rows';
+import type { Quarantines } from './zones/zone-decisions';
 
 /** A zone that was let in, for one stream. */
 export interface AcceptedStream {
@@ -189,4 +187,14 @@ function opened(
         `the name ${zone} belongs to the store ${opening.boundTo}, not to ${storeId}; where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,
       );
   }
+}
+
+/** Writes the Zone of a name that has none: a zone is made known by its first session (design.md §1 table). */
+export async function ensureZone(store: ResourceStore, registry: Registry, zone: string): Promise<void> {
+  const kind = registry.kind('Zone');
+  if (!kind) return;
+  const id = globalIdentity(kind.name, zone);
+  if (await store.get(id)) return;
+  const labels = computedLabels(kind, id, { role: 'global' });
+  await store.write({ changes: [{ type: 'put', id, expect: 'absent', labels, spec: {} }], onRefusal: 'skip' });
 }

@@ -3,10 +3,10 @@ import type { FanOut } from './fan-out';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
-import type { KumaInstanceIds } from './kuma-instance-ids';
-import type { Quarantines } from './quarantines';
-import type { RefusalLog } from './refusal-log';
-import type { StreamEndings } from './stream-endings';
+import type { KumaInstanceIds } from '../kuma/kuma-incarnation';
+import type { Quarantines } from './zones/zone-decisions';
+import type { RefusalLog } from '../session/rate-limited-logger';
+import type { StreamEndings } from './zones/zone-incidents';
 import type { HandshakeHandler } from './handshake-handler';
 import type { InboundCapacity } from '../session/inbound/inbound-capacity';
 

@@ -1,7 +1,7 @@
 import { errorText, type Timer } from '@causeway/runtime';
 import { isStalled } from '../session/kind-report';
 import type { FanOut } from './fan-out';
-import type { ZoneInsights } from './zone-insights';
+import type { ZoneInsights } from './zones/zone-insights';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';

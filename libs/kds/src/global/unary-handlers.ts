@@ -1,10 +1,10 @@
 import { Metadata, status, type handleUnaryCall } from '@grpc/grpc-js';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from '../auth/unauthenticated';
+import { Unauthenticated } from '@causeway/access';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
-import { addressOf, TooManyAttempts } from './attempt-limits';
-import type { RefusalLog } from './refusal-log';
+import { addressOf, TooManyAttempts } from './connection-limits';
+import type { RefusalLog } from '../session/rate-limited-logger';
 
 /** When a caller may come again, ms; gRPC's own name for it. */
 const RETRY_AFTER = 'grpc-retry-pushback-ms';

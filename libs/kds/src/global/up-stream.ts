@@ -2,7 +2,7 @@ import { crossesZones } from '@causeway/resources';
 import { isKindSentUp, QUARANTINED, type PendingIncarnation } from '@causeway/sync';
 import { PeerState } from '../session/peer-state';
 import type { KindReport } from '../session/kind-report';
-import { InboundShare } from '../session/inbound/inbound-share';
+import { InboundShare } from '../session/inbound/inbound-capacity';
 import { InboundStream } from '../session/inbound/inbound-stream';
 import { InboundApplier } from '../session/inbound/inbound-applier';
 import { RateLimitedLogger } from '../session/rate-limited-logger';

@@ -1,7 +1,24 @@
-import { Registry, Sync, type Kind } from '@causeway/resources';
-import { opaqueKind } from './opaque-kind';
+import { Registry, Sync, type Kind, defineKind } from '@causeway/resources';
+import { Type } from 'typebox';
 
-/** Where Kuma zones reach each other's services: 2.x says it as ZoneIngress, 2.14 also as MeshZoneAddress (kds.md §10.1). */
+/** Largest spec of a relayed resource. Policies of Kuma may be large, and nothing of them is read here. */
+const MAX_BYTES = 1024 * 1024;
+
+/** A kind of which only name and sync rule are known: any spec up to `MAX_BYTES` is valid. */
+function opaqueKind(
+  kind: Pick<Kind, 'name' | 'plural' | 'shortName' | 'scope' | 'sync'> & Partial<Pick<Kind, 'namespaced'>>,
+): Kind {
+  return defineKind({
+    ...kind,
+    bounds: { bytes: MAX_BYTES },
+    spec: Type.Record(Type.String(), Type.Unknown(), {
+      maxProperties: 1_024,
+      propertyNames: { maxLength: 1_024, pattern: '^.*$' },
+    }),
+  });
+}
+
+/** Addresses at which Kuma zones reach each other: ZoneIngress in 2.x, in 2.14 also MeshZoneAddress (docs/reference/kds-wire.md §10.1). */
 const ADDRESSES: readonly Kind[] = [
   opaqueKind({ name: 'ZoneIngress', plural: 'zoneingresses', shortName: 'zi', scope: 'global', sync: Sync.relayed }),
   opaqueKind({
@@ -13,7 +30,7 @@ const ADDRESSES: readonly Kind[] = [
   }),
 ];
 
-/** The policies of Kuma that cross zones (kds.md §3.1): name, plural, short name. */
+/** The policies of Kuma that cross zones (docs/reference/kds-wire.md §3.1): name, plural, short name. */
 const POLICIES: readonly Kind[] = (
   [
     ['MeshAccessLog', 'meshaccesslogs', 'mal'],
@@ -37,10 +54,10 @@ const POLICIES: readonly Kind[] = (
   opaqueKind({ name, plural, shortName, scope: 'mesh', namespaced: true, sync: Sync.relayedPolicies }),
 );
 
-/** Kinds of Kuma that we have no word for and that its zones need of each other: stored, and passed on to Kuma zones only. */
+/** Kinds of Kuma without a kind here that its zones need of each other: stored, and sent to Kuma zones only. */
 const RELAYED: readonly Kind[] = [...ADDRESSES, ...POLICIES];
 
-/** The kinds of a global's sync: those of the product, and those it only passes on. */
+/** The kinds of a global's sync: those of `registry`, and those that the global only relays. */
 export function withRelayedKinds(registry: Registry): Registry {
   return new Registry([...registry.kinds, ...RELAYED.filter((kind) => !registry.kind(kind.name))]);
 }

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { Label } from '@causeway/resources';
-import { AUTHORITY_SECRET } from '../tls/authority-secret';
+import { AUTHORITY_SECRET } from '@causeway/access';
 import type { WireResource } from '../wire/wire-resource';
 
 const SIGNING_KEY = 'zone-token-signing-key';

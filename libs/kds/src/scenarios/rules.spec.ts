@@ -3,7 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import { FakeClock, silentLogger } from '@causeway/runtime';
 import { MemoryLease } from '@causeway/store';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zone-lifecycle-loop';
+import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const LOST = { policy: 'withdraw', after: 600_000 } as const;

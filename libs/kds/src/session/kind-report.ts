@@ -1,4 +1,5 @@
-import type { Rejection } from '@causeway/sync';
+import type { Rejection, PendingIncarnation } from '@causeway/sync';
+import type { JsonObject } from '@causeway/resources';
 
 /** How far one kind of one stream is. Revisions are of the sender's store, times ms since 1970. */
 export interface KindReport {
@@ -46,4 +47,15 @@ export function healthOf(reports: readonly KindReport[], streams: number, now: n
 /** Whether something waits that has not moved for `patience` ms: the stream is then of no use. */
 export function isStalled(report: KindReport, now: number, patience: number): boolean {
   return report.movedAt !== undefined && now - report.movedAt >= patience;
+}
+
+/** A report as it is shown; `lagSeconds` is as of `now`, ms since 1970. */
+export function reportDocument(report: KindReport, now: number): JsonObject {
+  const rejections = report.rejections.map((rejection) => ({ ...rejection }));
+  return { ...report, lagSeconds: lagOf(report, now) / 1_000, rejections };
+}
+
+/** A life of a peer that is not accepted: until when what it lacks is kept, unless the operator confirms it. */
+export function pendingIncarnationDocument(life: PendingIncarnation | undefined, hold: number): JsonObject {
+  return life ? { newLife: { ...life, until: life.since + hold } } : {};
 }

@@ -5,16 +5,15 @@ import { caughtUp } from '../caught-up';
 import { GLOBAL_PEER, PeerState } from '../session/peer-state';
 import type { KindReport } from '../session/kind-report';
 import { judgeClaimedPoints, ResumePointSigner } from '../session/resume-points';
-import { InboundBudget } from '../session/inbound/inbound-budget';
+import { InboundBudget } from '../session/inbound/inbound-queue';
 import { InboundScheduler } from '../session/inbound/inbound-scheduler';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { openDown, type DownLink } from './down-link';
 import type { ZoneSyncOptions } from './zone-sync-options';
-import { pingFailure, pingHealth } from './health-pings';
+import { pingFailure, pingHealth, GrpcZoneTransport, type ZoneTransport } from './zone-transport';
 import { headersOf, type SessionContext } from './session-context';
 import { openUp } from './up-link';
-import { GrpcZoneTransport, type ZoneTransport } from './zone-transport';
 
 /** The replica of the global that a zone has its session with. */
 export interface GlobalReplica {

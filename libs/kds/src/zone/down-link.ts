@@ -1,9 +1,9 @@
 import type { Logger } from '@causeway/runtime';
 import { isKindSentDown, type PendingIncarnation, type Receiver } from '@causeway/sync';
-import { clusterIdIn, CONFIG } from '../kuma/cluster-config';
+import { clusterIdIn, CONFIG } from '../kuma/kuma-incarnation';
 import type { KindReport } from '../session/kind-report';
 import { GLOBAL_PEER } from '../session/peer-state';
-import { InboundShare } from '../session/inbound/inbound-share';
+import { InboundShare } from '../session/inbound/inbound-capacity';
 import { InboundStream } from '../session/inbound/inbound-stream';
 import { InboundApplier } from '../session/inbound/inbound-applier';
 import { RateLimitedLogger } from '../session/rate-limited-logger';

@@ -2,7 +2,7 @@ import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { BackoffOptions, Clock, Logger, LeaderTerm } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
-import type { InboundBounds } from '../session/inbound/inbound-budget';
+import type { InboundBounds } from '../session/inbound/inbound-queue';
 import type { ZoneTransport } from './zone-transport';
 
 /** What a zone's side of sync is made of. */

@@ -1,9 +1,10 @@
 import { Backoff, errorText } from '@causeway/runtime';
 import type { PendingIncarnation } from '@causeway/sync';
-import type { KindReport } from '../session/kind-report';
+import { type KindReport, pendingIncarnationDocument, reportDocument, healthOf } from '../session/kind-report';
 import { retryHint } from './zone-transport';
 import { connect, type Connection, type GlobalReplica } from './connection';
-import type { ZoneSyncOptions } from './zone-sync-options';
+import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
+import type { JsonObject } from '@causeway/resources';
 
 /** What can be told of a zone's session at any time. */
 export interface ZoneSyncStatus {
@@ -93,5 +94,22 @@ function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
     ...(newLife ? { pendingIncarnation: newLife } : {}),
     peer: causeway ? 'causeway' : 'kuma',
     openedAt,
+  };
+}
+
+/** What a zone itself knows of its session, in the form in which the global tells it; `now` is ms since 1970. */
+export function sessionInsight(status: ZoneSyncStatus, now: number, hold = DEFAULT_ABSENCE_HOLD): JsonObject {
+  const { connected, session, peer, global, openedAt = 0, kinds, lastError, disconnectedSince: awaySince } = status;
+  const directions = ['down', 'up'] as const;
+  return {
+    health: healthOf(kinds, connected ? directions.length : 0, now),
+    renewedAt: now,
+    ...(peer ? { peer } : {}),
+    ...(global ? { globalInstanceId: global.instance, globalVersion: global.version } : {}),
+    sessions: session === undefined ? [] : directions.map((direction) => ({ session, direction, openedAt })),
+    ...pendingIncarnationDocument(status.pendingIncarnation, hold),
+    kinds: kinds.map((report) => reportDocument(report, now)),
+    ...(connected || lastError === undefined ? {} : { lastError }),
+    ...(awaySince === undefined ? {} : { offline: { since: awaySince, reason: lastError ?? 'no session yet' } }),
   };
 }

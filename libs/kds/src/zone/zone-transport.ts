@@ -13,11 +13,10 @@ import {
   type HandshakeRequest,
   type HandshakeResponse,
 } from '@causeway/proto-gen';
-import type { Clock } from '@causeway/runtime';
+import { type Clock, errorText } from '@causeway/runtime';
 import { ClientStream } from '../session/grpc-streams';
 import type { ListenedStream } from '../session/peer-stream';
-import { kdsChannelOptions } from '../wire/kds-service';
-import { kdsSyncService } from '../wire/services';
+import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
 
 /** How long a handshake may take, connecting included, ms. */
 const HANDSHAKE_DEADLINE = 10_000;
@@ -108,4 +107,29 @@ export class GrpcZoneTransport implements ZoneTransport {
   close(): void {
     this.client.close();
   }
+}
+
+/** Where the global names no interval, ms (kds.md §6). */
+const USUAL = 300_000;
+
+/** What pinging a plain Kuma global needs. */
+export interface HealthPings {
+  readonly calls: ZoneTransport;
+  readonly headers: () => Metadata;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Tells a Kuma global that the zone lives, until the signal aborts; rejects when the global cannot be told. */
+export async function pingHealth({ calls, headers, clock, signal }: HealthPings): Promise<void> {
+  while (!signal.aborted) {
+    const interval = await calls.healthCheck?.(headers());
+    if (interval === undefined) return;
+    await clock.sleep(interval > 0 ? interval : USUAL, signal);
+  }
+}
+
+/** Why pings failed, for the log. */
+export function pingFailure(error: unknown): string {
+  return `HealthCheck: ${errorText(error)}`;
 }

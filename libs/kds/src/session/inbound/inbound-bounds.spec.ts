@@ -3,10 +3,9 @@ import { FakeClock, type LogFields, type Logger } from '@causeway/runtime';
 import type { Change, Note, WriteResult } from '@causeway/store';
 import { BatchWriter, type SizedChange } from './batch-writer';
 import { InboundScheduler } from './inbound-scheduler';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS } from '../subscribed-kinds';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, peerText, rejectionText } from '../peer-limits';
 import { RateLimitedLogger } from '../rate-limited-logger';
-import { PeerRateLimiter } from './peer-rate-limiter';
-import { boundedResults, peerText, rejectionText } from '../peer-text';
+import { PeerRateLimiter } from './inbound-capacity';
 
 const id = { kind: 'MeshService', mesh: 'm', zone: 'z', namespace: 'n', name: 's' };
 const sized = (bytes: number): SizedChange => ({ change: { type: 'delete', id, expect: 'any' }, bytes });

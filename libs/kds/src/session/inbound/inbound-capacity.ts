@@ -1,9 +1,8 @@
-import type { Clock } from '@causeway/runtime';
-import { InboundQueue } from './inbound-queue';
-import { InboundBudget, type InboundBounds } from './inbound-budget';
+import { type Clock, TokenBucket, type Rate } from '@causeway/runtime';
+import { InboundQueue, InboundBudget, type InboundBounds } from './inbound-queue';
 import { InboundScheduler } from './inbound-scheduler';
-import { DEFAULT_RATES, PeerRateLimiter, type PeerRates } from './peer-rate-limiter';
 import type { ListenedStream } from '../peer-stream';
+import type { Change, IndexReader, WriteResult } from '@causeway/store';
 
 /** What zones may cost a replica of the global. */
 export interface InboundSettings {
@@ -72,5 +71,112 @@ export class InboundCapacity {
       .filter(([{ queue, limiter: pace }]) => queue.isFull || pace.isThrottled)
       .map(([, zone]) => zone);
     return { queuedBytes: this.budget.bytes, heldBack: new Set(held).size, ended: this.endedStreams };
+  }
+}
+
+/** How fast one stream of a peer is taken in. */
+export interface PeerRates {
+  readonly messages: Rate;
+  readonly bytes: Rate;
+  /** Resources written. */
+  readonly changes: Rate;
+}
+
+const MIB = 1024 * 1024;
+
+/** Above what a zone does in earnest; the bursts let whole first states through. */
+export const DEFAULT_RATES: PeerRates = {
+  messages: { perSecond: 2_000, burst: 10_000 },
+  bytes: { perSecond: 20 * MIB, burst: 100 * MIB },
+  changes: { perSecond: 5_000, burst: 50_000 },
+};
+
+/** Holds one stream of a peer to its rates: what is above them waits, nothing is refused. */
+export class PeerRateLimiter {
+  private readonly messages: TokenBucket;
+  private readonly bytes: TokenBucket;
+  private readonly changes: TokenBucket;
+  private held = 0;
+
+  constructor(
+    rates: PeerRates,
+    private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
+    private readonly signal: AbortSignal,
+  ) {
+    this.messages = new TokenBucket(rates.messages, clock);
+    this.bytes = new TokenBucket(rates.bytes, clock);
+    this.changes = new TokenBucket(rates.changes, clock);
+  }
+
+  /** Whether the peer waits because of its rates. */
+  get isThrottled(): boolean {
+    return this.held > 0;
+  }
+
+  /** Undefined: a message of so many bytes may be taken at once; else resolves when it may, or the signal aborts. */
+  message(bytes: number): Promise<void> | undefined {
+    return this.wait(Math.max(this.messages.charge(1), this.bytes.charge(bytes)));
+  }
+
+  /** The same for a write of so many resources. */
+  write(changes: number): Promise<void> | undefined {
+    return this.wait(this.changes.charge(changes));
+  }
+
+  private wait(ms: number): Promise<void> | undefined {
+    if (ms <= 0 || this.signal.aborted) return undefined;
+    this.held++;
+    return this.clock.sleep(Math.ceil(ms), this.signal).finally(() => this.held--);
+  }
+}
+
+/** Changes of a peer that may be written and not yet be in the index. */
+const WINDOW = 500;
+
+/** What a share is of. */
+export interface InboundShareOptions {
+  /** Who it is that has the share. */
+  readonly peer: string;
+  readonly scheduler: InboundScheduler;
+  readonly index: Pick<IndexReader, 'reached'>;
+  readonly pace?: PeerRateLimiter;
+  readonly signal: AbortSignal;
+}
+
+/** The part of one stream's peer in what all peers share. */
+export class InboundShare {
+  private revision = 0;
+  /** Changes written since the index was last waited for. */
+  private unseen = 0;
+
+  constructor(private readonly options: InboundShareOptions) {}
+
+  /** See InboundScheduler. */
+  compute<T>(steps: Iterator<unknown, T>): Promise<T> {
+    return this.options.scheduler.compute(this.options.peer, steps);
+  }
+
+  /** Whether others write at this time. */
+  get isShared(): boolean {
+    return this.options.scheduler.isShared(this.options.peer);
+  }
+
+  /**
+   * Writes when it is the peer's turn and its rate allows it. Who writes much waits until the index holds what it wrote
+   * before: what follows from a write, such as telling other zones, is done before the next one adds to it. Rejects with
+   * the signal's reason when that aborts first.
+   */
+  async write(changes: readonly Change[], work: () => Promise<WriteResult>): Promise<WriteResult> {
+    const { scheduler, index, pace, peer, signal } = this.options;
+    const due = pace?.write(changes.length);
+    if (due) await due;
+    if (this.unseen > 0 && this.unseen + changes.length > WINDOW) {
+      await index.reached(this.revision, signal);
+      this.unseen = 0;
+    }
+    const result = await scheduler.write(peer, changes.length, work);
+    this.revision = Math.max(this.revision, result.revision);
+    this.unseen += changes.length;
+    return result;
   }
 }

@@ -1,5 +1,4 @@
-import { InboundQueue, type MessageConsumer } from './inbound-queue';
-import { InboundBudget } from './inbound-budget';
+import { InboundQueue, type MessageConsumer, InboundBudget } from './inbound-queue';
 import type { ListenedStream, StreamListener } from '../peer-stream';
 
 /** A stream of a test: says whether it is read. */

@@ -12,8 +12,8 @@ import {
 } from '@causeway/sync';
 import { BoundsExceeded, type ResponseBounds } from '../../wire/bounds';
 import type { Dialect } from '../../wire/dialect';
-import { wireKeyOf } from '../../wire/outgoing';
-import { encodeRequest } from '../../wire/request';
+import { formatWireKey, parseWireKey, wireKeyOf } from '../../wire/wire-resource';
+import { type AppliedResult, encodeRequest } from '../../wire/request';
 import {
   openResponse,
   decodeEntry,
@@ -22,16 +22,13 @@ import {
   type OpenedResponse,
 } from '../../wire/response';
 import type { DecodedResource } from '../../wire/resource-decoder';
-import type { AppliedResult } from '../../wire/results';
-import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import type { ResumePoint } from '../peer-state';
 import type { KindReport } from '../kind-report';
-import type { InboundShare } from './inbound-share';
+import type { InboundShare } from './inbound-capacity';
 import type { InboundApplier } from './inbound-applier';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS } from '../subscribed-kinds';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, rejectionFields, rejectionText } from '../peer-limits';
 import { decodeMessage, type CopyPut, type ReceivedMessage } from './decode-message';
 import type { PeerStream } from '../peer-stream';
-import { boundedResults, rejectionFields, rejectionText } from '../peer-text';
 
 /** What a receiving stream needs to know. */
 export interface InboundStreamOptions {

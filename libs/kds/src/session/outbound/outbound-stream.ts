@@ -16,9 +16,8 @@ import { encodeResponse, type StatePosition } from '../../wire/response';
 import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import { BoundsExceeded } from '../../wire/bounds';
 import type { OutboundItem } from './peer-index-view';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS } from '../subscribed-kinds';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, peerText, rejectionFields } from '../peer-limits';
 import type { PeerStream } from '../peer-stream';
-import { peerText, rejectionFields } from '../peer-text';
 
 /** What a sending stream needs to know. */
 export interface OutboundStreamOptions {
@@ -146,7 +145,7 @@ export class OutboundStream {
 
   reports(): readonly KindReport[] {
     const direction = this.options.controlPlane === 'global' ? 'down' : 'up';
-    return [...this.outbox.progress()].map(([kind, figures]) => ({ ...figures, kind, direction, held: 0 }));
+    return [...this.outbox.progress()].map(([kind, progress]) => ({ ...progress, kind, direction, held: 0 }));
   }
 
   private subscribe(kind: string): void {

@@ -1,9 +1,10 @@
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { OutboundSource, OutboundResource } from '@causeway/sync';
-import type { Dialect } from '../../wire/dialect';
+import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
 import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encoder';
 import { formatWireKey } from '../../wire/wire-resource';
+import { clusterConfig, CONFIG } from '../../kuma/kuma-incarnation';
 
 /** An encoded resource as an outbox sees it. */
 export interface OutboundItem extends OutboundResource {
@@ -82,5 +83,24 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
   revision(): number {
     return this.source.index.point?.revision ?? 0;
+  }
+}
+
+const CLUSTER_ID_KEY = `${CONFIG}////kuma-cluster-id`;
+
+/** What a plain Kuma zone may be told: what the index holds, and which global this is (kds.md §10.1). */
+export class KumaOffer extends PeerIndexView {
+  override *keys(kind: string): Iterable<string> {
+    if (kind === CONFIG) yield CLUSTER_ID_KEY;
+    else yield* super.keys(kind);
+  }
+
+  override get(key: string): OutboundItem | undefined {
+    if (key !== CLUSTER_ID_KEY) return super.get(key);
+    const encoding = this.source.encoder.encodeWire(
+      clusterConfig(this.source.index.point?.incarnation ?? ''),
+      KUMA_DIALECT,
+    );
+    return encoding.ok ? itemFromBytes(encoding.resource) : undefined;
   }
 }

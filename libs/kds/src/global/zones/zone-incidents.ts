@@ -1,0 +1,178 @@
+import { NotFound, type JsonObject } from '@causeway/resources';
+import { errorText, BoundedMap } from '@causeway/runtime';
+import type { GlobalSyncOptions } from '../global-sync-options';
+import type { EndReason } from '../../session/peer-stream';
+import { peerText } from '../../session/peer-limits';
+
+/** Area of the notes on refused stores; the key is the zone's name. */
+export const REFUSED_STORES_AREA = 'zone-refusal';
+
+/** A refused zone tries again within seconds; a refusal that was not renewed for this long is over, ms. */
+const SHOWN = 600_000;
+
+/** A repeated refusal or claim is written at most once in this time, ms (docs/design.md §2.8). */
+const RENEW = 10_000;
+
+/** A store that opened a session under the name of a zone that is bound to another store. */
+export interface RefusedStore {
+  readonly storeId: string;
+  /** The zone's replica that asked. */
+  readonly instance: string;
+  /** Time of the last refusal, ms since 1970. */
+  readonly refusedAt: number;
+}
+
+/** The store that a zone's name is bound to after an adoption. */
+export interface Adoption {
+  readonly zone: string;
+  /** Empty: the next store that opens a session. */
+  readonly storeId: string;
+  /** Empty where the name was bound to no store. */
+  readonly formerly: string;
+}
+
+type RefusedStoresOptions = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'clock' | 'logger'>;
+
+/** The last store that was refused under each zone's name, and the operator's adoption of it (docs/design.md §5 Ownership). */
+export class RefusedStores {
+  private readonly written = new Map<string, RefusedStore>();
+
+  constructor(private readonly parts: RefusedStoresOptions) {}
+
+  /** Records a refusal, so that the operator sees which store to adopt. Never rejects. */
+  async note(zone: string, storeId: string, instance: string): Promise<void> {
+    const { store, clock, logger } = this.parts;
+    const last = this.written.get(zone);
+    const now = clock.now();
+    if (last?.storeId === storeId && last.instance === instance && now - last.refusedAt < RENEW) return;
+    const refused = { storeId, instance, refusedAt: now };
+    this.written.set(zone, refused);
+    try {
+      const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...refused } }];
+      await store.write({ changes: [], onRefusal: 'skip', notes });
+    } catch (error) {
+      logger.warn('a refusal could not be noted', { zone, storeId, error: errorText(error) });
+    }
+  }
+
+  /** The store that is refused now; undefined where none is, and where the operator has adopted it. Throws Unavailable. */
+  async of(zone: string): Promise<RefusedStore | undefined> {
+    const note = await this.parts.store.note(REFUSED_STORES_AREA, zone);
+    const refused = note && note['adopted'] !== true ? refusedIn(note) : undefined;
+    return refused && this.parts.clock.now() - refused.refusedAt <= SHOWN ? refused : undefined;
+  }
+
+  /**
+   * Binds a zone's name to the store with this id; by default to the store that was refused last, else to the next store
+   * that opens a session. Idempotent. Throws NotFound for a zone that never had a session.
+   */
+  async adopt(zone: string, storeId?: string): Promise<Adoption> {
+    const { store, sessions, logger } = this.parts;
+    const standing = await sessions.session(zone);
+    if (!standing) throw new NotFound(`zone ${zone} never had a session with this global`);
+    const note = (await store.note(REFUSED_STORES_AREA, zone)) ?? {};
+    const refused = refusedIn(note);
+    const wanted = storeId ?? refused?.storeId ?? '';
+    if (await sessions.adopt(zone, wanted)) {
+      logger.warn('a zone was adopted', { zone, storeId: wanted, formerly: standing.storeId });
+    }
+    if (refused?.storeId === wanted) {
+      // The note stays: a repeated adoption means the same store.
+      const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...note, adopted: true } }];
+      await store.write({ changes: [], onRefusal: 'skip', notes });
+    }
+    return { zone, storeId: wanted, formerly: standing.storeId };
+  }
+}
+
+function refusedIn({ storeId, instance, refusedAt }: JsonObject): RefusedStore | undefined {
+  if (typeof storeId !== 'string' || typeof instance !== 'string' || typeof refusedAt !== 'number') return undefined;
+  return { storeId, instance, refusedAt };
+}
+
+/** Area of the notes on doubtful claims; the key is the zone's name. */
+export const DOUBTFUL_CLAIMS_AREA = 'zone-doubt';
+
+/** A statement of a zone's handshake that cannot be true; it has no consequence for other zones. */
+export interface DoubtfulClaim {
+  readonly claim: 'revision' | 'epoch';
+  readonly detail: string;
+  /** The zone's replica that made the claim. */
+  readonly instance: string;
+  /** Time of the last claim, ms since 1970. */
+  readonly seenAt: number;
+}
+
+type DoubtfulClaimsOptions = Pick<GlobalSyncOptions, 'store' | 'clock' | 'logger'>;
+
+/** The last doubtful claim of each zone, for the operator. The next handshake without such a claim removes it. */
+export class DoubtfulClaims {
+  private readonly written = new Map<string, DoubtfulClaim>();
+
+  constructor(private readonly parts: DoubtfulClaimsOptions) {}
+
+  /** Records a claim. Never rejects. */
+  async note(zone: string, doubt: Omit<DoubtfulClaim, 'seenAt'>): Promise<void> {
+    const seenAt = this.parts.clock.now();
+    const last = this.written.get(zone);
+    if (last?.claim === doubt.claim && last.instance === doubt.instance && seenAt - last.seenAt < RENEW) return;
+    const claim = { ...doubt, seenAt };
+    this.written.set(zone, claim);
+    this.parts.logger.warn('a zone makes a doubtful claim', { zone, ...doubt });
+    await this.write(zone, { ...claim });
+  }
+
+  /** Removes the zone's claim, after a handshake without one or a decision of the operator. Never rejects. */
+  async clear(zone: string): Promise<void> {
+    const known = this.written.delete(zone) || (await this.of(zone).catch(() => undefined)) !== undefined;
+    if (known) await this.write(zone, null);
+  }
+
+  /** The zone's claim; undefined where it has none. Throws Unavailable. */
+  async of(zone: string): Promise<DoubtfulClaim | undefined> {
+    const note = await this.parts.store.note(DOUBTFUL_CLAIMS_AREA, zone);
+    return note && claimIn(note);
+  }
+
+  private async write(zone: string, value: JsonObject | null): Promise<void> {
+    const { store, logger } = this.parts;
+    try {
+      await store.write({ changes: [], onRefusal: 'skip', notes: [{ area: DOUBTFUL_CLAIMS_AREA, key: zone, value }] });
+    } catch (error) {
+      logger.warn('a doubtful claim could not be noted', { zone, error: errorText(error) });
+    }
+  }
+}
+
+function claimIn({ claim, detail, instance, seenAt }: JsonObject): DoubtfulClaim | undefined {
+  if (claim !== 'revision' && claim !== 'epoch') return undefined;
+  if (typeof detail !== 'string' || typeof instance !== 'string' || typeof seenAt !== 'number') return undefined;
+  return { claim, detail, instance, seenAt };
+}
+
+/** Most zones whose last ending is remembered; the oldest is dropped first. */
+const MAX_ENDINGS = 1_000;
+
+/** A stream that this replica ended because of what the zone sent. */
+export interface StreamEnding {
+  readonly direction: 'up' | 'down';
+  readonly reason: EndReason;
+  readonly detail: string;
+  /** ms since 1970. */
+  readonly at: number;
+}
+
+/** The last stream of each zone that this replica ended because of what the zone sent. */
+export class StreamEndings {
+  private readonly ends = new BoundedMap<StreamEnding>(MAX_ENDINGS);
+
+  note(zone: string, end: StreamEnding): void {
+    this.ends.set(zone, { ...end, detail: peerText(end.detail) });
+  }
+
+  /** The entry in the zone's insight; empty where no stream was ended. */
+  document(zone: string): JsonObject {
+    const end = this.ends.get(zone);
+    return end ? { endedStream: { ...end } } : {};
+  }
+}
