@@ -7,11 +7,12 @@ import {
   type PageRequest,
   type Selection,
 } from '@causeway/queries';
-import { isLabelKey, type Kind } from '@causeway/resources';
+import { isJsonObject, isLabelKey, type Kind, type Registry } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
-import type { QueryReader } from '../http/query-reader';
+import type { QueryReader } from './query-reader';
 import { pathParameter, type RestRequest } from '../http/rest-request';
-import { truncated } from '../http/truncated';
+import { HttpError, truncated } from '../http/http-error';
+import { pathOf, unknownPath } from '../http/route-table';
 
 const MAX_FILTERS = 20;
 const FILTER = /^filter\[labels\.(.+)\]$/s;
@@ -90,13 +91,34 @@ export function readForm(query: QueryReader): DocumentForm {
   return 'universal';
 }
 
+/** The kind and mesh in a path; `mesh` is absent in a path over all meshes. */
+export interface KindInPath {
+  readonly kind: Kind;
+  readonly mesh: string | undefined;
+}
+
+/** Decodes the plural and the mesh in a path; throws 404 where no kind has that scope. `one` means a single resource. */
+export function kindInPath(request: RestRequest, registry: Registry, one: boolean): KindInPath {
+  const plural = pathParameter(request, 'plural');
+  const mesh = meshInPath(request);
+  const kind = registry.noun(plural);
+  const scope = mesh !== undefined ? 'mesh' : one ? 'global' : kind?.scope;
+  if (kind?.plural === plural && kind.scope === scope) return { kind, mesh };
+  throw new HttpError(404, unknownPath(pathOf(request.url), registry));
+}
+
+/** The mesh in a path; undefined in a path without. */
+export function meshInPath(request: RestRequest): string | undefined {
+  return isJsonObject(request.params) && 'mesh' in request.params ? pathParameter(request, 'mesh') : undefined;
+}
+
 /** Decodes how the path and query of a request name one resource. */
-export function nameQuery(call: RestRequest, kind: Kind, mesh: string | undefined, query: QueryReader): NameQuery {
+export function nameQuery(request: RestRequest, kind: Kind, mesh: string | undefined, query: QueryReader): NameQuery {
   const namespace = kind.namespaced ? query.text('namespace') : undefined;
   const zone = query.text('zone');
   return {
     kind,
-    name: pathParameter(call, 'name'),
+    name: pathParameter(request, 'name'),
     ...(mesh === undefined ? {} : { mesh }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(zone === undefined ? {} : { zone }),

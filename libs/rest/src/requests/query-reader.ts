@@ -1,6 +1,6 @@
+import type { RestRequest } from '../http/rest-request';
 import { FieldPath, nearest, type Violation, type ViolationRule } from '@causeway/resources';
-import { truncated } from './truncated';
-import { HttpError } from './http-error';
+import { HttpError, truncated } from '../http/http-error';
 
 /** Words that are longer are no slip of the pen. */
 const MAX_GUESSED = 64;
@@ -98,4 +98,10 @@ export class QueryReader {
     if (this.violations.length === 0) return;
     throw new HttpError(400, 'The query of this request is not understood.', { violations: this.violations });
   }
+}
+
+/** The query of a request against the parameters that its handler knows. */
+export function queryOf({ query }: Pick<RestRequest, 'query'>, known: readonly RestQueryParameter[]): QueryReader {
+  const raw: RawQuery = {};
+  return new QueryReader(Object.assign(raw, query), known);
 }

@@ -1,6 +1,6 @@
 import { PAGE_SIZE } from '@causeway/queries';
 import type { Kind } from '@causeway/resources';
-import type { RestQueryParameter } from '../http/query-reader';
+import type { RestQueryParameter } from './query-reader';
 
 /** Parameters that narrow a list or a watch of `kind`. */
 export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
@@ -150,3 +150,20 @@ export const ZONE_OF_VIEW: RestQueryParameter = {
   description: 'The zone whose view is asked for; required on the global.',
   schema: { type: 'string', maxLength: 253 },
 };
+
+const DRY_RUN: RestQueryParameter = {
+  name: 'dryRun',
+  description: 'Check everything and write nothing.',
+  schema: { type: 'boolean', default: false },
+};
+
+const SEEN_FROM: RestQueryParameter = {
+  name: 'seenFrom',
+  description: 'With dryRun: the zone in which to look at what the write would lead to; needed on the global.',
+  schema: { type: 'string', maxLength: 253 },
+};
+
+/** Parameters of PUT, PATCH and DELETE. */
+export function writeParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [...addressParameters(kind), DRY_RUN, SEEN_FROM];
+}
