@@ -1,5 +1,5 @@
 import { maintainStore, type ControlPlaneCore } from '@causeway/control-plane';
-import { ConditionsReconciler, runLoops } from '@causeway/controllers';
+import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import type { LeaderTerm } from '@causeway/runtime';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { GlobalSettings } from './config';
@@ -12,7 +12,7 @@ export async function runLeaderTerm(
 ): Promise<void> {
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
   const keeper = createZoneLifecycleLoop({ ...foundations, sessions: foundations.state.sessions, term, lost });
-  const loops = runLoops([new ConditionsReconciler({ ...foundations, unsupportedByKuma: unsupportedByKuma() })], {
+  const loops = runLoops([createConditionsReconciler({ ...foundations, unsupportedByKuma: unsupportedByKuma() })], {
     ...foundations,
     term,
   });

@@ -1,6 +1,6 @@
 import { maintainStore, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
 import {
-  ConditionsReconciler,
+  createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
   poolMetrics,
@@ -57,7 +57,7 @@ export class ZoneLeader {
       onExhausted: (kind, ranges, service) =>
         logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
     });
-    this.loops = [...loops, new ConditionsReconciler(this.foundations)];
+    this.loops = [...loops, createConditionsReconciler(this.foundations)];
     this.runner = new LoopRunner(this.loops, { store, index, clock, logger, term });
     const zone = settings.CAUSEWAY_ZONE_NAME;
     const hold = settings.CAUSEWAY_ABSENCE_HOLD;

@@ -1,8 +1,6 @@
-import { Config, Dataplane, DataplaneInsight, Mesh, Secret } from '@causeway/proto-gen';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { KumaTranslation } from './translation';
-import { mapValues } from './selectors';
-import { protoSpec } from './proto-spec';
+import { Config, Dataplane, DataplaneInsight, Mesh, Secret, ZoneIngress } from '@causeway/proto-gen';
+import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue } from '@causeway/resources';
+import { mapValues, protoSpec, type KumaTranslation } from './translation';
 
 /** A Mesh of ours says nothing about MeshServices; a Kuma zone must be told (design.md §5). */
 export const meshTranslation: KumaTranslation = {
@@ -45,6 +43,21 @@ export const secretTranslation: KumaTranslation = {
   ),
 };
 
+/**
+ * Where a Kuma zone is reached from others. A zone leaves its own name out and the global fills it in: a Kuma zone takes
+ * an ingress that names no zone for its own, and would not route to the one that it belongs to (kds.md §4.4).
+ */
+export const zoneIngressTranslation: KumaTranslation = {
+  proto: protoSpec('kuma.mesh.v1alpha1.ZoneIngress', ZoneIngress),
+  withOriginZone: (spec, zone) => {
+    const { availableServices: services } = spec;
+    const named = { ...spec, zone };
+    return isJsonArray(services)
+      ? { ...named, availableServices: services.map((service) => taggedWith(service, zone)) }
+      : named;
+  },
+};
+
 function withReadiness(spec: unknown): unknown {
   if (!isJsonObject(spec) || !isJsonObject(spec['networking'])) return spec;
   const networking = mapValues(spec['networking'], (value) => (isJsonArray(value) ? value.map(withReady) : value));
@@ -61,4 +74,12 @@ function withoutGeneration(subscription: JsonValue): JsonValue {
   if (!isJsonObject(subscription)) return subscription;
   const { generation: _, ...rest } = subscription;
   return rest satisfies JsonObject;
+}
+
+/** A service that says of which zone it is says the one it came from. */
+function taggedWith(service: JsonValue, zone: string): JsonValue {
+  if (!isJsonObject(service) || !isJsonObject(service['tags']) || service['tags'][Label.zone] === undefined) {
+    return service;
+  }
+  return { ...service, tags: { ...service['tags'], [Label.zone]: zone } };
 }

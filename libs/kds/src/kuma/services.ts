@@ -1,12 +1,13 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { KumaTranslation } from './translation';
-import { toKumaSelectors } from './selectors';
 import {
   fromKumaServiceStatus,
   toKumaExternalStatus,
   toKumaMeshServiceStatus,
   toKumaMultiZoneStatus,
 } from './service-status';
+import { mapValues, type KumaTranslation } from './translation';
+
+const SEED_NAME = /\{\{\s*name\s*\}\}/g;
 
 /** Kuma applies no defaults to what arrives: they are filled in before sending (kds.md §2.7). */
 export const meshServiceTranslation: KumaTranslation = {
@@ -29,6 +30,32 @@ export const meshExternalServiceTranslation: KumaTranslation = {
   toKumaStatus: toKumaExternalStatus,
   fromKumaStatus: fromKumaServiceStatus,
 };
+
+/** Ours understands Kuma's templates and selectors; Kuma does not understand the seed's `labels` and `{{ name }}`. */
+export const hostnameGeneratorTranslation: KumaTranslation = {
+  toKumaSpec: (spec) => toKumaTemplate(toKumaSelectors(spec)),
+};
+
+/** The seed's selectors of services in Kuma's words: `labels` → `matchLabels` (design.md §4, §5). */
+function toKumaSelectors(spec: JsonObject): JsonObject {
+  const { selector } = spec;
+  if (!isJsonObject(selector)) return spec;
+  const said = mapValues(selector, toKumaMatchLabels);
+  return said === selector ? spec : { ...spec, selector: said };
+}
+
+function toKumaMatchLabels(selector: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(selector) || selector['labels'] === undefined) return selector;
+  const { labels, ...rest } = selector;
+  return { matchLabels: labels, ...rest };
+}
+
+function toKumaTemplate(spec: JsonObject): JsonObject {
+  const { template } = spec;
+  if (typeof template !== 'string') return spec;
+  const said = template.replace(SEED_NAME, '{{ .DisplayName }}');
+  return said === template ? spec : { ...spec, template: said };
+}
 
 function withPorts(spec: JsonObject, map: (port: JsonObject) => JsonObject): JsonObject {
   const { ports } = spec;

@@ -1,14 +1,18 @@
 import type { KumaTranslation } from './translation';
-import { hostnameGeneratorTranslation } from './hostname-generator';
 import {
   configTranslation,
   dataplaneInsightTranslation,
   dataplaneTranslation,
   meshTranslation,
   secretTranslation,
+  zoneIngressTranslation,
 } from './proto-kinds';
-import { meshExternalServiceTranslation, meshMultiZoneServiceTranslation, meshServiceTranslation } from './services';
-import { zoneIngressTranslation } from './zone-ingress';
+import {
+  hostnameGeneratorTranslation,
+  meshExternalServiceTranslation,
+  meshMultiZoneServiceTranslation,
+  meshServiceTranslation,
+} from './services';
 
 const IDENTITY: KumaTranslation = {};
 

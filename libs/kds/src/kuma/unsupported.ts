@@ -2,7 +2,7 @@ import type { Kind, Resource } from '@causeway/resources';
 import { KUMA_DIALECT } from '../wire/dialect';
 import type { KumaOptions } from './translation';
 import { kumaTranslation } from './translations';
-import { toWireResource } from '../wire/outgoing';
+import { toWireResource } from '../wire/wire-resource';
 import { isWithheldSecret } from './secrets';
 import { ResourceEncoder } from '../wire/resource-encoder';
 

@@ -11,8 +11,7 @@ import {
 } from '@causeway/resources';
 import type { CopyFacts } from '@causeway/store';
 import { kumaTranslation } from '../kuma/translations';
-import { CREATION_ORDER_LABEL } from './outgoing';
-import type { WireResource } from './wire-resource';
+import { CREATION_ORDER_LABEL, type WireResource } from './wire-resource';
 
 /** What of a kind decides the identity of a copy. */
 export type CopiedKind = Pick<Kind, 'scope' | 'namespaced' | 'sync'>;

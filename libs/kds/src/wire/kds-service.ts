@@ -1,4 +1,5 @@
 import { compressionAlgorithms, type ChannelOptions } from '@grpc/grpc-js';
+import { KDSSyncServiceService } from '@causeway/proto-gen';
 
 /** Largest message either side takes: a Kuma peer gets all of a kind in one (kds.md §1.1). */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
@@ -36,3 +37,21 @@ export const kdsChannelOptions: { readonly client: ChannelOptions; readonly serv
     'grpc.max_connection_idle_ms': 60_000,
   },
 };
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+const bytesOnly = {
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
+} as const;
+
+/**
+ * KDSSyncService whose messages are bytes: `encodeResponse` and `encodeRequest` make them, `decodeResponse` and
+ * `decodeRequest` read them. So a message is encoded once for many streams, and one that cannot be read is the
+ * stream's to answer, not gRPC's.
+ */
+export const kdsSyncService = {
+  globalToZoneSync: { ...KDSSyncServiceService.globalToZoneSync, ...bytesOnly },
+  zoneToGlobalSync: { ...KDSSyncServiceService.zoneToGlobalSync, ...bytesOnly },
+} as const;

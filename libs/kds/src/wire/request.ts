@@ -1,10 +1,28 @@
-import { DeltaDiscoveryRequest, type Status } from '@causeway/proto-gen';
+import { DeltaDiscoveryRequest, ResourceOutcome, ResourceResult, type Any, type Status } from '@causeway/proto-gen';
 import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
-import { decodeResult, encodeResult, type AppliedResult } from './results';
+import type { WireKey } from './wire-resource';
 
 const EVERYTHING = '*';
 const Field = { node: 1, typeUrl: 2, errorDetail: 7 } as const;
+
+const RESULT_URL = 'type.googleapis.com/causeway.v1.ResourceResult';
+
+const OUTCOMES = {
+  applied: ResourceOutcome.RESOURCE_OUTCOME_APPLIED,
+  rejected: ResourceOutcome.RESOURCE_OUTCOME_REJECTED,
+  superseded: ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED,
+} as const;
+
+/** What a peer did with one resource it was sent (design.md §5 cw-result). All three count as handled. */
+export interface AppliedResult extends WireKey {
+  readonly kind: string;
+  /** Version of the resource spoken of; empty for a removal. */
+  readonly version: string;
+  readonly outcome: 'applied' | 'rejected' | 'superseded';
+  /** For the operator; empty unless rejected. */
+  readonly reason: string;
+}
 
 /** First request of a kind on a stream: asks for all of it. */
 export interface SubscribeRequest {
@@ -106,4 +124,31 @@ function isAck(detail: Status, results: readonly AppliedResult[]): boolean {
 
 function status(message: string, results: readonly AppliedResult[]): Status {
   return { code: 0, message, details: results.map(encodeResult) };
+}
+
+/** One entry of `error_detail.details`. */
+function encodeResult(result: AppliedResult): Any {
+  const value = ResourceResult.encode({ ...result, outcome: OUTCOMES[result.outcome] }).finish();
+  return { typeUrl: RESULT_URL, value: Buffer.from(value) };
+}
+
+/** The result in a detail; none in details of other kinds and in outcomes we do not know. */
+function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
+  if (typeUrl !== RESULT_URL) return undefined;
+  const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);
+  const read = outcomeOf(outcome);
+  return read === undefined ? undefined : { kind, name, mesh, version, outcome: read, reason };
+}
+
+function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
+  switch (outcome) {
+    case ResourceOutcome.RESOURCE_OUTCOME_APPLIED:
+      return 'applied';
+    case ResourceOutcome.RESOURCE_OUTCOME_REJECTED:
+      return 'rejected';
+    case ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED:
+      return 'superseded';
+    default:
+      return undefined;
+  }
 }

@@ -4,7 +4,7 @@ import { checkBytes, fieldsOf, MAX_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
 import { refuseReservedKey } from '../kuma/reserved-keys';
 import { decodeSpec, decodeStatus } from '../kuma/payload';
-import { KUMA_RESOURCE_URL } from './resource-bytes';
+import { KUMA_RESOURCE_URL } from './resource-encoder';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
 
 /** Longest reason: what is wrong with a payload may be as long as the payload. */

@@ -12,7 +12,7 @@ import {
 import type { Dialect } from './dialect';
 import { decodeResource, type DecodedResource } from './resource-decoder';
 import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
-import type { ResourceBytes } from './resource-bytes';
+import type { EncodedResource } from './resource-encoder';
 
 /** Field of our mark in a DeltaDiscoveryResponse; Kuma ignores it and is never sent it. */
 const MARK_FIELD = 100;
@@ -61,7 +61,7 @@ export interface ResponseHead {
 }
 
 export interface OutgoingResponse extends ResponseHead {
-  readonly resources: readonly ResourceBytes[];
+  readonly resources: readonly EncodedResource[];
   readonly removed: readonly WireKey[];
 }
 
@@ -74,12 +74,6 @@ export interface IncomingResponse extends ResponseHead {
 export function encodeResponse(response: OutgoingResponse): Buffer {
   const head = response.position === undefined ? [] : [versionField(response.position)];
   return Buffer.concat([...head, ...response.resources.map((resource) => resource.entry), tail(response)]);
-}
-
-/** How many bytes `encodeResponse` will make. */
-export function responseSize(response: OutgoingResponse): number {
-  const head = response.position === undefined ? 0 : versionField(response.position).length;
-  return response.resources.reduce((size, { entry }) => size + entry.length, head + tail(response).length);
 }
 
 /** A message that is no message: the stream is of no use. */
@@ -149,23 +143,6 @@ function split(
     else head.push(bytes.subarray(field.start, field.end));
   }
   return { head: Buffer.concat(head), entries };
-}
-
-/** Groups resources so that no group is larger than `limit` bytes but for one that a single resource fills (cw-chunk). */
-export function chunksOf<T extends ResourceBytes>(resources: readonly T[], limit: number): readonly (readonly T[])[] {
-  const groups: T[][] = [[]];
-  let size = 0;
-  for (const resource of resources) {
-    const current = groups.at(-1);
-    if (current === undefined || (current.length > 0 && size + resource.entry.length > limit)) {
-      groups.push([resource]);
-      size = 0;
-    } else {
-      current.push(resource);
-    }
-    size += resource.entry.length;
-  }
-  return groups;
 }
 
 function versionField({ revision }: StatePosition): Uint8Array {

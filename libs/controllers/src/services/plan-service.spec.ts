@@ -1,5 +1,5 @@
 import type { Labels } from '@causeway/resources';
-import { carriedLabels, type LabelSource } from './carried-labels';
+import { carriedLabels, type LabelSource } from './plan-service';
 
 /** Older ones first. */
 function sources(...groups: [number, Labels][]): LabelSource[] {

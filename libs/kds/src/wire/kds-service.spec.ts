@@ -9,13 +9,12 @@ import {
   type ClientDuplexStream,
   type ServerDuplexStream,
 } from '@grpc/grpc-js';
-import { kdsChannelOptions } from './kds-service';
+import { kdsChannelOptions, kdsSyncService } from './kds-service';
 import { KUMA_DIALECT } from './dialect';
 import { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from './headers';
 import { decodeRequest, encodeRequest } from './request';
 import { ResourceEncoder } from './resource-encoder';
 import { decodeResponse, encodeResponse } from './response';
-import { kdsSyncService } from './services';
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 

@@ -1,21 +1,41 @@
+import type { PatchChange } from '@causeway/store';
+import { jsonEqual } from '@causeway/resources';
 import {
   inboundsOf,
-  type DataplaneResource,
   type DataplaneInbound,
+  type DataplaneResource,
   type ServiceResource,
 } from '../matching/dataplane-selector';
 
-/** What of a service's Dataplanes stands in its status. */
+/** `status.dataplaneProxies` of a MeshService. */
 export type ProxyCount = {
   readonly total: number;
   /** Those with a ready inbound for every port of the service. */
   readonly healthy: number;
 };
 
-type CountedPort = NonNullable<ServiceResource['spec']['ports']>[number];
+type ServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
+
+/** What to write so that a service says how many Dataplanes it has and whether it is available; undefined when it does. */
+export function planAvailability(
+  { id, revision, spec, status }: ServiceResource,
+  dataplanes: Iterable<DataplaneResource>,
+): PatchChange | undefined {
+  const count = countProxies(spec.ports ?? [], dataplanes);
+  const state = stateOf(count);
+  const counted = jsonEqual(status?.['dataplaneProxies'], count);
+  if (counted && spec.state === state) return undefined;
+  return {
+    type: 'patch',
+    id,
+    expect: revision,
+    ...(counted ? {} : { status: { ...status, dataplaneProxies: count } }),
+    ...(spec.state === state ? {} : { spec: { ...spec, state } }),
+  };
+}
 
 /** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
-export function countProxies(ports: readonly CountedPort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
+export function countProxies(ports: readonly ServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
     const served = servedBy(dataplane);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import { mergePatch } from './merge-patch';
+import { mergePatch } from './plan-write';
 
 describe('mergePatch', () => {
   // The table of RFC 7386, appendix A, as far as target and patch are objects.

@@ -1,5 +1,5 @@
 import type { Identity, JsonObject, Labels, Resource } from '@causeway/resources';
-import { selectedDataplanes } from './selected-dataplanes';
+import { selectedDataplanes } from './dataplane-selector';
 
 const HERE = { mesh: 'default', zone: 'east', namespace: 'default' };
 
