@@ -14,7 +14,8 @@ import type {
 import { DatabaseError } from 'pg';
 import { GroupCommit } from './write/group-commit';
 import { LogReader } from './log/log-reader';
-import { queryOn, type PostgresPool } from './database/postgres-pool';
+import { NoteRow, PointKeyRow } from './database/entities';
+import { queryOn, type StoreDatabase } from './database/store-database';
 import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
 import { wireResults, type WireResult } from './write/write-decode';
@@ -22,9 +23,9 @@ import { fencedError, WRITE_STATEMENT, splitWrite, resultsOf, writeCall, type Wr
 
 /** What a PostgresStore is made of; `createPostgresStore` puts it together. */
 export interface PostgresStoreOptions {
-  readonly pool: PostgresPool;
+  readonly database: StoreDatabase;
   /** Rings when the log may have grown. */
-  readonly wakeUps: WakeUpSignal;
+  readonly wakeUp: WakeUpSignal;
   readonly clock: Clock;
   readonly logger: Logger;
   /** ms between looks at the log when nothing wakes a watch. */
@@ -58,8 +59,8 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly recent = new RecentWrites();
   private readonly grouped = new GroupCommit((request) => this.writeNow(request));
 
-  constructor(private readonly parts: PostgresStoreOptions) {
-    this.reader = new LogReader(parts.pool);
+  constructor(private readonly options: PostgresStoreOptions) {
+    this.reader = new LogReader(options.database);
   }
 
   head(): Promise<StorePoint> {
@@ -71,7 +72,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   }
 
   async pointKey(): Promise<string> {
-    const [row] = await this.parts.pool.read<{ key: string }>({ text: 'SELECT key FROM point_key' });
+    const row = await this.options.database.find(PointKeyRow, (rows) => rows.findOneBy({ one: true }));
     if (!row) throw new Error('the store has lost the key of its resume points: table point_key is empty');
     return row.key;
   }
@@ -89,7 +90,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   }
 
   async *watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch> {
-    const { wakeUps, pollEvery, clock, logger } = this.parts;
+    const { wakeUp, pollEvery, clock, logger } = this.options;
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
     let at = since;
@@ -103,7 +104,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
         yield own;
         continue;
       }
-      const seen = wakeUps.count;
+      const seen = wakeUp.count;
       let found: LogPage;
       try {
         found = seen > answered ? await this.readTogether(at, seen) : undefined;
@@ -120,27 +121,25 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
         yield found.batch;
       }
       if (found?.full) continue;
-      await wakeUps.wait(seen, pollEvery, until);
-      if (wakeUps.count === seen) answered = -1; // nobody rang: time to look all the same
+      await wakeUp.wait(seen, pollEvery, until);
+      if (wakeUp.count === seen) answered = -1; // nobody rang: time to look all the same
     }
   }
 
   async note(area: string, key: string): Promise<JsonObject | undefined> {
-    const text = 'SELECT value FROM notes WHERE area = $1 AND key = $2';
-    const [row] = await this.parts.pool.read<{ value: JsonObject }>({ text, values: [area, key] });
+    const row = await this.options.database.find(NoteRow, (rows) => rows.findOneBy({ area, key }));
     return row?.value;
   }
 
   notes(area: string): Promise<readonly Note[]> {
-    const text = 'SELECT area, key, value FROM notes WHERE area = $1 ORDER BY key';
-    return this.parts.pool.read<Note>({ text, values: [area] });
+    return this.options.database.find(NoteRow, (rows) => rows.find({ where: { area }, order: { key: 'ASC' } }));
   }
 
   async purgeTombstones(age: number): Promise<number> {
     let purged = 0;
     for (;;) {
       const statement = { text: 'SELECT causeway_purge($1, $2) AS gone', values: [age, PURGE] };
-      const [row] = await this.parts.pool.query<{ gone: number }>(statement);
+      const [row] = await this.options.database.query<{ gone: number }>(statement);
       purged += row?.gone ?? 0;
       if ((row?.gone ?? 0) < PURGE) return purged;
     }
@@ -148,8 +147,8 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
 
   async newIncarnation(): Promise<StorePoint> {
     const text = 'SELECT incarnation, revision FROM causeway_new_life(NULL)';
-    const [point] = await this.parts.pool.query<{ incarnation: string; revision: number }>({ text });
-    this.parts.wakeUps.notify();
+    const [point] = await this.options.database.query<{ incarnation: string; revision: number }>({ text });
+    this.options.wakeUp.notify();
     return point ?? this.head();
   }
 
@@ -199,12 +198,12 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       if (row.written) this.recent.add(row.written, request, written);
       return written;
     } finally {
-      this.parts.wakeUps.notify(); // also after a failure: the write may have happened
+      this.options.wakeUp.notify(); // also after a failure: the write may have happened
     }
   }
 
   private callWrite(call: WriteCall): Promise<WriteRow> {
-    return this.parts.pool.connected(async (client) => {
+    return this.options.database.connected(async (client) => {
       const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE_STATEMENT, values: call.values });
       if (!row) throw new Error('the database answered a write with nothing');
       if (!call.stash || row.fenced !== null) return row;

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from 'pg';
 import { LeaseHeartbeat } from './lease-heartbeat';
-import { RELEASE, RENEW } from './lease-statements';
+import { RELEASE, RENEW } from './postgres-lease';
 
 /** What the thread is given at its start. */
 export interface LeaseWorkerData {

@@ -1,6 +1,6 @@
 import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resources';
 import { RelistRequired, type ChangeBatch, type Snapshot } from '@causeway/store';
-import { queryOn, type PostgresPool } from '../database/postgres-pool';
+import { queryOn, type StoreDatabase } from '../database/store-database';
 import type { ResourceRow } from '../database/entities';
 import { changeOf, StringInterner, resourceOf, tombstoneOf } from './row-decode';
 
@@ -23,27 +23,27 @@ interface PageRow extends ResourceRow {
 
 /** Reads of the log: its head, single resources, everything, and what changed since a point. */
 export class LogReader {
-  constructor(private readonly pool: PostgresPool) {}
+  constructor(private readonly database: StoreDatabase) {}
 
   async head(): Promise<StorePoint> {
-    const [head] = await this.pool.read<HeadRow>(HEAD);
+    const [head] = await this.database.read<HeadRow>(HEAD);
     return head ?? { incarnation: '', revision: 0 };
   }
 
   async floor(): Promise<number> {
-    const [head] = await this.pool.read<{ readonly floor: number }>(FLOOR);
+    const [head] = await this.database.read<{ readonly floor: number }>(FLOOR);
     return head?.floor ?? 0;
   }
 
   async get({ kind, mesh, zone, namespace, name }: Identity): Promise<Resource | undefined> {
     const values = [kind, mesh, zone, namespace, name];
-    const [row] = await this.pool.read<PageRow>({ name: 'get', text: GET, values });
+    const [row] = await this.database.read<PageRow>({ name: 'get', text: GET, values });
     return row && resourceOf(row, row.head_incarnation, new StringInterner());
   }
 
   /** Everything of one moment, read in pages. */
   snapshot(): Promise<Snapshot> {
-    return this.pool.connected(async (client) => {
+    return this.database.connected(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const [head = { incarnation: '', revision: 0 }] = await queryOn<HeadRow>(client, HEAD);
       const found: SnapshotRows = { point: head, resources: [], tombstones: [] };
@@ -61,7 +61,7 @@ export class LogReader {
 
   /** What changed after `since`, at most a page; undefined when nothing did. Throws Relist. */
   async changesSince(since: StorePoint): Promise<{ readonly batch: ChangeBatch; readonly full: boolean } | undefined> {
-    const rows = await this.pool.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
+    const rows = await this.database.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
     const [first] = rows;
     if (!first) return undefined;
     const { head_incarnation: incarnation, head_revision: head } = first;
