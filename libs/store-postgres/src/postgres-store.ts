@@ -21,20 +21,19 @@ import type { WakeUpSignal } from './log/wake-up-signal';
 import { wireResults, type WireResult } from './write/write-decode';
 import { fencedError, WRITE_STATEMENT, splitWrite, resultsOf, writeCall, type WriteCall } from './write/write-request';
 
-/** What a PostgresStore is made of; `createPostgresStore` puts it together. */
 export interface PostgresStoreOptions {
   readonly database: StoreDatabase;
-  /** Rings when the log may have grown. */
+  /** Notified when the log may have grown. */
   readonly wakeUp: WakeUpSignal;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** ms between looks at the log when nothing wakes a watch. */
+  /** ms between reads of the log when nothing wakes a watch. */
   readonly pollEvery: number;
 }
 
 type LogPage = Awaited<ReturnType<LogReader['changesSince']>>;
 
-/** Changes a statement where they need not be written together: delays nobody else for long (design.md §2.4). */
+/** Changes a statement where they need not be atomic: larger ones delay other writers (docs/design.md §2.4). */
 const BATCH_SIZE = 500;
 /** Tombstones a statement. */
 const PURGE = 5_000;
@@ -47,15 +46,15 @@ interface WriteRow {
 }
 
 /**
- * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in pieces, each
- * atomic and fenced, the notes with the last: when it throws, the pieces before stay. Single changes that come while
- * another is being written go together with the next.
+ * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in batches, each
+ * atomic and fenced, the notes with the last: when it throws, the batches before stay. Concurrent single changes share a
+ * statement (GroupCommit).
  */
 export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly closing = new AbortController();
   private readonly reader: LogReader;
   private readonly reads = new Map<string, Promise<LogPage>>();
-  /** What this process has written just now, for watches that stand right before it. */
+  /** The last writes of this process, for watches that are right before them. */
   private readonly recent = new RecentWrites();
   private readonly grouped = new GroupCommit((request) => this.writeNow(request));
 
@@ -94,7 +93,8 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
     let at = since;
-    // Rings that are answered by what was taken in: by a read all before it, by a write of our own its one.
+    // A wake-up is dropped if the watch already yielded what it announces: a read answers all wake-ups before it, a
+    // write of this process its own.
     let answered = -1;
     while (!until.aborted) {
       const own = this.recent.after(at, held);
@@ -122,7 +122,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       }
       if (found?.full) continue;
       await wakeUp.wait(seen, pollEvery, until);
-      if (wakeUp.count === seen) answered = -1; // nobody rang: time to look all the same
+      if (wakeUp.count === seen) answered = -1; // nothing woke the watch: read all the same
     }
   }
 
@@ -152,13 +152,13 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     return point ?? this.head();
   }
 
-  /** Ends the watches; the connections are ended by who made them. */
+  /** Ends the watches; PostgresBackend ends the connections. */
   close(): Promise<void> {
     this.closing.abort();
     return Promise.resolve();
   }
 
-  /** Watches at one point that were woken together share one read; one that began before a ring is no answer to it. */
+  /** Watches at one point that wake together share one read; a read that began before a wake-up does not answer it. */
   private async readTogether(at: StorePoint, seen: number): Promise<LogPage> {
     const key = `${at.incarnation}/${at.revision}/${seen}`;
     const running = this.reads.get(key);
@@ -187,7 +187,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     return { revision, results };
   }
 
-  /** Rings for each piece, so that it is read while the next is written. */
+  /** Wakes the watches after each batch, so that they read it while the next is written. */
   private async writeBatch({ request, call }: WriteBatch): Promise<WriteResult> {
     try {
       const row = await this.callWrite(call).catch((error: unknown) => {
@@ -205,7 +205,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   private callWrite(call: WriteCall): Promise<WriteRow> {
     return this.options.database.connected(async (client) => {
       const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE_STATEMENT, values: call.values });
-      if (!row) throw new Error('the database answered a write with nothing');
+      if (!row) throw new Error('the database returned no row for a write');
       if (!call.stash || row.fenced !== null) return row;
       const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);
       return { ...row, results: wireResults(kept?.results ?? '[]') };
@@ -223,24 +223,24 @@ function prepared(request: WriteRequest): WriteBatch {
   return { request, call: writeCall(request) };
 }
 
-/** Prepares a piece once the one before is on its way: the server and this process then work at the same time. */
+/** Prepares a batch while the one before is being written: the server and this process work at the same time. */
 async function preparedMeanwhile(
   request: WriteRequest | undefined,
   writing: Promise<unknown>,
 ): Promise<WriteBatch | undefined> {
   if (!request) return undefined;
-  writing.catch(() => undefined); // whoever waits for it hears of it
+  writing.catch(() => undefined); // the caller awaits it too
   await yieldToEventLoop();
   return prepared(request);
 }
 
-// Reads what the write has left in its session, and lets go of it.
+// Reads the results that the write stashed in its session, and clears them.
 const KEPT_RESULTS = {
   text: `WITH kept AS MATERIALIZED (SELECT current_setting('causeway.results') AS results)
     SELECT results, set_config('causeway.results', '', false) FROM kept`,
 };
 
-/** The refusal of a second change of one identity comes as an error, since the first one had been written and was undone. */
+/** The refusal of a second change of one identity is an error of the server, which undid the first. */
 function refusedLater(error: unknown, request: WriteRequest, call: WriteCall): unknown {
   if (!(error instanceof DatabaseError) || error.code !== 'CW001') return error;
   try {

@@ -16,7 +16,7 @@ const PROGRAMMING_ERRORS = ['TypeError', 'RangeError', 'ReferenceError', 'Syntax
  * else the driver's error. TypeORM's QueryFailedError is unwrapped: it holds the parameters, which no log may show.
  */
 export function databaseFailure(thrown: unknown): unknown {
-  const error = thrown instanceof QueryFailedError ? thrown.driverError : thrown;
+  const error: unknown = thrown instanceof QueryFailedError ? thrown.driverError : thrown;
   if (error instanceof Unavailable) return error;
   // TypeORM releases a query runner whose connection broke; its other errors are mistakes in this program.
   if (error instanceof TypeORMError && !(error instanceof QueryRunnerAlreadyReleasedError)) return error;

@@ -4,7 +4,7 @@ import { queryOn, type StoreDatabase } from '../database/store-database';
 import type { ResourceRow } from '../database/entities';
 import { changeOf, StringInterner, resourceOf, tombstoneOf } from './row-decode';
 
-/** Rows a statement: bounds memory, and how long the event loop is busy with one answer. */
+/** Rows a statement: bounds the memory and the time that one answer holds the event loop. */
 const PAGE = 5_000;
 
 interface SnapshotRows {
@@ -14,7 +14,7 @@ interface SnapshotRows {
 }
 
 type HeadRow = { incarnation: string; revision: number };
-/** Without changes there is one row of nulls beside the head. */
+/** A row of the log beside the head; without changes one row whose log columns are null. */
 interface PageRow extends ResourceRow {
   head_incarnation: string;
   head_revision: number;
@@ -41,7 +41,7 @@ export class LogReader {
     return row && resourceOf(row, row.head_incarnation, new StringInterner());
   }
 
-  /** Everything of one moment, read in pages. */
+  /** The whole state of one moment, read in pages. */
   snapshot(): Promise<Snapshot> {
     return this.database.connected(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -59,7 +59,7 @@ export class LogReader {
     });
   }
 
-  /** What changed after `since`, at most a page; undefined when nothing did. Throws Relist. */
+  /** The changes after `since`, at most a page; undefined when there are none. Throws RelistRequired. */
   async changesSince(since: StorePoint): Promise<{ readonly batch: ChangeBatch; readonly full: boolean } | undefined> {
     const rows = await this.database.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
     const [first] = rows;
@@ -83,7 +83,7 @@ const FLOOR = { name: 'floor', text: 'SELECT floor FROM store_head' };
 const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;
 
-// One statement, so head, floor and rows are of one snapshot (design.md §2.3).
+// One statement, so head, floor and rows are of one snapshot (docs/design.md §2.3).
 const SINCE = `SELECT h.incarnation AS head_incarnation, h.revision AS head_revision, h.floor AS head_floor, r.*
   FROM store_head h LEFT JOIN LATERAL (SELECT * FROM resources WHERE revision > $1 ORDER BY revision LIMIT $2) r ON true`;
 

@@ -1,9 +1,9 @@
 import { Unavailable } from '@causeway/resources';
 import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '@causeway/store';
 
-/** Changes in one group: their rows still come back with the answer. */
+/** Most changes in one group: so many rows still come back with the answer. */
 const GROUP_SIZE = 50;
-/** Statements under way: a connection that hangs must not keep everybody waiting until its time-out. */
+/** Statements at a time: a connection that hangs must not delay all writers until its time-out. */
 const CONCURRENT_GROUPS = 3;
 
 interface Waiting {
@@ -14,9 +14,9 @@ interface Waiting {
 }
 
 /**
- * Group commit: while some changes of users are being written, those that come meanwhile wait and go as one statement.
- * The log's head is locked by one writer at a time anyway; so many users at once cost a fraction of the work, and few
- * wait for nobody. Only single changes without fence and notes are grouped; each has its own answer.
+ * Group commit: while single changes are being written, the changes that arrive meanwhile wait and become one statement.
+ * One writer at a time locks the head of the log anyway, so many concurrent users cost a fraction of the work, and few
+ * users never wait. Only single changes without fence and notes are grouped; each gets its own answer.
  */
 export class GroupCommit {
   private underWay = 0;
@@ -52,7 +52,7 @@ export class GroupCommit {
       group.forEach((one, place) => answer(one, revision, results[place]));
     } catch (error) {
       if (error instanceof Unavailable) for (const { reject } of group) reject(error);
-      // One of them may be to blame, and nothing was written: each bears its own.
+      // One change may be at fault, and nothing was written: each is written on its own.
       else for (const one of group) await this.writeOne(one);
     }
   }
