@@ -10,18 +10,18 @@ import {
 import { withDeadline, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 
-/** Something cannot be deleted because others need it; the message names them. */
+/** A resource cannot be deleted because other resources need it; the message names them. */
 export class InUse extends Conflict {}
 
 const CATCH_UP_TIMEOUT = 5_000;
 
-/** Whether a mesh exists; asks the database where the index does not know it yet. */
+/** True if the mesh exists. Reads the store if the index does not have it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, index: IndexReader): Promise<boolean> {
   const id: Identity = globalIdentity('Mesh', mesh);
   return index.get(id) !== undefined || (await store.get(id)) !== undefined;
 }
 
-/** Throws InUse when `mesh` has members, of whichever zone (design.md §5 Deleting a Mesh). */
+/** Throws InUse if `mesh` has members, whatever their zone (docs/design.md §5, Deleting a Mesh). */
 export function checkMeshEmpty(mesh: string, registry: Registry, index: IndexReader): void {
   const members = registry.kinds
     .filter((kind) => kind.scope === 'mesh')

@@ -7,3 +7,4 @@
  */
 export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
 export { PostgresStore } from './postgres-store';
+export { POSTGRES_BACKEND, StoreModule } from './store.module';

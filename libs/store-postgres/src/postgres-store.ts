@@ -56,10 +56,11 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly reads = new Map<string, Promise<LogPage>>();
   /** The last writes of this process, for watches that are right before them. */
   private readonly recent = new RecentWrites();
-  private readonly grouped = new GroupCommit((request) => this.writeNow(request));
+  private readonly grouped: GroupCommit;
 
   constructor(private readonly options: PostgresStoreOptions) {
     this.reader = new LogReader(options.database);
+    this.grouped = new GroupCommit((request) => this.writeNow(request), options.clock);
   }
 
   head(): Promise<StorePoint> {

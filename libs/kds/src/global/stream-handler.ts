@@ -1,6 +1,6 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Unauthenticated } from '@causeway/access';
 import { DomainError, globalIdentity, Unavailable } from '@causeway/resources';
-import { Unauthenticated } from '../auth/unauthenticated';
 import { caughtUp } from '../caught-up';
 import { ResumePointSigner } from '../session/resume-points';
 import { ServerStream } from '../session/grpc-streams';

@@ -1,7 +1,7 @@
 import { Metadata, status, type handleUnaryCall } from '@grpc/grpc-js';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from '../auth/unauthenticated';
+import { Unauthenticated } from '@causeway/access';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { addressOf, TooManyAttempts } from './connection-limits';
 import type { RefusalLog } from '../session/rate-limited-logger';
