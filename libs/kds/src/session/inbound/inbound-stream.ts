@@ -12,8 +12,8 @@ import {
 } from '@causeway/sync';
 import { BoundsExceeded, type ResponseBounds } from '../../wire/bounds';
 import type { Dialect } from '../../wire/dialect';
-import { wireKeyOf } from '../../wire/outgoing';
-import { encodeRequest } from '../../wire/request';
+import { formatWireKey, parseWireKey, wireKeyOf } from '../../wire/wire-resource';
+import { type AppliedResult, encodeRequest } from '../../wire/request';
 import {
   openResponse,
   decodeEntry,
@@ -22,8 +22,6 @@ import {
   type OpenedResponse,
 } from '../../wire/response';
 import type { DecodedResource } from '../../wire/resource-decoder';
-import type { AppliedResult } from '../../wire/results';
-import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import type { ResumePoint } from '../peer-state';
 import type { KindReport } from '../kind-report';
 import type { InboundShare } from './inbound-capacity';
