@@ -18,7 +18,7 @@ function sourcesIn(root, folder) {
   if (!existsSync(join(root, folder))) return [];
   const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   return files
-    .filter((entry) => entry.isFile() && /\.(ts|json)$/.test(entry.name) && !/spec\.ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(ts|json|sql)$/.test(entry.name) && !/spec\.ts$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))
     .sort();
 }
