@@ -7,6 +7,7 @@
  * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
  */
 export { createZoneTokenService, type ZoneTokenService } from './zone-token-service';
+export { type IssuedZoneToken, type ZoneTokenRequest } from './zone-token-issuer';
 export { Unauthenticated } from './zone-token';
 export {
   AUTHORITY_SECRET,
