@@ -48,7 +48,9 @@ export type ParsedValidity =
 /** How often a write is tried that conflicts with other writers. */
 const TRIES = 10;
 
-/** Issues and revokes zone tokens and rotates their keys, on any replica of the global (docs/design.md §5 Zone tokens). */
+/**
+ * Issues and revokes zone tokens and rotates their keys, on any replica of the global (docs/design.md §5 Zone tokens).
+ */
 export class ZoneTokenIssuer {
   constructor(
     private readonly parts: ZoneTokenOptions,
@@ -75,7 +77,10 @@ export class ZoneTokenIssuer {
     return { token, id: claims.id, zone, scope, expiresAt: new Date(claims.expiresAt).toISOString() };
   }
 
-  /** Revokes a token on every replica within moments; the streams of its zone end. Idempotent. Throws Invalid, Unavailable. */
+  /**
+   * Revokes a token on every replica within moments; the streams of its zone end. Idempotent. Throws Invalid,
+   * Unavailable.
+   */
   async revoke(id: string): Promise<void> {
     if (!isTokenId(id)) {
       const reason = `must be the id (jti) of a zone token, a UUID; got "${id.slice(0, 50)}"`;
@@ -130,7 +135,10 @@ export class ZoneTokenIssuer {
     return free;
   }
 
-  /** Writes what `next` returns, and calls it again after a conflict. `next` returns undefined if there is nothing to do. */
+  /**
+   * Writes what `next` returns, and calls it again after a conflict. `next` returns undefined if there is nothing to
+   * do.
+   */
   private async untilWritten(next: () => Promise<SecretWrite | undefined>): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
       const write = await next();

@@ -39,7 +39,9 @@ function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly strin
   return [`zone tokens signed with key ${serial} are valid no longer without it${needing}`];
 }
 
-/** Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for. */
+/**
+ * Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for.
+ */
 export class ZoneTokenAuthenticator {
   /** By zone, the last token it was admitted with: serial of its key, and end of its validity in ms since 1970. */
   private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
@@ -50,9 +52,9 @@ export class ZoneTokenAuthenticator {
   ) {}
 
   /**
-   * Resolves with the end of the token's validity, ms since 1970; without one for a zone that needs no token. `token` is
-   * without the scheme. Throws Unauthenticated if the token is missing or not valid, Forbidden if it is for another zone
-   * or another use.
+   * Resolves with the end of the token's validity, ms since 1970; without one for a zone that needs no token. `token`
+   * is without the scheme. Throws Unauthenticated if the token is missing or not valid, Forbidden if it is for another
+   * zone or another use.
    */
   async authenticate({
     zone,

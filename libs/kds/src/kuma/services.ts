@@ -9,7 +9,7 @@ import { mapValues, type KumaTranslation } from './translation';
 
 const SEED_NAME = /\{\{\s*name\s*\}\}/g;
 
-/** Kuma applies no defaults to what arrives: they are filled in before sending (kds.md §2.7). */
+/** Kuma applies no defaults to received resources, so they are filled in here (docs/reference/kds-wire.md §2.7). */
 export const meshServiceTranslation: KumaTranslation = {
   toKumaSpec: (spec) => withoutExport(withPorts(spec, (port) => withProtocol(withTarget(port)))),
   toKumaStatus: toKumaMeshServiceStatus,
@@ -31,12 +31,15 @@ export const meshExternalServiceTranslation: KumaTranslation = {
   fromKumaStatus: fromKumaServiceStatus,
 };
 
-/** Ours understands Kuma's templates and selectors; Kuma does not understand the seed's `labels` and `{{ name }}`. */
+/**
+ * Kuma does not know `labels` selectors and `{{ name }}` of seed 001; its own forms are accepted here, so nothing is
+ * translated back.
+ */
 export const hostnameGeneratorTranslation: KumaTranslation = {
   toKumaSpec: (spec) => toKumaTemplate(toKumaSelectors(spec)),
 };
 
-/** The seed's selectors of services in Kuma's words: `labels` → `matchLabels` (design.md §4, §5). */
+/** `labels` selectors as `matchLabels` (docs/design.md §5). */
 function toKumaSelectors(spec: JsonObject): JsonObject {
   const { selector } = spec;
   if (!isJsonObject(selector)) return spec;
@@ -72,7 +75,7 @@ function withProtocol(port: JsonObject): JsonObject {
   return port['appProtocol'] === undefined ? { ...port, appProtocol: 'tcp' } : port;
 }
 
-/** The rule by which a service is exported is ours alone. */
+/** Kuma has no export rules. */
 function withoutExport(spec: JsonObject): JsonObject {
   if (spec['export'] === undefined) return spec;
   const { export: _, ...said } = spec;

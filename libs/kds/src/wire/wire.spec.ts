@@ -27,7 +27,7 @@ const SERVICE_KIND = {
     standalone: false,
     down: 'everything',
     up: true,
-    toldWith: [],
+    requiredToSend: [],
     zoneInIdentity: true,
     peers: 'all',
   },
