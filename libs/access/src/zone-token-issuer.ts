@@ -172,10 +172,10 @@ function zoneViolations(zone: string): Violation[] {
 function scopeViolations(scope: readonly string[]): Violation[] {
   const at = FieldPath.at('scope');
   if (scope.length === 0) return [at.violation(`must name at least one of ${SCOPES.join(', ')}`)];
-  return scope.flatMap((word, i) =>
-    SCOPES.some((known) => known === word)
+  return scope.flatMap((name, i) =>
+    SCOPES.some((known) => known === name)
       ? []
-      : [at.index(i).violation(`must be one of ${SCOPES.join(', ')}; got "${word}"`)],
+      : [at.index(i).violation(`must be one of ${SCOPES.join(', ')}; got "${name}"`)],
   );
 }
 

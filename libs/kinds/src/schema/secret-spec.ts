@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import type { FieldPath, Violation } from '@causeway/resources';
 import { strict } from './schema-parts';
 
-/** Secrets may hold certificates of many authorities, as those of Kubernetes do. */
+/** Like in Kubernetes, a secret may hold the certificates of many authorities. */
 export const secretBounds = { bytes: 1024 * 1024 } as const;
 
-/** What a secret holds. */
+/** The spec of a secret. */
 export const SecretSpec = Type.Object(
   { data: Type.String({ minLength: 1, maxLength: secretBounds.bytes }) },
   { ...strict, examples: [{ data: 'c2VjcmV0Cg==' }] },

@@ -1,4 +1,4 @@
-import { isDomainName } from './address-rules';
+import { isDomainName } from './rules';
 
 describe('isDomainName', () => {
   it.each(['localhost', 'example.com', 'a.b-c.D', '_srv.example.com', '1a'])('%s is a host name', (text) => {

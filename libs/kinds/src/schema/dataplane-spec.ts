@@ -91,7 +91,7 @@ const ReachableBackend = Type.Object(
   strict,
 );
 
-/** 0 switches the redirection of one direction off. */
+/** 0 disables the redirection of one direction. */
 const RedirectPort = Type.Integer({ minimum: 0, maximum: 65535 });
 
 const TransparentProxying = Optionals({
@@ -138,7 +138,7 @@ const Probes = Type.Object(
   strict,
 );
 
-/** Every field of Kuma 2.14's Dataplane (rest.md §3.7, kuma-2.14.md §1). */
+/** Every field of Kuma 2.14's Dataplane (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
 export const DataplaneSpec = Type.Object(
   { networking: Networking, metrics: Type.Optional(Metrics), probes: Type.Optional(Probes) },
   {
@@ -149,8 +149,8 @@ export const DataplaneSpec = Type.Object(
   },
 );
 
-export type Networking = Static<typeof Networking>;
-export type Inbound = Static<typeof Inbound>;
-export type Outbound = Static<typeof Outbound>;
-export type Listener = Static<typeof Listener>;
+export type DataplaneNetworking = Static<typeof Networking>;
+export type DataplaneInbound = Static<typeof Inbound>;
+export type DataplaneOutbound = Static<typeof Outbound>;
+export type DataplaneListener = Static<typeof Listener>;
 export type ReachableBackend = Static<typeof ReachableBackend>;
