@@ -5,7 +5,10 @@ import type { Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { secretText } from './global-secrets';
 
-/** The GlobalSecret with the certificate authority of all replicas; it never leaves the global (docs/adr/0003-authority-in-the-store.md). */
+/**
+ * The GlobalSecret with the certificate authority of all replicas; it never leaves the global
+ * (docs/adr/0003-authority-in-the-store.md).
+ */
 export const AUTHORITY_SECRET = 'kds-tls-authority';
 
 /** A secret parsed as an authority, or why it is none. The reason never repeats the value. */

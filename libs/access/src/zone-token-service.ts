@@ -5,7 +5,7 @@ import { isOwnGlobalSecret } from './global-secrets';
 import { signingKeySerial } from './signing-keys';
 import { TokenTrust } from './token-trust';
 import { CP_SCOPE, Unauthenticated, verifyZoneToken } from './zone-token';
-import { ZoneTokenIssuer, type ZoneTokenOptions } from './zone-token-issuer';
+import { ZoneTokenIssuer, type ZoneTokenDependencies } from './zone-token-issuer';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */
 export interface ZoneTokenService {
@@ -19,12 +19,12 @@ export interface ZoneTokenService {
 }
 
 /** Creates the service. The store may have no signing key yet: `tokens.ensureKey` makes it. */
-export function createZoneTokenService(options: ZoneTokenOptions): ZoneTokenService {
-  const trust = new TokenTrust(options.index, options.logger);
-  const auth = new ZoneTokenAuthenticator(trust, options.clock);
+export function createZoneTokenService(dependencies: ZoneTokenDependencies): ZoneTokenService {
+  const trust = new TokenTrust(dependencies.index, dependencies.logger);
+  const auth = new ZoneTokenAuthenticator(trust, dependencies.clock);
   return {
     auth,
-    tokens: new ZoneTokenIssuer(options, trust),
+    tokens: new ZoneTokenIssuer(dependencies, trust),
     deletionWarnings: (id) => keyWarnings(id, auth),
     faults: () => trust.faults,
     close: () => trust.close(),
@@ -39,7 +39,9 @@ function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly strin
   return [`zone tokens signed with key ${serial} are valid no longer without it${needing}`];
 }
 
-/** Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for. */
+/**
+ * Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for.
+ */
 export class ZoneTokenAuthenticator {
   /** By zone, the last token it was admitted with: serial of its key, and end of its validity in ms since 1970. */
   private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
@@ -50,9 +52,9 @@ export class ZoneTokenAuthenticator {
   ) {}
 
   /**
-   * Resolves with the end of the token's validity, ms since 1970; without one for a zone that needs no token. `token` is
-   * without the scheme. Throws Unauthenticated if the token is missing or not valid, Forbidden if it is for another zone
-   * or another use.
+   * Resolves with the end of the token's validity, ms since 1970; without one for a zone that needs no token. `token`
+   * is without the scheme. Throws Unauthenticated if the token is missing or not valid, Forbidden if it is for another
+   * zone or another use.
    */
   async authenticate({
     zone,

@@ -21,15 +21,18 @@ export interface ZoneClaims {
 }
 
 /**
- * The caller has no valid token: none, or one that is malformed, expired, revoked or of an unknown key. A valid token for
- * another zone or another use is Forbidden instead.
+ * The caller has no valid token: none, or one that is malformed, expired, revoked or of an unknown key. A valid token
+ * for another zone or another use is Forbidden instead.
  */
 export class Unauthenticated extends Forbidden {}
 
 /** The only algorithm: a token that names another is refused before its signature is verified. */
 const ALGORITHM = 'RS256';
 
-/** Tokens are valid from this long before now, so that replicas whose clocks differ accept them, s (docs/reference/kuma-rest.md §5.5). */
+/**
+ * Tokens are valid from this long before now, so that replicas whose clocks differ accept them, s
+ * (docs/reference/kuma-rest.md §5.5).
+ */
 const BACKDATED = 5;
 
 /** The keys that verify tokens, by serial, and the ids of revoked tokens. */
@@ -55,8 +58,8 @@ export function signZoneToken(
 }
 
 /**
- * The claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: malformed, another
- * algorithm, unknown key, wrong signature, not yet valid, expired, revoked. Does not check zone and scope.
+ * The claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: malformed,
+ * another algorithm, unknown key, wrong signature, not yet valid, expired, revoked. Does not check zone and scope.
  */
 export async function verifyZoneToken(token: string, rules: TrustedKeys, now: number): Promise<ZoneClaims> {
   const options = { algorithms: [ALGORITHM], currentDate: new Date(now) };

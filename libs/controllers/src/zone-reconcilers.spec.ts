@@ -62,7 +62,7 @@ describe('the loops of a zone', () => {
     expect(world.disk.revision).toBe(before + 3);
   });
 
-  it('an update of ports leaves address and hostname standing at every moment (unlike Kuma, kuma-2.14.md §2.8)', async () => {
+  it('an update of ports leaves address and hostname standing at every moment (unlike Kuma, docs/reference/kuma-2.14.md §2.8)', async () => {
     await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await replica.settle();
     await world.write(dataplane('redis-1', [tagged('redis', 6380)]));

@@ -16,6 +16,8 @@ export { ResourceEncoder } from './wire/resource-encoder';
 export { decodeResponse, encodeResponse, type OutgoingResponse, type StatePosition } from './wire/response';
 export { formatWireKey, parseWireKey, wireKeyOf, type WireResource } from './wire/wire-resource';
 export { unsupportedByKuma } from './kuma/unsupported';
+export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
+export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export type { GlobalSyncOptions } from './global/global-sync-options';

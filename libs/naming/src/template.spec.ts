@@ -14,7 +14,7 @@ function service(name: string, labels: Record<string, string> = {}, namespace = 
 const seed =
   '{{ label "k8s.kuma.io/service-name" }}.{{ label "k8s.kuma.io/namespace" }}.svc.mesh.{{ label "kuma.io/zone" }}';
 
-describe('renderTemplate gives (T001-14, rest.md §9.5)', () => {
+describe('renderTemplate gives (T001-14, docs/reference/kuma-rest.md §9.5)', () => {
   const labels = { 'kuma.io/zone': 'zone-1', app: 'my-app' };
   test.each([
     ['{{ .Name }}.mesh', 'backend.mesh'],

@@ -8,6 +8,7 @@
 export { aborted, orAborted, withDeadline, within } from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';
+export { BusyPacer, type PaceOptions } from './busy-pacer';
 export { FakeClock, systemClock, type Clock, type Timer } from './clock';
 export { createElection } from './election/election';
 export { EventLoopLeaseKeeper, type EventLoopLeaseKeeperOptions } from './election/event-loop-lease-keeper';

@@ -39,7 +39,10 @@ export class MeshView {
     return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
   }
 
-  /** Whether other zones may get the resources of this one: it exists, is enabled, not quarantined, not withdrawn as lost. */
+  /**
+   * Whether other zones may get the resources of this one: it exists, is enabled, not quarantined, not withdrawn as
+   * lost.
+   */
   isZoneVisible(zone: string): boolean {
     return this.zones.get(zone)?.visible ?? false;
   }
@@ -60,7 +63,7 @@ export class MeshView {
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
     if (!crossesZones(kind.sync)) return JSON.stringify([meshes]);
-    const zones = [...this.zones].map(([name, { visible: open, labels }]) => [name, open, selectableLabels(labels)]);
+    const zones = [...this.zones].map(([name, { visible, labels }]) => [name, visible, selectableLabels(labels)]);
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 

@@ -6,3 +6,4 @@
 export { serveDiagnostics, type Diagnostics } from './diagnostics';
 export { createHistogram, createMetrics, type HistogramMetric, type Metric, type MetricValue } from './metrics';
 export { createLogger } from './pino-logger';
+export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

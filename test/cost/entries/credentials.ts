@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { list, readSettings, text } from '@causeway/runtime';
 import { decodeZoneHeaders } from '@causeway/kds';
 import { Metadata } from '@grpc/grpc-js';
-import { serverNames } from '../../../apps/global/src/server-names';
+import { serverNames } from '../../../apps/global/src/certificates';
 import { parseRevocations } from '../../../libs/access/src/token-trust';
 import { parseValidity } from '../../../libs/access/src/zone-token-issuer';
 import { verifyZoneToken } from '../../../libs/access/src/zone-token';

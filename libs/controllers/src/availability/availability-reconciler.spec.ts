@@ -42,7 +42,7 @@ describe('AvailabilityLoop', () => {
   const available = (total: number, healthy = total): unknown => [{ total, healthy }, 'Available'];
   const unavailable = (total: number): unknown => [{ total, healthy: 0 }, 'Unavailable'];
 
-  // rest.md §9.2, §9.3; kuma-2.14.md §1 Matching, §3.
+  // docs/reference/kuma-rest.md §9.2, §9.3; docs/reference/kuma-2.14.md §1 Matching, §3.
   const redis1 = dataplane('redis-01', [inbound()], { app: 'redis', version: 'v1' });
   const redis2 = dataplane('redis-02', [inbound()], { app: 'redis', version: 'v2' });
   const demo = dataplane('demo-app-01', [inbound({ name: 'http' })], { app: 'demo-app' });

@@ -40,7 +40,7 @@ describe('MultizoneLoop', () => {
   const match = (zone: string, name = 'backend'): JsonObject => ({ name, namespace: 'default', zone, mesh: 'default' });
   const mine = put(everywhere, select({ 'kuma.io/display-name': 'backend' }));
 
-  // rest.md §9.6
+  // docs/reference/kuma-rest.md §9.6
   it('lists the services of all zones by name, namespace, zone and mesh, in whatever order they come', async () => {
     const all = [mine, service('backend'), service('web'), service('backend', { zone: 'west' })];
     for (const change of [...all].reverse()) await apply(change);

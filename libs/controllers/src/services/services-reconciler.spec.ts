@@ -57,7 +57,7 @@ describe('ServicesLoop', () => {
     ]);
   });
 
-  // Rows of rest.md §9.1 and kuma-2.14.md §2.
+  // Rows of docs/reference/kuma-rest.md §9.1 and docs/reference/kuma-2.14.md §2.
   it('G1 G15 by label: one service, ports in the order of the inbounds', async () => {
     await apply(
       dataplane(

@@ -1,17 +1,23 @@
 import type { IncomingResponse } from '../wire/response';
 import type { WireResource } from '../wire/wire-resource';
 
-/** The kind by which a Kuma global tells its zones which global it is (kds.md §7 Cluster id). */
+/** The kind with which a Kuma global sends its cluster id to zones (docs/reference/kds-wire.md §7 Cluster id). */
 export const CONFIG = 'Config';
 
 const CLUSTER_ID = 'kuma-cluster-id';
 
-/** The Config that a Kuma zone expects of its global; `life` is what names us. */
-export function clusterConfig(life: string): WireResource {
-  return { kind: CONFIG, name: CLUSTER_ID, mesh: '', labels: { 'kuma.io/origin': 'global' }, spec: { config: life } };
+/** The Config that a Kuma zone expects of its global; the cluster id is the incarnation of the global's store. */
+export function clusterConfig(incarnation: string): WireResource {
+  return {
+    kind: CONFIG,
+    name: CLUSTER_ID,
+    mesh: '',
+    labels: { 'kuma.io/origin': 'global' },
+    spec: { config: incarnation },
+  };
 }
 
-/** The cluster id in a response of kind Config; undefined when it is not in it. */
+/** The cluster id in a response of kind Config; undefined if it is not there. */
 export function clusterIdIn(response: IncomingResponse): string | undefined {
   for (const received of response.resources) {
     if (!received.ok || received.resource.name !== CLUSTER_ID) continue;
@@ -22,8 +28,8 @@ export function clusterIdIn(response: IncomingResponse): string | undefined {
 }
 
 /**
- * The lives of plain Kuma zones, by the control-plane id in their node metadata: said on one stream and needed on the
- * other (design.md §5 A new life is not a deletion either).
+ * The control-plane ids of plain Kuma zones, which serve as their incarnations (docs/design.md §5). A zone sends its id on
+ * one stream, and the other one needs it.
  */
 export class KumaInstanceIds {
   private readonly ids = new Map<string, string>();
@@ -33,13 +39,13 @@ export class KumaInstanceIds {
     return this.ids.get(zone);
   }
 
-  learn(zone: string, life: string): void {
-    if (life === '' || this.ids.get(zone) === life) return;
-    this.ids.set(zone, life);
+  learn(zone: string, id: string): void {
+    if (id === '' || this.ids.get(zone) === id) return;
+    this.ids.set(zone, id);
     this.waiting.get(zone)?.();
   }
 
-  /** Calls back when the life of a zone is learnt, until the returned function is called. */
+  /** Calls `learnt` after each new id of a zone, until the returned function is called. */
   onLearnt(zone: string, learnt: () => void): () => void {
     this.waiting.set(zone, learnt);
     return () => {

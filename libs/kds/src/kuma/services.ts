@@ -9,7 +9,7 @@ import { mapValues, type KumaTranslation } from './translation';
 
 const SEED_NAME = /\{\{\s*name\s*\}\}/g;
 
-/** Kuma applies no defaults to what arrives: they are filled in before sending (kds.md §2.7). */
+/** Kuma applies no defaults to received resources, so they are filled in here (docs/reference/kds-wire.md §2.7). */
 export const meshServiceTranslation: KumaTranslation = {
   toKumaSpec: (spec) => withoutExport(withPorts(spec, (port) => withProtocol(withTarget(port)))),
   toKumaStatus: toKumaMeshServiceStatus,
@@ -31,17 +31,20 @@ export const meshExternalServiceTranslation: KumaTranslation = {
   fromKumaStatus: fromKumaServiceStatus,
 };
 
-/** Ours understands Kuma's templates and selectors; Kuma does not understand the seed's `labels` and `{{ name }}`. */
+/**
+ * Kuma does not know `labels` selectors and `{{ name }}` of seed 001; its own forms are accepted here, so nothing is
+ * translated back.
+ */
 export const hostnameGeneratorTranslation: KumaTranslation = {
   toKumaSpec: (spec) => toKumaTemplate(toKumaSelectors(spec)),
 };
 
-/** The seed's selectors of services in Kuma's words: `labels` → `matchLabels` (design.md §4, §5). */
+/** `labels` selectors as `matchLabels` (docs/design.md §5). */
 function toKumaSelectors(spec: JsonObject): JsonObject {
   const { selector } = spec;
   if (!isJsonObject(selector)) return spec;
-  const said = mapValues(selector, toKumaMatchLabels);
-  return said === selector ? spec : { ...spec, selector: said };
+  const translated = mapValues(selector, toKumaMatchLabels);
+  return translated === selector ? spec : { ...spec, selector: translated };
 }
 
 function toKumaMatchLabels(selector: JsonValue | undefined): JsonValue | undefined {
@@ -53,15 +56,15 @@ function toKumaMatchLabels(selector: JsonValue | undefined): JsonValue | undefin
 function toKumaTemplate(spec: JsonObject): JsonObject {
   const { template } = spec;
   if (typeof template !== 'string') return spec;
-  const said = template.replace(SEED_NAME, '{{ .DisplayName }}');
-  return said === template ? spec : { ...spec, template: said };
+  const translated = template.replace(SEED_NAME, '{{ .DisplayName }}');
+  return translated === template ? spec : { ...spec, template: translated };
 }
 
 function withPorts(spec: JsonObject, map: (port: JsonObject) => JsonObject): JsonObject {
   const { ports } = spec;
   if (!isJsonArray(ports)) return spec;
-  const said: JsonValue[] = ports.map((port) => (isJsonObject(port) ? map(port) : port));
-  return said.every((port, i) => port === ports[i]) ? spec : { ...spec, ports: said };
+  const translated: JsonValue[] = ports.map((port) => (isJsonObject(port) ? map(port) : port));
+  return translated.every((port, i) => port === ports[i]) ? spec : { ...spec, ports: translated };
 }
 
 function withTarget(port: JsonObject): JsonObject {
@@ -72,9 +75,9 @@ function withProtocol(port: JsonObject): JsonObject {
   return port['appProtocol'] === undefined ? { ...port, appProtocol: 'tcp' } : port;
 }
 
-/** The rule by which a service is exported is ours alone. */
+/** Kuma has no export rules. */
 function withoutExport(spec: JsonObject): JsonObject {
   if (spec['export'] === undefined) return spec;
-  const { export: _, ...said } = spec;
-  return said;
+  const { export: _, ...translated } = spec;
+  return translated;
 }

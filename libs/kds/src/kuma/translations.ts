@@ -30,7 +30,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['ZoneIngress', zoneIngressTranslation],
 ]);
 
-/** Kuma's language for a kind; of a kind that is not listed everything is the same in both. */
+/** The translation of a kind; the identity for a kind that is not listed. */
 export function kumaTranslation(kind: string): KumaTranslation {
   return TRANSLATIONS.get(kind) ?? IDENTITY;
 }

@@ -13,13 +13,13 @@ import type { CopyFacts } from '@causeway/store';
 import { kumaTranslation } from '../kuma/translations';
 import { CREATION_ORDER_LABEL, type WireResource } from './wire-resource';
 
-/** What of a kind decides the identity of a copy. */
+/** The properties of a kind that decide the identity of a copy. */
 export type CopiedKind = Pick<Kind, 'scope' | 'namespaced' | 'sync'>;
 
-/** Who sent it: the global, or a zone by its authenticated name. */
+/** The sender of a resource: the global, or a zone by its authenticated name. */
 export type Sender = { readonly role: 'global' } | { readonly role: 'zone'; readonly zone: string };
 
-/** A received resource as a store holds it; give it to a `put` change. */
+/** A received resource in the form of a `put` change. */
 export interface Copy {
   readonly id: Identity;
   readonly labels: Labels;
@@ -31,26 +31,26 @@ export interface Copy {
 export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly ok: false; readonly reason: string };
 
 /**
- * The copy that a received resource becomes. A zone's resources are its own whatever their payload claims (design.md §5
- * Ownership, kds.md §4.4); identities that could not be told apart or are of the wrong scope are refused.
- * From peers without `cw-meta`: origin incarnation '' and revision 0, which order nothing; a uid made from the identity;
- * generation 0; creation time 0.
+ * The copy that a received resource becomes, or why it is rejected. The zone of a zone's resources is the sender,
+ * whatever their content claims (docs/design.md §5 Ownership, docs/reference/kds-wire.md §4.4). Ambiguous identities
+ * and those of the wrong scope are rejected. Without `cw-meta` the copy has origin incarnation '' and revision 0, which
+ * order nothing, a uid derived from the identity, generation 0 and creation time 0.
  */
 export function copyOf(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
   const id = identityOf(wire, kind, sender);
-  const reason = fault(id, kind);
+  const reason = identityFault(id, kind);
   if (reason !== undefined) return { ok: false, reason };
   const { [CREATION_ORDER_LABEL]: order, ...labels } = wire.labels;
   const { status } = wire;
-  const spec = attributed(wire, sender);
+  const spec = specFrom(wire, sender);
   const copy = { id, spec, labels: { ...labels, ...ownership(sender) }, facts: factsOf(wire, id, order) };
   return { ok: true, copy: status === undefined ? copy : { ...copy, status } };
 }
 
 function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Identity {
   const { meta, labels, mesh } = wire;
-  const told = meta?.zone ?? labels[Label.zone] ?? '';
-  const zone = sender.role === 'zone' ? sender.zone : told;
+  const claimed = meta?.zone ?? labels[Label.zone] ?? '';
+  const zone = sender.role === 'zone' ? sender.zone : claimed;
   const namespace = meta?.namespace || labels[Label.namespace] || 'default';
   return {
     kind: wire.kind,
@@ -61,16 +61,16 @@ function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Ident
   };
 }
 
-function attributed({ kind, spec }: WireResource, sender: Sender): JsonObject {
-  const { withOriginZone: attribute } = kumaTranslation(kind);
-  return sender.role === 'zone' && attribute !== undefined ? attribute(spec, sender.zone) : spec;
+function specFrom({ kind, spec }: WireResource, sender: Sender): JsonObject {
+  const { withOriginZone } = kumaTranslation(kind);
+  return sender.role === 'zone' && withOriginZone !== undefined ? withOriginZone(spec, sender.zone) : spec;
 }
 
 function ownership(sender: Sender): Labels {
   return sender.role === 'zone' ? { [Label.origin]: 'zone', [Label.zone]: sender.zone } : { [Label.origin]: 'global' };
 }
 
-function fault(id: Identity, kind: CopiedKind): string | undefined {
+function identityFault(id: Identity, kind: CopiedKind): string | undefined {
   if (kind.scope === 'mesh' && id.mesh === '') return 'mesh is missing';
   if (kind.scope === 'global' && id.mesh !== '')
     return `mesh must be empty for a kind of global scope; got "${shortened(id.mesh, 80)}"`;
@@ -97,7 +97,7 @@ function orderOf(label: string | undefined): number {
   return Number.isSafeInteger(order) && order > 0 ? order : 0;
 }
 
-/** The same for every sight of one identity, in the form of a uid. */
+/** A uid derived from the identity, so it is the same each time the resource is received. */
 function uidOf(id: Identity): string {
   const hex = createHash('sha256').update(identityKey(id)).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

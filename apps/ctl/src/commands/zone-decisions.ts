@@ -1,0 +1,106 @@
+import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import { kindOf, UsageError, type CommandContext } from '../context';
+import { objectAt, textAt } from '../render';
+
+export interface QuarantineOptions {
+  readonly mesh?: string;
+  readonly namespace?: string;
+  readonly release?: boolean;
+}
+
+/** `causeway zones quarantine ZONE [KIND/NAME...]`: without resources it is the whole zone; `--release` ends the quarantine. */
+export async function quarantine(
+  context: CommandContext,
+  zone: string,
+  names: readonly string[],
+  options: QuarantineOptions,
+): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}`;
+  const named = names.map((name) => entryOf(context, name, options));
+  const { body } = await context.api().send({ method: 'GET', path });
+  if (!isJsonObject(body)) return 1;
+  const spec = objectAt(body, 'spec');
+  const { all = false, resources } = objectAt(spec, 'quarantine');
+  const standing = isJsonArray(resources) ? resources.filter(isJsonObject) : [];
+  const whole = named.length === 0;
+  const others = whole && options.release ? [] : standing.filter((item) => !named.some((entry) => isSame(item, entry)));
+  const next = {
+    all: whole ? options.release !== true : all,
+    resources: options.release ? others : [...others, ...named],
+  };
+  await context.api().send({ method: 'PUT', path, body: { ...body, spec: { ...spec, quarantine: next } } });
+  const what = whole
+    ? `zone ${zone}`
+    : `${named.map((entry) => `${textAt(entry, 'type')} ${textAt(entry, 'name')}`).join(', ')} of zone ${zone}`;
+  if (options.release) context.print(`${what} is released: what it has comes back`);
+  else if (whole) context.print(`${what} is quarantined: it has no session, and no other zone has what is its own`);
+  else context.print(`${what} is quarantined: deleted on the global and in the other zones, and not taken in again`);
+  return 0;
+}
+
+/** The resource as a Zone names it. */
+function entryOf(context: CommandContext, given: string, { mesh, namespace }: QuarantineOptions): JsonObject {
+  const slash = given.indexOf('/');
+  const [noun, name] = [given.slice(0, slash), given.slice(slash + 1)];
+  if (slash <= 0 || name === '')
+    throw new UsageError(`"${given}" is no resource; write KIND/NAME, as in MeshService/redis`);
+  const type = typeOf(context, noun);
+  return { type, name, ...(mesh === undefined ? {} : { mesh }), ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** The kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
+function typeOf({ registry }: CommandContext, noun: string): string {
+  const known = registry.noun(noun.toLowerCase()) ?? registry.kinds.find(({ name }) => name === noun);
+  return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : kindOf(registry, noun).name);
+}
+
+function isSame(a: JsonObject, b: JsonObject): boolean {
+  const part = (entry: JsonObject, key: string): string => textAt(entry, key) || 'default';
+  return ['type', 'name', 'mesh', 'namespace'].every((key) => part(a, key) === part(b, key));
+}
+
+/** `causeway zones confirm ZONE`, on the global. */
+export async function confirmZone(context: CommandContext, zone: string): Promise<number> {
+  return confirm(context, `zone ${zone}`, `/zones/${encodeURIComponent(zone)}/_confirm`);
+}
+
+/** `causeway zones confirm-global`, on a zone. */
+export async function confirmGlobal(context: CommandContext): Promise<number> {
+  return confirm(context, 'the global', '/global/_confirm');
+}
+
+/** `causeway zones adopt ZONE [STORE]`, on the global. */
+export async function adoptZone(context: CommandContext, zone: string, storeId: string | undefined): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}/_adopt`;
+  const { body } = await context.api().send({ method: 'POST', path, body: storeId === undefined ? {} : { storeId } });
+  if (!isJsonObject(body)) return 1;
+  const [bound, formerly] = [textAt(body, 'storeId'), textAt(body, 'formerly')];
+  if (bound === formerly && bound !== '') context.print(`zone ${zone} belongs to store ${bound} already`);
+  else if (bound === '') context.print(`zone ${zone} belongs to the store that comes next`);
+  else context.print(`zone ${zone} belongs to store ${bound} now`);
+  if (formerly !== '' && formerly !== bound) {
+    context.printError(`before to ${formerly}; to take it back: causeway zones adopt ${zone} ${formerly}`);
+  }
+  return 0;
+}
+
+/** `causeway zones reset-epoch ZONE`, on the global. */
+export async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}/_reset-epoch`;
+  const { body } = await context.api().send({ method: 'POST', path });
+  if (!isJsonObject(body)) return 1;
+  const formerly = textAt(body, 'formerly');
+  const before = formerly === '' ? '' : ` (it was ${formerly})`;
+  context.print(`the epoch of zone ${zone} is forgotten${before}: the next leader that comes is taken`);
+  return 0;
+}
+
+async function confirm(context: CommandContext, who: string, path: string): Promise<number> {
+  const { body } = await context.api().send({ method: 'POST', path });
+  if (!isJsonObject(body)) return 1;
+  const { confirmed } = body;
+  if (confirmed === true) {
+    context.print(`the new life of ${who}, first seen ${textAt(body, 'since')}, is accepted: what it lacks is deleted`);
+  } else context.print(`${who} has no new life to confirm`);
+  return 0;
+}

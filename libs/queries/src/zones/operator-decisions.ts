@@ -1,0 +1,92 @@
+import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
+
+/** An incarnation of a peer's store that was accepted; `since`: when it was seen first, ms since 1970. */
+export interface AcceptedIncarnation {
+  readonly incarnation: string;
+  readonly since: number;
+}
+
+/** To which store a zone's name is bound. */
+export interface ZoneAdoption {
+  readonly zone: string;
+  /** Empty: the next store that connects. */
+  readonly storeId: string;
+  /** Empty where the name was bound to no store. */
+  readonly formerly: string;
+}
+
+/**
+ * Decisions about sync that only an operator makes (docs/design.md §5). Each control plane has the functions of its
+ * role. They are idempotent and throw DomainErrors.
+ */
+export interface SyncDecisions {
+  /** Accepts the new incarnation of a zone; undefined where none is pending. On a global. */
+  readonly confirmZone?: (zone: string) => Promise<AcceptedIncarnation | undefined>;
+  /** Binds a zone's name to a store, by default to the one that was refused last. On a global. */
+  readonly adoptZone?: (zone: string, storeId: string | undefined) => Promise<ZoneAdoption>;
+  /** Forgets the leader epoch of a zone and resolves with it, -1 where there was none. On a global. */
+  readonly resetEpoch?: (zone: string) => Promise<number>;
+  /** Accepts the new incarnation of the global; undefined where none is pending. On a zone. */
+  readonly confirmGlobal?: () => Promise<AcceptedIncarnation | undefined>;
+}
+
+/** The result of a confirmation. */
+export type Confirmation =
+  { readonly confirmed: false } | { readonly confirmed: true; readonly incarnation: string; readonly since: string };
+
+/** Ids of stores: printable ASCII, as a header or a log line can show them. */
+const STORE_ID = /^[!-~]{1,200}$/;
+
+/** Makes the decisions for callers on any interface: checks their input, and throws NotFound for those of the other role. */
+export class OperatorDecisions {
+  constructor(private readonly decisions: SyncDecisions) {}
+
+  async confirmZone(zone: string): Promise<Confirmation> {
+    const { confirmZone } = this.decisions;
+    if (!confirmZone) throw onGlobal();
+    return confirmationOf(await confirmZone(checkedZone(zone)));
+  }
+
+  /** Without `storeId` the store that was refused last is adopted. Rejects with Invalid for an id that no store has. */
+  async adoptZone(zone: string, storeId?: unknown): Promise<ZoneAdoption> {
+    const { adoptZone } = this.decisions;
+    if (!adoptZone) throw onGlobal();
+    const name = checkedZone(zone);
+    if (storeId === undefined || (typeof storeId === 'string' && STORE_ID.test(storeId))) {
+      return adoptZone(name, storeId);
+    }
+    throw new Invalid([FieldPath.at('storeId').violation('must be the id of a store, as a zone shows it')]);
+  }
+
+  /** `formerly` is the epoch that was forgotten. */
+  async resetEpoch(zone: string): Promise<{ readonly zone: string; readonly formerly?: number }> {
+    const { resetEpoch } = this.decisions;
+    if (!resetEpoch) throw onGlobal();
+    const name = checkedZone(zone);
+    const formerly = await resetEpoch(name);
+    return { zone: name, ...(formerly < 0 ? {} : { formerly }) };
+  }
+
+  async confirmGlobal(): Promise<Confirmation> {
+    const { confirmGlobal } = this.decisions;
+    if (!confirmGlobal) {
+      throw new NotFound('The new life of a global is confirmed on each zone that has joined it; ask there.');
+    }
+    return confirmationOf(await confirmGlobal());
+  }
+}
+
+function confirmationOf(accepted: AcceptedIncarnation | undefined): Confirmation {
+  if (!accepted) return { confirmed: false };
+  return { confirmed: true, incarnation: accepted.incarnation, since: new Date(accepted.since).toISOString() };
+}
+
+/** Throws NotFound for text that cannot be the name of a zone. */
+function checkedZone(zone: string): string {
+  if (checkName(zone, FieldPath.at('name')).length > 0) throw new NotFound('no zone has such a name');
+  return zone;
+}
+
+function onGlobal(): NotFound {
+  return new NotFound('This is decided on the global control plane; ask it there.');
+}
