@@ -1,4 +1,4 @@
-import { ConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
+import { createConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
 import { createDnsServer, type DnsServer } from '@causeway/dns';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
@@ -28,7 +28,7 @@ describe('a Mesh that is missing', () => {
     const ranges = { MeshService: '241.0.0.0/8' };
     await replica.lead([
       ...createZoneReconcilers({ cp: EAST, ranges }),
-      new ConditionsReconciler({ cp: EAST, registry: coreKinds }),
+      createConditionsReconciler({ cp: EAST, registry: coreKinds }),
     ]);
     dns = createDnsServer({ index: replica.index, zone: 'east', clock: world.clock, logger: silentLogger });
     await apply(put(SHOP, {}), everybody, put(theirs, SPEC), put(ours, SPEC));

@@ -1,14 +1,22 @@
 /**
- * What both control planes are made of: settings, store, index, leadership, REST, diagnostics, and a way to end.
+ * What both control planes are made of: settings, the modules of the engine, and the run of a program from start to end.
  *
- *   configure → bootstrap → serve → (the program's own parts) → life aborts → close
+ *   loadConfig → createProgram → runProgram: CoreModule ← StoreModule ← IndexModule ← AdmissionModule, LeaderModule, …
  */
 export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
-export { bootstrap, type BootstrapOptions, type ControlPlaneCore } from './bootstrap';
-export { retryWhileUnavailable } from './retry-while-unavailable';
-export { openListeners, type OpenListeners, type ListenerOptions } from './listeners';
-export { defaultsReadiness, maintainStore } from './store-maintenance';
-export { namingInsights } from './naming-insights';
-export { MAX_SERIES, OTHERS, propagationSeconds, syncMetrics, type SyncReports } from './sync-metrics';
-export { VERSION } from './program-facts';
+export { createProgram, runProgram, type Program } from './run-program';
 export { sharedHelp, sharedSettings } from './settings';
+export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
+export { storeOptions } from './store-options';
+export { INDEX, IndexModule, StoreBinding } from './index.module';
+export { ADMISSION, AdmissionModule } from './admission.module';
+export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
+export { QueriesModule, SharedRestDependencies } from './queries.module';
+export { REST_SERVER, RestServerModule } from './rest-server.module';
+export { retryWhileUnavailable } from './retry-while-unavailable';
+export { maintainStore } from './store-maintenance';
+export { namingInsights } from './naming-insights';
+export { watchMetrics } from './metrics';
+export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';
+export { MAX_SERIES, OTHERS, syncMetrics, type SyncReports } from './sync-metrics';
+export { VERSION } from './version';

@@ -1,6 +1,6 @@
 import { errorText, readSettings, type KnownNames, type Settings, type SettingValues } from '@causeway/runtime';
 import { helpText } from './help-text';
-import { VERSION } from './program-facts';
+import { VERSION } from './version';
 import { readSettingsFile } from './settings-file';
 
 /** A program's settings as it runs with them, and as they may be shown. */
@@ -69,11 +69,7 @@ export function exitWithProblems(problems: readonly string[]): never {
   process.exit(2);
 }
 
-/** The result, or the end of the program with the reason in one line. */
-export async function exitOnError<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    return exitWithProblems([errorText(error)]);
-  }
+/** Ends the program with the reason in one line. */
+export function exitOnError(error: unknown): never {
+  return exitWithProblems([errorText(error)]);
 }

@@ -1,15 +1,24 @@
 import type { Metric, MetricValue } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
-import type { ControlPlaneCore } from './bootstrap';
+import type { Registry } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import type { LeaderService } from './leader.module';
 
-type Sources = Pick<ControlPlaneCore, 'index' | 'registry' | 'election' | 'leadership' | 'state'>;
+/** What the metrics of every control plane are read from. */
+export interface MetricSources {
+  readonly registry: Registry;
+  readonly index: IndexReader;
+  readonly backend: PostgresBackend;
+  readonly leader: LeaderService;
+}
 
 /** What every control plane tells of its store and its leader (design.md §3 metrics). */
-export function controlPlaneMetrics(sources: Sources): readonly Metric[] {
+export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [...storeMetrics(sources), ...leaderMetrics(sources)];
 }
 
-function storeMetrics({ index, registry, state }: Sources): readonly Metric[] {
+function storeMetrics({ index, registry, backend }: MetricSources): readonly Metric[] {
   return [
     {
       name: 'resources',
@@ -19,24 +28,24 @@ function storeMetrics({ index, registry, state }: Sources): readonly Metric[] {
     },
     gauge('store_revision', 'Revision this replica has taken in', () => index.point?.revision),
     gauge('postgres_listening', '1 while changes of the store are heard of at once', () =>
-      Number(state.status().listening),
+      Number(backend.status().listening),
     ),
-    gauge('postgres_connections_waiting', 'Statements that wait for a connection', () => state.status().waiting),
+    gauge('postgres_connections_waiting', 'Statements that wait for a connection', () => backend.status().waiting),
   ];
 }
 
-function leaderMetrics({ election, leadership }: Sources): readonly Metric[] {
+function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
   const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
   const bit = (holds: boolean | undefined): number | undefined => (holds === undefined ? undefined : Number(holds));
   return [
-    gauge('leader', '1 while this replica leads', () => Number(election.status().leading)),
-    gauge('leader_epoch', 'The epoch this replica led last', () => election.status().epoch),
-    gauge('leader_transitions_total', 'Terms this replica has led', () => election.status().transitions),
-    gauge('leader_lease_age_seconds', 'Since the lease was last renewed', () => seconds(election.status().leaseAge)),
+    gauge('leader', '1 while this replica leads', () => Number(leader.status()?.leading ?? false)),
+    gauge('leader_epoch', 'The epoch this replica led last', () => leader.status()?.epoch),
+    gauge('leader_transitions_total', 'Terms this replica has led', () => leader.status()?.transitions),
+    gauge('leader_lease_age_seconds', 'Since the lease was last renewed', () => seconds(leader.status()?.leaseAge)),
     gauge('leader_lease_in_worker', '1 while a thread of its own renews the lease of this leader', () =>
-      bit(election.status().leaseInWorker),
+      bit(leader.status()?.leaseInWorker),
     ),
-    gauge('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leadership.redisConnected())),
+    gauge('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leader.redisConnected())),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { HostnameExplainer } from '@causeway/controllers';
 import { HostnameGenerator } from '@causeway/kinds';
 import type { DraftedResource, Insights } from '@causeway/queries';
-import type { ControlPlaneCore } from './bootstrap';
+import type { ControlPlaneCore } from './core.module';
 
 /** The part of what REST shows that is about hostnames. */
 type NamingInsights = Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>>;

@@ -6,7 +6,7 @@ import { retryWhileUnavailable } from './retry-while-unavailable';
 describe('a step of a start that needs the database', () => {
   it('is tried again while that is away, and no longer than a minute', async () => {
     const clock = new FakeClock();
-    const patience = { clock, logger: silentLogger, life: new AbortController() };
+    const patience = { clock, logger: silentLogger, signal: new AbortController().signal };
     const away = new Unavailable('away');
     const answer = retryWhileUnavailable(async () => {
       if (clock.now() < 30_000) throw away;
@@ -28,7 +28,7 @@ describe('a step of a start that needs the database', () => {
       throw error;
     };
     const life = new AbortController();
-    const patience = { clock: new FakeClock(), logger: silentLogger, life };
+    const patience = { clock: new FakeClock(), logger: silentLogger, signal: life.signal };
     await expect(retryWhileUnavailable(failing(new Forbidden('another zone')), patience)).rejects.toThrow(
       'another zone',
     );

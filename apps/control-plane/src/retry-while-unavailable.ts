@@ -5,7 +5,8 @@ import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 export interface RetryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly life: AbortController;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
 }
 
 /** How long a start waits for a database that has been there before, ms. */
@@ -17,7 +18,7 @@ const RETRY_FOR = 60_000;
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
-  { clock, logger, life }: RetryOptions,
+  { clock, logger, signal }: RetryOptions,
 ): Promise<T> {
   const until = clock.now() + RETRY_FOR;
   const backoff = new Backoff({ base: 100, cap: 1_000 });
@@ -25,9 +26,9 @@ export async function retryWhileUnavailable<T>(
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Unavailable) || clock.now() >= until || life.signal.aborted) throw error;
+      if (!(error instanceof Unavailable) || clock.now() >= until || signal.aborted) throw error;
       logger.warn('a step of the start failed, trying again', { error: errorText(error) });
     }
-    await clock.sleep(backoff.next(), life.signal);
+    await clock.sleep(backoff.next(), signal);
   }
 }

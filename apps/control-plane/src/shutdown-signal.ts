@@ -11,23 +11,23 @@ const CRASH_DEADLINE = 3_000;
 /**
  * Keeps the program running until its end, and gives the signal of that: it aborts on SIGTERM, SIGINT, and when the
  * starter it was forked by goes away in whatever way, kill -9 included (the IPC channel closes then; design.md §7),
- * and after an error that nobody caught, with code 1.
+ * and after an error that nobody caught, with code 1. From then on the program has seconds to end by itself.
  */
 export function shutdownSignal(logger: () => Logger): AbortController {
-  const life = new AbortController();
+  const shutdown = new AbortController();
   // While it waits for its database nothing else may keep it running: no clock of ours holds the event loop.
   const alive = setInterval(() => undefined, EVER);
-  const end = (why: string, longest = SHUTDOWN_DEADLINE): void => {
-    if (life.signal.aborted) return;
+  shutdown.signal.addEventListener('abort', () => clearInterval(alive));
+  const end = (why: string, deadline = SHUTDOWN_DEADLINE): void => {
+    if (shutdown.signal.aborted) return;
     logger().info('ending', { why });
-    setTimeout(() => process.exit(1), longest).unref();
-    clearInterval(alive);
-    life.abort(new Error(`the program ends: ${why}`));
+    setTimeout(() => process.exit(1), deadline).unref();
+    shutdown.abort(new Error(`the program ends: ${why}`));
   };
-  // A mistake of ours: nobody knows in which state the program is. It hands its work over and ends; the starter or the
-  // supervisor begins anew. Only the first is worth a line, others follow from it.
+  // A bug: nobody knows in which state the program is. It hands its work over and ends; the starter or the supervisor
+  // begins anew. Only the first such error is logged, the others follow from it.
   const broken = (error: unknown): void => {
-    if (life.signal.aborted) return;
+    if (shutdown.signal.aborted) return;
     logger().error('the program is broken and ends', { error });
     process.exitCode = 1;
     end('an error that nobody caught', CRASH_DEADLINE);
@@ -39,5 +39,5 @@ export function shutdownSignal(logger: () => Logger): AbortController {
   if (process.send !== undefined) process.on('disconnect', () => end('the starter is gone'));
   // The channel is listened to, it is no reason to go on living.
   process.channel?.unref();
-  return life;
+  return shutdown;
 }

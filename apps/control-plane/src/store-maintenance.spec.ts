@@ -9,7 +9,11 @@ it('is ready although the database was away at the first look, and nothing chang
     if (away) throw new Unavailable('away');
     return [{ area, key: 'made', value: {} }];
   };
-  const notReady = defaultsReadiness({ store: { notes }, index: new ResourceIndex(), life: new AbortController() });
+  const notReady = defaultsReadiness({
+    store: { notes },
+    index: new ResourceIndex(),
+    shutdown: new AbortController().signal,
+  });
   await turn();
   expect(notReady()).toBe('no leader has written the default resources yet');
   away = false;

@@ -1,19 +1,21 @@
 import { applyDefaults } from '@causeway/admission';
 import { errorText, type LeaderTerm } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
-import type { ControlPlaneCore } from './bootstrap';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import type { ControlPlaneCore } from './core.module';
 
 /** How long tombstones are kept, and how often old ones are looked for, ms (design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 const PURGE_INTERVAL = 3_600_000;
 
 /** What a leader of any control plane does: the defaults at first start, then upkeep of the store until the term ends. */
-export async function maintainStore(foundations: ControlPlaneCore, term: LeaderTerm): Promise<void> {
-  const { store, state, clock, logger, cp } = foundations;
+export async function maintainStore(core: ControlPlaneCore, backend: PostgresBackend, term: LeaderTerm): Promise<void> {
+  const { clock, logger, cp } = core;
+  const { store } = backend;
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
   while (!term.signal.aborted) {
     try {
-      await state.store.purgeTombstones(TOMBSTONE_RETENTION);
+      await store.purgeTombstones(TOMBSTONE_RETENTION);
     } catch (error) {
       logger.warn('old tombstones could not be removed', { error: errorText(error) });
     }
@@ -25,17 +27,18 @@ export async function maintainStore(foundations: ControlPlaneCore, term: LeaderT
 interface DefaultsSource {
   readonly store: Pick<ResourceStore, 'notes'>;
   readonly index: IndexReader;
-  readonly life: AbortController;
+  /** Aborts when the program is to end: it looks no more then. */
+  readonly shutdown: AbortSignal;
 }
 
 /**
  * Says why the program is not ready as long as no leader, here or elsewhere, has written the defaults; a mesh without
  * them would refuse the first services.
  */
-export function defaultsReadiness({ store, index, life }: DefaultsSource): () => string | undefined {
+export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): () => string | undefined {
   let written = false;
   const look = async (): Promise<void> => {
-    if (written || life.signal.aborted) return;
+    if (written || shutdown.aborted) return;
     written = (await store.notes('defaults').catch(() => [])).length > 0;
     if (written) unsubscribe();
   };

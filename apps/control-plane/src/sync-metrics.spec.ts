@@ -1,6 +1,6 @@
 import { FakeClock } from '@causeway/runtime';
 import type { KindReport } from '@causeway/kds';
-import { MAX_SERIES, OTHERS, propagationSeconds, syncMetrics, type SyncReports } from './sync-metrics';
+import { MAX_SERIES, OTHERS, propagationHistogram, syncMetrics, type SyncReports } from './sync-metrics';
 
 const NOW = 100_000;
 
@@ -57,9 +57,9 @@ describe('syncFigures', () => {
   });
 });
 
-describe('propagationSeconds', () => {
+describe('propagationHistogram', () => {
   it('has a bucket for what is promised (design.md §8)', async () => {
-    const propagation = propagationSeconds();
+    const propagation = propagationHistogram();
     propagation.observe({ kind: 'MeshService' }, 0.015);
     const { values } = await propagation.metric.get();
     const bucket = (le: number | string): unknown => values.find(({ labels }) => labels.le === le)?.value;

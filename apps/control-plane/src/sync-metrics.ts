@@ -38,7 +38,7 @@ export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'
 }
 
 /** From the commit at the origin until it is applied here, seconds. */
-export function propagationSeconds(): HistogramMetric {
+export function propagationHistogram(): HistogramMetric {
   return createHistogram({
     name: 'propagation_seconds',
     help: 'From the commit at the origin until a change is applied here, by the clocks of both; never below 0',

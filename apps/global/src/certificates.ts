@@ -1,12 +1,8 @@
-import { exitWithProblems, retryWhileUnavailable, exitOnError, type ControlPlaneCore } from '@causeway/control-plane';
-import {
-  FileCertificates,
-  SelfIssuedCertificates,
-  serverNames,
-  type CertificateFiles,
-  type ServerCertificates,
-} from '@causeway/kds';
+import { hostname, networkInterfaces } from 'node:os';
+import { exitWithProblems } from '@causeway/control-plane';
+import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/access';
 import type { GlobalSettings } from './config';
+import { FileCertificates, type CertificateFiles } from './file-certificates';
 
 /** Where the certificate that zones see comes from. */
 export type CertificateSource =
@@ -32,22 +28,26 @@ export function certificateSource(settings: GlobalSettings): CertificateSource {
   return { type: 'own', names: [...settings.CAUSEWAY_KDS_TLS_NAMES, ...own] };
 }
 
-/** Opens it; undefined where TLS is off. Files that do not fit together end the program with one line. */
+/** Opens it; undefined where TLS is off. Rejects where files do not fit together, and while the store is away. */
 export async function openCertificates(
-  foundations: ControlPlaneCore,
   source: CertificateSource,
+  options: Omit<Parameters<typeof SelfIssuedCertificates.open>[0], 'names'>,
 ): Promise<ServerCertificates | undefined> {
   switch (source.type) {
     case 'off':
       return undefined;
     case 'files':
-      return exitOnError(Promise.resolve().then(() => new FileCertificates({ ...foundations, ...source })));
+      return new FileCertificates({ ...options, ...source });
     case 'own':
-      return exitOnError(
-        retryWhileUnavailable(
-          () => SelfIssuedCertificates.open({ ...foundations, names: () => serverNames(source.names) }),
-          foundations,
-        ),
-      );
+      return SelfIssuedCertificates.open({ ...options, names: () => serverNames(source.names) });
   }
+}
+
+/** Every name and address that zones may know this machine by, and those that were configured besides, sorted. */
+export function serverNames(configured: readonly string[]): readonly string[] {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .map(({ address }) => address)
+    .filter((address) => !address.includes('%'));
+  return [...new Set([...configured, hostname(), 'localhost', '127.0.0.1', '::1', ...addresses])].sort();
 }

@@ -1,6 +1,5 @@
 import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
 import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
-import type { InboundSettings } from '@causeway/kds';
 
 /** The settings of a global control plane (design.md §6). */
 export const globalSettings = {
@@ -29,18 +28,6 @@ export const globalSettings = {
 /** The values of a global's settings. */
 export type GlobalSettings = SettingValues<typeof globalSettings>;
 
-/** What zones may cost this replica, from the settings. */
-export function inboundLimits(settings: GlobalSettings): InboundSettings {
-  const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
-  const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;
-  return {
-    bounds: { process: settings.CAUSEWAY_KDS_INTAKE_BYTES, stream: settings.CAUSEWAY_KDS_STREAM_BYTES },
-    rates: {
-      changes: { perSecond: changes, burst: 10 * changes },
-      bytes: { perSecond: bytes, burst: 5 * bytes },
-    },
-  };
-}
 /** A line about each of them, for `--help`. */
 export const globalHelp: Readonly<Record<string, string>> = {
   ...sharedHelp,

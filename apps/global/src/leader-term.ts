@@ -1,20 +1,24 @@
-import { maintainStore, type ControlPlaneCore } from '@causeway/control-plane';
-import { ConditionsReconciler, runLoops } from '@causeway/controllers';
-import type { LeaderTerm } from '@causeway/runtime';
+import { maintainStore, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
+import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
+import type { IndexReader } from '@causeway/store';
+import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 
-/** What the global's leader does for a term: defaults and upkeep of the store, lost and deleted zones, conditions. */
-export async function runLeaderTerm(
-  foundations: ControlPlaneCore,
-  settings: GlobalSettings,
-  term: LeaderTerm,
-): Promise<void> {
+/** What the global's leader does for a term: defaults, maintenance of the store, lost and deleted zones, conditions. */
+export function leaderTermFactory(
+  core: ControlPlaneCore<GlobalSettings>,
+): (backend: PostgresBackend, index: IndexReader) => LeaderTermFactory {
+  const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  const keeper = createZoneLifecycleLoop({ ...foundations, sessions: foundations.state.sessions, term, lost });
-  const loops = runLoops([new ConditionsReconciler({ ...foundations, unsupportedByKuma: unsupportedByKuma() })], {
-    ...foundations,
-    term,
-  });
-  await Promise.all([maintainStore(foundations, term), keeper.run(), loops]);
+  return (backend, index) => (term) => {
+    const context = { ...core, store: backend.store, index, term };
+    const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost });
+    const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
+    return {
+      run: async () => {
+        await Promise.all([maintainStore(core, backend, term), zones.run(), runLoops([conditions], context)]);
+      },
+    };
+  };
 }

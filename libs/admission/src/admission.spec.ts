@@ -14,9 +14,8 @@ import {
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { Admission } from './admission';
-import { PreconditionFailed } from './etag';
 import { InUse } from './mesh-rules';
-import type { WriteAddress } from './requests';
+import { PreconditionFailed, type WriteAddress } from './requests';
 
 const global: ControlPlane = { role: 'global' };
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
@@ -47,8 +46,8 @@ const generator = (name: string, template = '{{ name }}.mesh'): JsonObject => ({
   spec: { selector: { meshService: {} }, template },
 });
 
-/** A store with an index that a test brings up to date itself, and the door to it. */
-class Door {
+/** Admission over a store, with an index that the test refreshes. */
+class Fixture {
   readonly clock = new FakeClock(1_000);
   readonly store: MemoryStore;
   readonly index = new ResourceIndex();
@@ -60,11 +59,11 @@ class Door {
     this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, operatorToken });
   }
 
-  /** A door to a store that holds mesh `default`. */
-  static async open(controlPlane: ControlPlane, operatorToken = false): Promise<Door> {
-    const door = new Door(controlPlane, operatorToken);
-    await door.hold(globalIdentity('Mesh', 'default'), { 'kuma.io/origin': 'global' });
-    return door;
+  /** A fixture whose store has the mesh `default`. */
+  static async open(controlPlane: ControlPlane, operatorToken = false): Promise<Fixture> {
+    const fixture = new Fixture(controlPlane, operatorToken);
+    await fixture.hold(globalIdentity('Mesh', 'default'), { 'kuma.io/origin': 'global' });
+    return fixture;
   }
 
   async hold(id: Identity, labels: Record<string, string> = {}, spec: JsonObject = {}): Promise<void> {
@@ -87,21 +86,21 @@ const westLabels = { 'kuma.io/display-name': 'redis', 'kuma.io/zone': 'west', 'k
 
 describe('Admission.put', () => {
   it('creates, then updates, and writes nothing for equal content', async () => {
-    const door = await Door.open(east);
-    const created = await door.put(service('redis'));
+    const fixture = await Fixture.open(east);
+    const created = await fixture.put(service('redis'));
     expect(created).toMatchObject({ outcome: 'created', id: eastRedis, warnings: [] });
-    const same = await door.put(service('redis'));
+    const same = await fixture.put(service('redis'));
     expect(same).toMatchObject({ outcome: 'unchanged', revision: created.revision, etag: created.etag });
-    const changed = await door.put(service('redis', 6380));
+    const changed = await fixture.put(service('redis', 6380));
     expect(changed.outcome).toBe('updated');
     expect(changed.revision).toBe(created.revision + 1);
     expect(changed.etag).not.toBe(created.etag);
   });
 
   it('lists every violation at once and stores nothing', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const body = { ...service('Redis', 0), nonsense: 1 };
-    const error = await door.put(body, at('MeshService', 'other')).catch((e: unknown) => e);
+    const error = await fixture.put(body, at('MeshService', 'other')).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(Invalid);
     expect(error instanceof Invalid && error.violations.map((v) => v.field)).toEqual([
       'nonsense',
@@ -109,13 +108,13 @@ describe('Admission.put', () => {
       'name',
       'spec.ports[0].port',
     ]);
-    expect((await door.store.head()).revision).toBe(1);
+    expect((await fixture.store.head()).revision).toBe(1);
   });
 
   it('lists no more than a hundred violations, and says how many there are', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const nonsense = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`nonsense${i}`, 1]));
-    const error = await door.put({ ...service('redis'), ...nonsense }).catch((e: unknown) => e);
+    const error = await fixture.put({ ...service('redis'), ...nonsense }).catch((e: unknown) => e);
     if (!(error instanceof Invalid)) throw error;
     expect([error.violations.length, error.total]).toEqual([100, 1_000]);
     expect(error.message).toMatch(/; and \d+ more$/);
@@ -123,17 +122,17 @@ describe('Admission.put', () => {
   });
 
   it('keeps server-owned fields and status of the stored resource', async () => {
-    const door = await Door.open(east);
-    await door.put(service('redis'));
-    const stored = await door.store.get(eastRedis);
+    const fixture = await Fixture.open(east);
+    await fixture.put(service('redis'));
+    const stored = await fixture.store.get(eastRedis);
     const spec = { ...stored?.spec, state: 'Available' };
-    await door.store.write({
+    await fixture.store.write({
       changes: [{ type: 'patch', id: eastRedis, expect: 'any', spec, status: { vip: { ip: '241.0.0.1' } } }],
       onRefusal: 'abort',
     });
     const lie = { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port: 80 }], state: 'Unavailable' };
-    await door.put(service('redis', 0, { spec: lie, status: {} }));
-    const after = await door.store.get(eastRedis);
+    await fixture.put(service('redis', 0, { spec: lie, status: {} }));
+    const after = await fixture.store.get(eastRedis);
     expect(after?.spec).toMatchObject({ state: 'Available', ports: [{ port: 80 }] });
     expect(after?.status).toEqual({ vip: { ip: '241.0.0.1' } });
   });
@@ -153,147 +152,149 @@ describe('Admission.put', () => {
       'Namespace is written on the global control plane; send it there',
     ],
   ])('says where to write %s', async (_, cp, kind, message) => {
-    const door = await Door.open(cp);
-    await expect(door.put({ type: kind, name: 'x' }, at(kind, 'x'))).rejects.toThrow(new Forbidden(message));
-    await expect(door.put({ type: kind, name: 'x' })).rejects.toThrow(new Forbidden(message));
+    const fixture = await Fixture.open(cp);
+    await expect(fixture.put({ type: kind, name: 'x' }, at(kind, 'x'))).rejects.toThrow(new Forbidden(message));
+    await expect(fixture.put({ type: kind, name: 'x' })).rejects.toThrow(new Forbidden(message));
   });
 
   it('lets a zone by itself write meshes', async () => {
-    const door = await Door.open(alone);
-    expect(await door.put({ type: 'Mesh', name: 'demo' })).toMatchObject({ outcome: 'created', id: { zone: '' } });
+    const fixture = await Fixture.open(alone);
+    expect(await fixture.put({ type: 'Mesh', name: 'demo' })).toMatchObject({ outcome: 'created', id: { zone: '' } });
   });
 
   it('needs the operator where a token is set, for the kinds that are the operators', async () => {
-    const door = await Door.open(east, true);
+    const fixture = await Fixture.open(east, true);
     const body = generator('g');
-    await expect(door.put(body)).rejects.toThrow(
+    await expect(fixture.put(body)).rejects.toThrow(
       'HostnameGenerator is written by the operator; send the operator token',
     );
-    await expect(door.admission.put({ body, context: { operator: true } })).resolves.toMatchObject({
+    await expect(fixture.admission.put({ body, context: { operator: true } })).resolves.toMatchObject({
       outcome: 'created',
     });
-    await expect(door.put(service('redis'))).resolves.toMatchObject({ outcome: 'created' });
+    await expect(fixture.put(service('redis'))).resolves.toMatchObject({ outcome: 'created' });
   });
 
   it('asks for the mesh: NotFound where the address names it, a violation where the document does', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const body = service('redis', 1, { mesh: 'demo' });
-    await expect(door.put(body, at('MeshService', 'redis', { mesh: 'demo' }))).rejects.toThrow(
+    await expect(fixture.put(body, at('MeshService', 'redis', { mesh: 'demo' }))).rejects.toThrow(
       new NotFound('mesh "demo" does not exist'),
     );
-    await expect(door.put(body)).rejects.toThrow('mesh: there is no mesh "demo"');
+    await expect(fixture.put(body)).rejects.toThrow('mesh: there is no mesh "demo"');
   });
 
   it('knows a mesh that the index has not seen yet', async () => {
-    const door = new Door(global);
-    await door.put({ type: 'Mesh', name: 'demo' });
+    const fixture = new Fixture(global);
+    await fixture.put({ type: 'Mesh', name: 'demo' });
     const body = { type: 'Secret', mesh: 'demo', name: 's', data: 'dGVzdA==' };
-    expect(await door.put(body)).toMatchObject({ outcome: 'created' });
+    expect(await fixture.put(body)).toMatchObject({ outcome: 'created' });
   });
 
   it('refuses to change what came from elsewhere, by zone, by wire name and by identity', async () => {
-    const door = await Door.open(east);
-    await door.hold(westRedis, westLabels);
+    const fixture = await Fixture.open(east);
+    await fixture.hold(westRedis, westLabels);
     const made = 'MeshService west/default/redis was made in zone west; change it there';
-    await expect(door.put(service('redis'), at('MeshService', 'redis', { zone: 'west' }))).rejects.toThrow(
+    await expect(fixture.put(service('redis'), at('MeshService', 'redis', { zone: 'west' }))).rejects.toThrow(
       new Forbidden(made),
     );
     const wired = wireName({ kind: 'MeshService', mesh: 'default', name: 'redis', labels: westLabels });
-    await expect(door.put(service('redis'), at('MeshService', wired))).rejects.toThrow(new Forbidden(made));
+    await expect(fixture.put(service('redis'), at('MeshService', wired))).rejects.toThrow(new Forbidden(made));
     await expect(
-      door.put({ type: 'MeshService', name: 'redis' }, at('MeshService', 'redis', { zone: 'north' })),
+      fixture.put({ type: 'MeshService', name: 'redis' }, at('MeshService', 'redis', { zone: 'north' })),
     ).rejects.toThrow(NotFound);
-    const meshHere = await Door.open(alone);
+    const meshHere = await Fixture.open(alone);
     await expect(meshHere.put({ type: 'Mesh', name: 'default' })).rejects.toThrow(
       'was made on the global control plane',
     );
   });
 
   it('takes the wire name of a resource made here for its plain one', async () => {
-    const door = await Door.open(east);
-    await door.put(service('redis'));
-    await door.refresh();
-    const labels = (await door.store.get(eastRedis))?.labels ?? {};
+    const fixture = await Fixture.open(east);
+    await fixture.put(service('redis'));
+    await fixture.refresh();
+    const labels = (await fixture.store.get(eastRedis))?.labels ?? {};
     const wired = wireName({ kind: 'MeshService', mesh: 'default', name: 'redis', labels });
-    expect(await door.put(service('redis', 1), at('MeshService', wired))).toMatchObject({
+    expect(await fixture.put(service('redis', 1), at('MeshService', wired))).toMatchObject({
       outcome: 'updated',
       id: eastRedis,
     });
   });
 
   it('makes a resource of this zone beside one of the global with the same name', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const id = globalIdentity('HostnameGenerator', 'g');
-    await door.hold(id, { 'kuma.io/origin': 'global' });
-    expect(await door.put(generator('g'))).toMatchObject({ outcome: 'created', id: { zone: 'east' } });
+    await fixture.hold(id, { 'kuma.io/origin': 'global' });
+    expect(await fixture.put(generator('g'))).toMatchObject({ outcome: 'created', id: { zone: 'east' } });
   });
 
   it('warns who writes over a service that was generated', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
     const marked = { 'kuma.io/managed-by': 'meshservice-generator' };
     const put = async (labels: JsonObject) =>
-      (await door.admission.put({ context: anybody, body: service('redis', 6379, { labels }) })).warnings;
-    await door.hold(id, marked, { ports: [{ port: 80 }] });
+      (await fixture.admission.put({ context: anybody, body: service('redis', 6379, { labels }) })).warnings;
+    await fixture.hold(id, marked, { ports: [{ port: 80 }] });
     expect(await put(marked)).toEqual([expect.stringContaining('which will write over what you changed')]);
-    await door.refresh();
+    await fixture.refresh();
     expect(await put({})).toEqual([
       'MeshService "redis" was made by meshservice-generator and is yours from now on: it no longer follows its Dataplanes and stays when they go; delete it to have it made anew',
     ]);
-    await door.refresh();
+    await fixture.refresh();
     expect(await put({ team: 'db' })).toEqual([]);
   });
 
   it('never changes what is immutable', async () => {
-    const door = new Door(global);
-    await door.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/a' } });
-    await expect(door.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/b' } })).rejects.toThrow(
-      'spec.controllerName: cannot be changed once set; it is "example.com/a", got "example.com/b"',
-    );
+    const fixture = new Fixture(global);
+    await fixture.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/a' } });
+    await expect(
+      fixture.put({ type: 'Mesh', name: 'demo', spec: { controllerName: 'example.com/b' } }),
+    ).rejects.toThrow('spec.controllerName: cannot be changed once set; it is "example.com/a", got "example.com/b"');
   });
 
   it('writes nothing on a dry run and says what it would', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const options = { context: anybody, dryRun: true };
-    expect(await door.admission.put({ body: service('redis'), ...options })).toMatchObject({
+    expect(await fixture.admission.put({ body: service('redis'), ...options })).toMatchObject({
       outcome: 'created',
       revision: 0,
     });
-    expect(await door.store.get(eastRedis)).toBeUndefined();
-    await expect(door.admission.put({ body: service('redis', 0), ...options })).rejects.toThrow(Invalid);
+    expect(await fixture.store.get(eastRedis)).toBeUndefined();
+    await expect(fixture.admission.put({ body: service('redis', 0), ...options })).rejects.toThrow(Invalid);
   });
 
   it('holds If-Match against the generation, which status writes leave alone', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const context = anybody;
-    const { etag = '' } = await door.put(service('redis'));
-    await door.store.write({
+    const { etag = '' } = await fixture.put(service('redis'));
+    await fixture.store.write({
       changes: [{ type: 'patch', id: eastRedis, expect: 'any', status: { a: 1 } }],
       onRefusal: 'abort',
     });
     const body = service('redis', 7000);
-    await expect(door.admission.put({ body, context, ifMatch: '"x.1"' })).rejects.toThrow(PreconditionFailed);
-    await expect(door.admission.put({ body, context, ifMatch: `"x.1", ${etag}` })).resolves.toMatchObject({
+    await expect(fixture.admission.put({ body, context, ifMatch: '"x.1"' })).rejects.toThrow(PreconditionFailed);
+    await expect(fixture.admission.put({ body, context, ifMatch: `"x.1", ${etag}` })).resolves.toMatchObject({
       outcome: 'updated',
     });
-    await expect(door.admission.put({ body, context, ifMatch: etag })).rejects.toThrow(PreconditionFailed);
-    await expect(door.admission.put({ body, context, ifMatch: '*' })).resolves.toMatchObject({ outcome: 'unchanged' });
-    await expect(door.admission.put({ body: service('new'), context, ifMatch: '*' })).rejects.toThrow(
+    await expect(fixture.admission.put({ body, context, ifMatch: etag })).rejects.toThrow(PreconditionFailed);
+    await expect(fixture.admission.put({ body, context, ifMatch: '*' })).resolves.toMatchObject({
+      outcome: 'unchanged',
+    });
+    await expect(fixture.admission.put({ body: service('new'), context, ifMatch: '*' })).rejects.toThrow(
       PreconditionFailed,
     );
   });
 
   it('reads nothing before a write while its index is up to date, and trusts no index that lags', async () => {
-    const door = await Door.open(east);
+    const fixture = await Fixture.open(east);
     const put = (port: number, ifMatch?: string): ReturnType<Admission['put']> =>
-      door.admission.put({
+      fixture.admission.put({
         body: service('redis', port),
         context: anybody,
         ...(ifMatch === undefined ? {} : { ifMatch }),
       });
     await put(1);
-    await door.refresh();
-    const reads = jest.spyOn(door.store, 'get');
+    await fixture.refresh();
+    const reads = jest.spyOn(fixture.store, 'get');
     const second = await put(2);
     expect([second.outcome, reads.mock.calls.length]).toEqual(['updated', 0]);
     // The index still holds port 1, and a write of it is no repetition.
@@ -303,15 +304,34 @@ describe('Admission.put', () => {
   });
 
   it('tries again when a status write came between, and gives up with Conflict in the end', async () => {
-    const door = await Door.open(east);
-    await door.put(service('redis'));
-    const races = race(door.store, eastRedis, 2);
-    expect(await door.put(service('redis', 1))).toMatchObject({ outcome: 'updated' });
+    const fixture = await Fixture.open(east);
+    await fixture.put(service('redis'));
+    const races = race(fixture.store, eastRedis, 2);
+    expect(await fixture.put(service('redis', 1))).toMatchObject({ outcome: 'updated' });
     expect(races.left).toBe(0);
-    race(door.store, eastRedis, 100);
-    const error = await door.put(service('redis', 2)).catch((e: unknown) => e);
+    race(fixture.store, eastRedis, 100);
+    const error = await fixture.put(service('redis', 2)).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(Conflict);
     expect(error).not.toBeInstanceOf(PreconditionFailed);
+  });
+});
+
+describe('what the store refuses', () => {
+  it.each([
+    ['unstorable', Invalid, 'no store holds this'],
+    ['vip-taken', Conflict, 'no store holds this'],
+    ['conflict', Conflict, 'somebody else wrote it at the same time; read it again and retry'],
+  ] as const)('%s is thrown with its reason unless it is a race', async (refusal, expected, message) => {
+    const { admission, store } = await Fixture.open(east);
+    let writes = 0;
+    store.write = async () => {
+      writes += 1;
+      return { revision: 1, results: [{ type: 'refused', refusal, detail: 'no store holds this' }] };
+    };
+    const error = await admission.put({ body: service('redis'), context: anybody }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(expected);
+    expect(error).toMatchObject({ message });
+    expect(writes).toBe(refusal === 'conflict' ? 4 : 1);
   });
 });
 
@@ -334,79 +354,85 @@ function race(store: MemoryStore, id: Identity, times: number): { left: number }
 }
 
 describe('Admission.patch', () => {
-  const patch = (door: Door, name: string, change: unknown) =>
-    door.admission.patch({ patch: change, address: at('MeshService', name, { mesh: 'default' }), context: anybody });
+  const patch = (fixture: Fixture, name: string, change: unknown) =>
+    fixture.admission.patch({ patch: change, address: at('MeshService', name, { mesh: 'default' }), context: anybody });
 
   it('merges into what is stored; null removes', async () => {
-    const door = await Door.open(east);
-    await door.put(service('redis', 1, { labels: { team: 'db', tier: '1' } }));
-    await patch(door, 'redis', { labels: { team: null, tier: '2' }, spec: { ports: [{ port: 2 }] }, status: { x: 1 } });
-    expect(await door.store.get(eastRedis)).toMatchObject({
+    const fixture = await Fixture.open(east);
+    await fixture.put(service('redis', 1, { labels: { team: 'db', tier: '1' } }));
+    await patch(fixture, 'redis', {
+      labels: { team: null, tier: '2' },
+      spec: { ports: [{ port: 2 }] },
+      status: { x: 1 },
+    });
+    expect(await fixture.store.get(eastRedis)).toMatchObject({
       labels: { tier: '2', 'kuma.io/zone': 'east' },
       spec: { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port: 2, appProtocol: 'tcp' }] },
     });
-    expect((await door.store.get(eastRedis))?.labels['team']).toBeUndefined();
-    expect(await patch(door, 'redis', {})).toMatchObject({ outcome: 'unchanged' });
+    expect((await fixture.store.get(eastRedis))?.labels['team']).toBeUndefined();
+    expect(await patch(fixture, 'redis', {})).toMatchObject({ outcome: 'unchanged' });
   });
 
   it('is judged as a put', async () => {
-    const door = await Door.open(east);
-    await door.put(service('redis'));
-    await expect(patch(door, 'redis', { spec: { ports: [{ port: 0 }] }, name: 'other' })).rejects.toThrow(Invalid);
-    await expect(patch(door, 'redis', [])).rejects.toThrow(Invalid);
-    await expect(patch(door, 'none', {})).rejects.toThrow(NotFound);
+    const fixture = await Fixture.open(east);
+    await fixture.put(service('redis'));
+    await expect(patch(fixture, 'redis', { spec: { ports: [{ port: 0 }] }, name: 'other' })).rejects.toThrow(Invalid);
+    await expect(patch(fixture, 'redis', [])).rejects.toThrow(Invalid);
+    await expect(patch(fixture, 'none', {})).rejects.toThrow(NotFound);
   });
 });
 
 describe('Admission.delete', () => {
-  const remove = (door: Door, address: WriteAddress, more: { ifMatch?: string; dryRun?: boolean } = {}) =>
-    door.admission.delete({ address, context: anybody, ...more });
+  const remove = (fixture: Fixture, address: WriteAddress, more: { ifMatch?: string; dryRun?: boolean } = {}) =>
+    fixture.admission.delete({ address, context: anybody, ...more });
 
   it('deletes what was made here, also before the index has it', async () => {
-    const door = await Door.open(east);
-    const { etag = '' } = await door.put(service('redis'));
+    const fixture = await Fixture.open(east);
+    const { etag = '' } = await fixture.put(service('redis'));
     const address = at('MeshService', 'redis');
-    expect(await remove(door, address, { dryRun: true })).toMatchObject({ outcome: 'deleted' });
-    await expect(remove(door, address, { ifMatch: '"x.1"' })).rejects.toThrow(PreconditionFailed);
-    expect(await remove(door, address, { ifMatch: etag })).toMatchObject({ outcome: 'deleted', id: eastRedis });
-    expect(await door.store.get(eastRedis)).toBeUndefined();
-    await expect(remove(door, address)).rejects.toThrow(
+    expect(await remove(fixture, address, { dryRun: true })).toMatchObject({ outcome: 'deleted' });
+    await expect(remove(fixture, address, { ifMatch: '"x.1"' })).rejects.toThrow(PreconditionFailed);
+    expect(await remove(fixture, address, { ifMatch: etag })).toMatchObject({ outcome: 'deleted', id: eastRedis });
+    expect(await fixture.store.get(eastRedis)).toBeUndefined();
+    await expect(remove(fixture, address)).rejects.toThrow(
       'MeshService east/default/redis of mesh default does not exist',
     );
   });
 
   it('leaves alone what other zones and the global made, and says who has the name', async () => {
-    const door = await Door.open(east);
-    await door.hold(westRedis, westLabels);
-    await expect(remove(door, at('MeshService', 'redis'))).rejects.toThrow(
+    const fixture = await Fixture.open(east);
+    await fixture.hold(westRedis, westLabels);
+    await expect(remove(fixture, at('MeshService', 'redis'))).rejects.toThrow(
       /does not exist; this name exists with zone=west/,
     );
-    await expect(remove(door, at('MeshService', 'redis', { zone: 'west' }))).rejects.toThrow('was made in zone west');
+    await expect(remove(fixture, at('MeshService', 'redis', { zone: 'west' }))).rejects.toThrow(
+      'was made in zone west',
+    );
   });
 
   it('keeps a mesh that has members, naming them', async () => {
-    const door = await Door.open(global);
-    await door.put({ type: 'Mesh', name: 'demo' });
-    await door.hold({ ...westRedis, mesh: 'demo' }, westLabels);
-    await door.refresh();
-    const error = await remove(door, at('Mesh', 'demo')).catch((e: unknown) => e);
+    const fixture = await Fixture.open(global);
+    await fixture.put({ type: 'Mesh', name: 'demo' });
+    await fixture.hold({ ...westRedis, mesh: 'demo' }, westLabels);
+    await fixture.refresh();
+    const error = await remove(fixture, at('Mesh', 'demo')).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(InUse);
     expect(String(error)).toContain('Mesh demo is in use by MeshService west/default/redis; delete them first');
-    await door.store.write({
+    await fixture.store.write({
       changes: [{ type: 'delete', id: { ...westRedis, mesh: 'demo' }, expect: 'any' }],
       onRefusal: 'abort',
     });
-    await door.refresh();
-    expect(await remove(door, at('Mesh', 'demo'))).toMatchObject({ outcome: 'deleted' });
+    await fixture.refresh();
+    expect(await remove(fixture, at('Mesh', 'demo'))).toMatchObject({ outcome: 'deleted' });
   });
 
   it('does not judge a mesh by an index that lags', async () => {
-    const door = await Door.open(global);
-    await door.put({ type: 'Mesh', name: 'demo' });
-    const waiting = remove(door, at('Mesh', 'demo'));
+    const fixture = await Fixture.open(global);
+    await fixture.put({ type: 'Mesh', name: 'demo' });
+    const waiting = remove(fixture, at('Mesh', 'demo'));
     const outcome = expect(waiting).rejects.toThrow('this replica has not reached revision 2 yet');
-    while (door.clock.pending === 0) await Promise.resolve();
-    door.clock.advance(5_000);
+    while (fixture.clock.pending === 0) await Promise.resolve();
+    fixture.clock.advance(5_000);
     await outcome;
   });
 });

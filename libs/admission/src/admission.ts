@@ -1,38 +1,37 @@
 import {
-  type Identity,
   Conflict,
   FieldPath,
   Invalid,
   isJsonObject,
-  jsonEqual,
   NotFound,
   ownZone,
   type ControlPlane,
+  type Identity,
   type Registry,
   type Resource,
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { ChangeResult, IndexReader, ResourceStore } from '@causeway/store';
+import type { Change, ChangeResult, IndexReader, ResourceStore } from '@causeway/store';
 import { decodeDocument } from './document/decode-document';
 import type { DecodedDocument, Target } from './document/document';
-import { checkPrecondition, etagOf } from './etag';
-import { checkImmutable, validateDraft, withServerOwned, type ValidatedDraft } from './validate-draft';
-import { throwIfInvalid } from './findings';
-import { mergePatch } from './merge-patch';
-import { catchUp, checkMeshEmpty, meshExists } from './mesh-rules';
+import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
-import type {
-  DeleteOutcome,
-  DeleteRequest,
-  PatchRequest,
-  PutRequest,
-  WriteAddress,
-  WriteOptions,
-  WriteOutcome,
+import { catchUp, checkMeshEmpty, meshExists } from './mesh-rules';
+import { mergePatch, planWrite } from './plan-write';
+import {
+  checkPrecondition,
+  etagOf,
+  type DeleteOutcome,
+  type DeleteRequest,
+  type PatchRequest,
+  type PutRequest,
+  type WriteAddress,
+  type WriteOptions,
+  type WriteOutcome,
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
 import { checkMadeHere, checkOperator, checkWritable } from './rights';
-import { managedByWarnings } from './takeover';
+import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 /** What admission works with. */
 export interface AdmissionParts {
@@ -41,18 +40,19 @@ export interface AdmissionParts {
   readonly index: IndexReader;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
-  /** An operator token is configured: kinds with writer `operator` need it. */
+  /** True if an operator token is configured: kinds with writer `operator` then need it. */
   readonly operatorToken: boolean;
 }
 
-/** Tries of one request against writes that race with it; each checks If-Match against what it read. */
+/** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
 const TRIES = 4;
 
 /**
- * The only door for user writes: decode → defaults → labels → validate → authorise → store. Every method throws
- * Forbidden (kind not written here, made elsewhere, operator only), NotFound (mesh or resource of the address), Invalid
- * (all violations), PreconditionFailed, Conflict (still raced after some tries), InUse, Unavailable; after a throw
- * other than Unavailable nothing was written. Equal content writes nothing.
+ * The only way in for user writes: authorise → decode → defaults → labels → validate → store. A request without an
+ * address is authorised after it is decoded, by the kind in the document. Every method throws Forbidden (the kind is not
+ * written here, the resource was made elsewhere, only the operator may), NotFound (mesh or resource of the address),
+ * Invalid (all violations), PreconditionFailed, Conflict (raced in every try), InUse, Unavailable. After any other error
+ * than Unavailable nothing was written. A write of equal content writes nothing.
  */
 export class Admission {
   constructor(private readonly parts: AdmissionParts) {}
@@ -60,22 +60,22 @@ export class Admission {
   /** Creates or replaces. */
   async put(request: PutRequest): Promise<WriteOutcome> {
     const { address } = request;
-    if (address) await this.checkAddress(address, request);
+    if (address) await this.authorise(address, request);
     const target = this.targetOf(address);
     const decoded = decodeDocument(this.parts.registry, request.body, target);
     if (!address) this.checkRights(decoded.draft.kind, request);
-    const judgement = await this.validate(decoded, address);
+    const draft = await this.validate(decoded, address);
     return this.retry(async (tries) =>
       tries === 0 && request.dryRun !== true
-        ? this.storeByIndex(decoded, judgement, request)
-        : this.storeOnce(decoded, judgement, request),
+        ? this.storeByIndex(decoded, draft, request)
+        : this.storeOnce(decoded, draft, request),
     );
   }
 
-  /** Changes what the patch names; NotFound where there is nothing to change. */
+  /** Changes the fields that the patch names; NotFound if there is nothing to change. */
   async patch(request: PatchRequest): Promise<WriteOutcome> {
     const { address, patch } = request;
-    await this.checkAddress(address, request);
+    await this.authorise(address, request);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
     return this.retry(async () => {
       const stored = await this.find(address);
@@ -85,21 +85,19 @@ export class Admission {
     });
   }
 
-  /** Deletes; NotFound where there is nothing, InUse where others need it. */
+  /** Deletes; NotFound if there is nothing, InUse if other resources need it. */
   async delete(request: DeleteRequest): Promise<DeleteOutcome> {
-    const { address } = request;
-    await this.checkAddress(address, request);
+    await this.authorise(request.address, request);
     return this.retry(async () => this.deleteOnce(request));
   }
 
-  private async checkAddress(address: WriteAddress, options: WriteOptions): Promise<void> {
+  /** Checks the rights on the address, that its mesh exists, and that the resource was not made elsewhere. */
+  private async authorise(address: WriteAddress, options: WriteOptions): Promise<void> {
     this.checkRights(address.kind, options, identityNamed(address, this.parts.controlPlane));
     const { kind, mesh = 'default' } = address;
     if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
-    if (address.zone !== undefined && address.zone !== ownZone(this.parts.controlPlane)) {
-      // Whatever has that zone as its origin was not made here: `find` says so, or that there is none.
-      await this.find(address);
-    }
+    // A resource of another zone was not made here: `find` throws Forbidden, or NotFound if there is none.
+    if (address.zone !== undefined && address.zone !== ownZone(this.parts.controlPlane)) await this.find(address);
   }
 
   private checkRights(kind: WriteAddress['kind'], options: WriteOptions, id?: Identity): void {
@@ -111,7 +109,7 @@ export class Admission {
     return meshExists(mesh, this.parts.store, this.parts.index);
   }
 
-  /** The address as the document must repeat it; a wire name stands for the plain one. */
+  /** What the document must repeat of the address. A wire name is replaced by the plain name. */
   private targetOf(address: WriteAddress | undefined): Target {
     if (!address) return {};
     const wired = this.parts.index.get(identityNamed(address, this.parts.controlPlane))
@@ -121,7 +119,7 @@ export class Admission {
     return wired ? targetAt(wired, address) : address;
   }
 
-  /** The stored resource of an address, made here; read from the primary. */
+  /** The stored resource at an address, read from the primary. Throws NotFound, or Forbidden if it was made elsewhere. */
   private async find(address: WriteAddress): Promise<Resource> {
     const { store, index, controlPlane } = this.parts;
     const plain = await store.get(identityNamed(address, controlPlane));
@@ -133,72 +131,64 @@ export class Admission {
   }
 
   private async validate(decoded: DecodedDocument, address: WriteAddress | undefined): Promise<ValidatedDraft> {
-    const judgement = validateDraft(decoded, this.parts.controlPlane);
+    const draft = validateDraft(decoded, this.parts.controlPlane);
     const { kind, mesh } = decoded.draft;
     const lost = !address && kind.scope === 'mesh' && !(await this.hasMesh(mesh));
-    if (lost) judgement.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
-    throwIfInvalid(judgement.violations);
-    return judgement;
+    if (lost) draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
+    throwIfInvalid(draft.violations);
+    return draft;
   }
 
   /**
-   * The first try goes by what the index holds, which spares a read: the write itself finds out when that is not the
-   * newest. What would be refused or left unwritten is not decided here, but by the primary at the next try.
+   * The first try goes by what the index holds, which saves a read: the write itself fails if that is not the newest
+   * state. A refusal and "nothing to write" are not decided here, but from the primary at the next try.
    */
   private async storeByIndex(
     decoded: DecodedDocument,
-    judgement: ValidatedDraft,
+    draft: ValidatedDraft,
     options: WriteOptions,
   ): Promise<WriteOutcome | undefined> {
-    const held = this.parts.index.get(judgement.id);
+    const held = this.parts.index.get(draft.id);
     try {
-      if (this.draft(decoded, judgement, options, held).outcome === 'unchanged') return undefined;
+      if (this.plan(decoded, draft, options, held).outcome === 'unchanged') return undefined;
     } catch {
       return undefined;
     }
-    return this.store(decoded, judgement, options, held);
+    return this.store(decoded, draft, options, held);
   }
 
   private async storeOnce(
     decoded: DecodedDocument,
-    judgement: ValidatedDraft,
+    draft: ValidatedDraft,
     options: WriteOptions,
     read?: Resource,
   ): Promise<WriteOutcome | undefined> {
-    return this.store(decoded, judgement, options, read ?? (await this.parts.store.get(judgement.id)));
+    return this.store(decoded, draft, options, read ?? (await this.parts.store.get(draft.id)));
   }
 
   private async store(
     decoded: DecodedDocument,
-    judgement: ValidatedDraft,
+    draft: ValidatedDraft,
     options: WriteOptions,
     stored: Resource | undefined,
   ): Promise<WriteOutcome | undefined> {
-    const draft = this.draft(decoded, judgement, options, stored);
-    const { id, labels, spec } = draft;
-    if (draft.outcome === 'unchanged' || options.dryRun === true) return draft;
+    const planned = this.plan(decoded, draft, options, stored);
+    const { id, labels, spec } = planned;
+    if (planned.outcome === 'unchanged' || options.dryRun === true) return planned;
     const written = await this.write({ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec });
-    return written && { ...draft, revision: written.revision, etag: etagOf(written) };
+    return written && { ...planned, revision: written.revision, etag: etagOf(written) };
   }
 
-  /** What a write over `stored` would come to; throws where it may not. */
-  private draft(
+  /** What a write over `stored` comes to; throws if it is not allowed. */
+  private plan(
     { draft: { kind } }: DecodedDocument,
-    { id, labels, warnings, spec: asked }: ValidatedDraft,
+    draft: ValidatedDraft,
     options: WriteOptions,
     stored: Resource | undefined,
   ): WriteOutcome {
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);
-    const frozen = checkImmutable(kind.immutable, asked, stored);
-    if (frozen.length > 0) throw new Invalid(frozen);
-    const spec = withServerOwned(asked, kind.serverOwned, stored);
-    const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
-    if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
-      return { ...result, outcome: 'unchanged', etag: etagOf(stored) };
-    }
-    const told = { warnings: [...warnings, ...managedByWarnings(stored, labels)] };
-    return { ...result, ...told, outcome: stored ? 'updated' : 'created' };
+    return planWrite(kind, draft, stored);
   }
 
   private async deleteOnce(request: DeleteRequest): Promise<DeleteOutcome | undefined> {
@@ -215,16 +205,26 @@ export class Admission {
     return written && { outcome: 'deleted', id, revision: written.revision };
   }
 
-  /** One change; undefined when another write was faster. */
-  private async write(change: Parameters<ResourceStore['write']>[0]['changes'][number]): Promise<Written | undefined> {
+  /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
+  private async write(change: Change): Promise<Written | undefined> {
     const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip' });
     const result: ChangeResult | undefined = results[0];
-    return result && result.type !== 'refused'
-      ? { revision, uid: result.uid, generation: result.generation }
-      : undefined;
+    if (!result) return undefined;
+    if (result.type !== 'refused') return { revision, uid: result.uid, generation: result.generation };
+    switch (result.refusal) {
+      case 'conflict':
+      case 'exists':
+      case 'absent':
+        return undefined;
+      case 'unstorable':
+        throw new Invalid([FieldPath.at().violation(result.detail, 'not-text')]);
+      case 'older':
+      case 'vip-taken':
+        throw new Conflict(result.detail);
+    }
   }
 
-  /** Runs `attempt` until it is not raced: a controller's status write may come between reading and writing. */
+  /** Runs `attempt` until it wins: a controller may write the status between its read and its write. */
   private async retry<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
     for (let i = 0; i < TRIES; i++) {
       const result = await attempt(i);

@@ -11,22 +11,22 @@ import {
 import type { Clock } from '@causeway/runtime';
 import type { Fence, Note, PutChange, ResourceStore } from '@causeway/store';
 
-/** What writing the defaults takes. */
+/** What `applyDefaults` works with. */
 export interface DefaultsParts {
   readonly store: ResourceStore;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
-  /** The leader's right to write; with it two replicas cannot come between each other's reading and writing. */
+  /** The leader's fence. It keeps two replicas from interleaving their reads and writes. */
   readonly fence?: Fence;
 }
 
 const AREA = 'defaults';
 
 /**
- * Writes the resources that a control plane begins with, each once in the life of a store: what a user has deleted or
- * changed since stays so (design.md §4 defaults). The mark that says so is written in the same transaction. Call it as
- * leader, at each start; a second call writes nothing. Resolves to the identities it created. Throws Fenced,
- * Unavailable.
+ * Creates the default resources of a control plane, each once per store: a default that a user deleted or changed stays
+ * deleted or changed (docs/design.md §4, defaults). A note that marks each default as created is written in the same
+ * transaction. Called by the leader at each start; a second call writes nothing. Resolves to the identities it created.
+ * Throws Fenced, Unavailable.
  */
 export async function applyDefaults(parts: DefaultsParts): Promise<readonly Identity[]> {
   const { store, controlPlane, clock, fence } = parts;

@@ -1,61 +1,87 @@
-import type { Identity, JsonObject, Kind, Labels } from '@causeway/resources';
+import { Conflict, type Identity, type JsonObject, type Kind, type Labels } from '@causeway/resources';
 import type { WriteContext } from './rights';
 
-/** What a write's address says; without it (a file, a gRPC call) the document alone decides. */
+/** What the URL of a write says. Without it (a file, a gRPC call) the document alone decides. */
 export interface WriteAddress {
   readonly kind: Kind;
-  /** Kinds of mesh scope: the mesh of the path. */
+  /** The mesh in the path; for kinds of mesh scope. */
   readonly mesh?: string;
-  /** Absent = the document's, else `default`. */
+  /** Absent = the document's namespace, else `default`. */
   readonly namespace?: string;
   /** Absent = made on this control plane. */
   readonly zone?: string;
-  /** A plain name or a name of the KDS wire. */
+  /** A plain name or a name as on the KDS wire. */
   readonly name: string;
 }
 
-/** What every write may carry. */
+/** Options of every write. */
 export interface WriteOptions {
   readonly context: WriteContext;
-  /** The header If-Match as it came. */
+  /** The header If-Match, unparsed. */
   readonly ifMatch?: string;
-  /** Everything but the write. */
+  /** Run every check and write nothing. */
   readonly dryRun?: boolean;
 }
 
+/** A request to create or replace. */
 export interface PutRequest extends WriteOptions {
   readonly body: unknown;
   readonly address?: WriteAddress;
 }
 
+/** A request to change single fields. */
 export interface PatchRequest extends WriteOptions {
-  /** RFC 7386, on the Universal form. */
+  /** A merge patch (RFC 7386) of the Universal form. */
   readonly patch: unknown;
   readonly address: WriteAddress;
 }
 
+/** A request to delete. */
 export interface DeleteRequest extends WriteOptions {
   readonly address: WriteAddress;
 }
 
-/** What became of a put or patch. */
+/** The result of a put or patch. */
 export interface WriteOutcome {
   readonly outcome: 'created' | 'updated' | 'unchanged';
   readonly id: Identity;
-  /** The store's revision that has the write; on a dry run that of the stored row, 0 where there is none. */
+  /** The store's revision that has the write. On a dry run the revision of the stored row, 0 if there is none. */
   readonly revision: number;
-  /** Absent on a dry run that would change something. */
+  /** Absent on a dry run that would write. */
   readonly etag?: string;
   readonly warnings: readonly string[];
-  /** What is stored now, or would be. */
+  /** As stored by this write, or as a dry run would store them. */
   readonly labels: Labels;
   readonly spec: JsonObject;
 }
 
-/** What became of a delete. */
+/** The result of a delete. */
 export interface DeleteOutcome {
   readonly outcome: 'deleted';
   readonly id: Identity;
   /** As in `WriteOutcome`. */
   readonly revision: number;
+}
+
+/** If-Match does not name the stored state. REST answers 412, where other conflicts are 409. */
+export class PreconditionFailed extends Conflict {}
+
+/** Identifies one state of a resource: its uid and its generation (docs/design.md §1, Two versions). */
+export function etagOf(resource: { readonly uid: string; readonly generation: number }): string {
+  return `"${resource.uid}.${resource.generation}"`;
+}
+
+/**
+ * Throws PreconditionFailed unless `ifMatch` (a list of ETags or `*`) names the stored state. Weak ETags never match
+ * (RFC 9110 §13.1.1). Without `ifMatch` there is no condition.
+ */
+export function checkPrecondition(
+  ifMatch: string | undefined,
+  stored: { readonly uid: string; readonly generation: number } | undefined,
+): void {
+  if (ifMatch === undefined) return;
+  if (!stored) throw new PreconditionFailed(`If-Match ${ifMatch}: there is no such resource`);
+  const wanted = ifMatch.split(',').map((tag) => tag.trim());
+  if (wanted.includes('*') || wanted.includes(etagOf(stored))) return;
+  throw new PreconditionFailed(`If-Match ${ifMatch}: the resource is now at ${etagOf(stored)}; read it again`);
 }

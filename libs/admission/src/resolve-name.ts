@@ -12,19 +12,19 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** How users name one resource: by address of REST, by words of the CLI. */
+/** How users name one resource: by the URL on REST, by arguments of the CLI. */
 export interface NameQuery {
   readonly kind: Kind;
-  /** Of kinds of mesh scope; omitted = default. */
+  /** For kinds of mesh scope; absent = `default`. */
   readonly mesh?: string;
-  /** Of namespaced kinds; omitted = default, and any for a wire name. */
+  /** For namespaced kinds; absent = `default`, and any namespace for a wire name. */
   readonly namespace?: string;
-  /** Zone of origin; empty = the global; omitted = made on this control plane. */
+  /** Zone of origin; empty = the global; absent = made on this control plane. */
   readonly zone?: string;
   readonly name: string;
 }
 
-/** The identity that a query means when its name is a plain one (design.md §1). */
+/** The identity that a query with a plain name means (docs/design.md §1). */
 export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
   const { kind, name } = query;
   return {
@@ -37,9 +37,9 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
 }
 
 /**
- * The resource that a query means: the plain name of one made here (or of the zone asked for), else a name of the KDS
- * wire. Throws NotFound; its message lists the zones that have the plain name, so that an answer never depends on how
- * many others exist.
+ * The resource that a query means: by plain name among those made here (or in the zone of the query), else by its name
+ * on the KDS wire. Throws NotFound, whose message lists the zones that have the plain name: the result never depends on
+ * how many other zones have one.
  */
 export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery): Resource {
   const found = index.get(identityNamed(query, cp)) ?? resolveWireName(index, query);
@@ -47,7 +47,7 @@ export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQue
   return found;
 }
 
-/** The resource whose name on the KDS wire is `query.name`, if any (kds.md §4.1). */
+/** The resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */
 export function resolveWireName(index: IndexReader, query: NameQuery): Resource | undefined {
   if (!/-[bcdfghjklmnpqrstvwxz2456789]{16}$/.test(query.name)) return undefined;
   const prefix = query.name.slice(0, -17);
@@ -59,7 +59,7 @@ export function resolveWireName(index: IndexReader, query: NameQuery): Resource 
   return undefined;
 }
 
-/** What to say of a name that means nothing here, with the places that have it. */
+/** The error for a name that no resource here has; its message lists the zones and namespaces that have the name. */
 export function notFound(index: IndexReader, cp: ControlPlane, query: NameQuery): NotFound {
   const id = identityNamed(query, cp);
   const sought = `${describeIdentity(id)}${id.mesh === '' ? '' : ` of mesh ${id.mesh}`}`;

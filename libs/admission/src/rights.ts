@@ -8,21 +8,21 @@ import {
   type Labels,
 } from '@causeway/resources';
 
-/** Who writes. */
+/** Who sent a write. */
 export interface WriteContext {
   /** The request carried the operator's token. */
   readonly operator: boolean;
 }
 
-/** True where users of `cp` may write `kind` at all (design.md §1 table). */
+/** True where users of `cp` may write `kind` at all (docs/design.md §1, table of kinds). */
 export function isWritable(kind: Kind, cp: ControlPlane): boolean {
   if (kind.sync.writtenOn.includes(cp.role)) return true;
   return cp.role === 'zone' && !cp.federated && kind.sync.standalone;
 }
 
 /**
- * Throws Forbidden, saying where the kind is written, when users may not write it on `cp`; of a zone's copy, `id`, also
- * how it is kept away.
+ * Throws Forbidden if users may not write the kind on `cp`. The message says where the kind is written and, on the global
+ * for a zone's copy `id`, how to quarantine it.
  */
 export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void {
   if (isWritable(kind, cp)) return;
@@ -33,20 +33,20 @@ export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void
   );
 }
 
-/** Throws Forbidden when only the operator writes `kind` and this is not the operator (design.md §6). */
+/** Throws Forbidden if only the operator writes `kind` and the request has no operator token (docs/design.md §6). */
 export function checkOperator(kind: Kind, context: WriteContext, tokenSet: boolean): void {
   if (!tokenSet || kind.writer !== 'operator' || context.operator) return;
   throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
 }
 
-/** The command by which the global keeps a zone's resource away from the mesh. */
+/** The command that quarantines a zone's resource on the global. */
 export function quarantineCommand({ kind, mesh, zone, namespace, name }: Identity): string {
   const flag = (word: string, value: string): string =>
     value === '' || value === 'default' ? '' : ` --${word} ${value}`;
   return `causeway zones quarantine ${zone} ${kind}/${name}${flag('mesh', mesh)}${flag('namespace', namespace)}`;
 }
 
-/** Throws Forbidden, saying where it was made, for what came to this control plane from elsewhere. */
+/** Throws Forbidden for a copy from another control plane; the message says where it was made. */
 export function checkMadeHere(resource: { readonly id: Identity; readonly labels: Labels }, cp: ControlPlane): void {
   if (isMadeHere(resource, cp)) return;
   const { id } = resource;
@@ -54,7 +54,7 @@ export function checkMadeHere(resource: { readonly id: Identity; readonly labels
   throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there${otherwise(cp, id)}`);
 }
 
-/** What the global can do about a copy that it may not change. */
+/** The hint on the global for a copy that it may not change. */
 function otherwise(cp: ControlPlane, id: Identity | undefined): string {
   return cp.role === 'global' && id && id.zone !== '' ? `, or keep it away: ${quarantineCommand(id)}` : '';
 }

@@ -6,29 +6,25 @@ import {
   isComputedLabel,
   isJsonObject,
   ownZone,
-  shortened,
+  Violations,
   type ControlPlane,
   type Identity,
   type JsonObject,
-  type JsonValue,
   type Labels,
-  type Resource,
-  Violations,
-  type Violation,
 } from '@causeway/resources';
 import { draftIdentity, type DecodedDocument } from './document/document';
 
-/** A document as it will be stored, with all that speaks against it. */
+/** A document as it will be stored, with all its violations. */
 export interface ValidatedDraft {
   readonly id: Identity;
   readonly labels: Labels;
-  /** With defaults, without what only the control plane writes. */
+  /** With defaults, without the fields that only the control plane writes. */
   readonly spec: JsonObject;
   readonly violations: Violations;
   readonly warnings: readonly string[];
 }
 
-/** Fills defaults and labels in and checks everything that needs no other resource. Pure. */
+/** Fills in defaults, then labels, and checks every rule that needs no other resource. Pure. */
 export function validateDraft(decoded: DecodedDocument, cp: ControlPlane): ValidatedDraft {
   const { draft, labelsAt } = decoded;
   const { kind } = draft;
@@ -52,33 +48,6 @@ export function validateDraft(decoded: DecodedDocument, cp: ControlPlane): Valid
   };
 }
 
-/** Where an update would change what keeps its first value (GEP-3949: `controllerName`). */
-export function checkImmutable(fields: readonly string[], next: JsonObject, stored: Resource | undefined): Violation[] {
-  if (!stored) return [];
-  return fields.flatMap((field) => {
-    const was = stored.spec[field];
-    if (was === undefined || was === next[field]) return [];
-    return [
-      FieldPath.at('spec')
-        .field(field)
-        .violation(`cannot be changed once set; it is ${show(was)}, got ${show(next[field])}`),
-    ];
-  });
-}
-
-/** The spec to store: the user's, and the server-owned fields as they are stored (design.md §1). */
-export function withServerOwned(spec: JsonObject, fields: readonly string[], stored: Resource | undefined): JsonObject {
-  if (!stored || fields.length === 0) return spec;
-  const kept = fields.flatMap((field) =>
-    stored.spec[field] === undefined ? [] : [[field, stored.spec[field]] as const],
-  );
-  return { ...spec, ...Object.fromEntries(kept) };
-}
-
 function without(object: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
-}
-
-function show(value: JsonValue | undefined): string {
-  return value === undefined ? 'nothing' : shortened(JSON.stringify(value), 80);
 }

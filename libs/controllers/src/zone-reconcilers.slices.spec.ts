@@ -3,7 +3,7 @@ import { globalIdentity, identityKey, type Identity, type Resource, type Tombsto
 import { SLICE } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, tagged } from '../../../test/support/loop-harness';
-import { ConditionsReconciler } from './conditions/conditions-reconciler';
+import { createConditionsReconciler } from './conditions/conditions-reconciler';
 import type { ControlLoop } from './runner/control-loop';
 import { ROWS_PER_SLICE } from './vip/vip-reconciler';
 import { createZoneReconcilers } from './zone-reconcilers';
@@ -104,7 +104,7 @@ describe('however much there is, between two turns of the event loop', () => {
 
   const loops = [
     ...createZoneReconcilers({ cp: EAST, ranges: RANGES }),
-    new ConditionsReconciler({ cp: EAST, registry: coreKinds }),
+    createConditionsReconciler({ cp: EAST, registry: coreKinds }),
   ];
   test.each(loops.map((loop) => [loop.name, loop] as const))('%s reads a bounded number of rows', (_, loop) => {
     [index.walked, index.looked] = [0, 0];
@@ -125,7 +125,7 @@ describe('what changes between two slices', () => {
   it('is neither missed nor taken twice: a resync afterwards finds nothing', async () => {
     await world.write(...crowd(2_600, 50));
     const replica = world.replica();
-    const conditions = new ConditionsReconciler({ cp: EAST, registry: coreKinds });
+    const conditions = createConditionsReconciler({ cp: EAST, registry: coreKinds });
     const runner = await replica.lead([...createZoneReconcilers({ cp: EAST, ranges: RANGES }), conditions]);
     for (let step = 0; step < 25; step++) {
       await runner.step();

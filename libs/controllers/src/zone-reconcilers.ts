@@ -3,11 +3,12 @@ import type { ControlPlane } from '@causeway/resources';
 import { AvailabilityReconciler } from './availability/availability-reconciler';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
+import { KeyedLoop } from './reconcile/keyed-reconciler';
 import type { ControlLoop } from './runner/control-loop';
 import { ServicesReconciler } from './services/services-reconciler';
 import { VipReconciler } from './vip/vip-reconciler';
 
-/** What the loops of a zone need to know. */
+/** Settings of the control loops of a zone. */
 export interface ZoneReconcilersConfig {
   readonly cp: ControlPlane;
   /** Address range by kind of service: `{MeshService: '241.0.0.0/8', …}`; a kind that is left out gets no addresses. */
@@ -18,32 +19,32 @@ export interface ZoneReconcilersConfig {
   readonly cooldown?: number;
   /** How long a generated service without Dataplanes is kept, ms; 1 h unless given. */
   readonly grace?: number;
-  /** Told of a Dataplane (index key) that names a service which cannot be called so. */
+  /** Called for a Dataplane (index key) that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
   /** See VipConfig. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
 }
 
 /**
- * The loops of a zone in the order in which each sees what the one before has written (design.md §4). Throws with
- * every reason when the ranges cannot stand together: check them with `planRanges` at start-up, which also warns.
+ * The control loops of a zone, each after those whose writes it reads (design.md §4). Throws with every reason when the
+ * address ranges contradict each other: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
-  const { cp, cooldown: rest = 60_000, grace = 3_600_000, onUnusableName, onExhausted } = config;
+  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, onExhausted } = config;
   if (cp.role !== 'zone') throw new Error('these loops run on zones only');
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
   if (!plan.ok) throw new Error(plan.errors.join('; '));
   return [
-    new ServicesReconciler({ cp, gracePeriod: grace, ...(onUnusableName ? { onUnusableName } : {}) }),
-    new AvailabilityReconciler(cp.zone),
-    new VipReconciler({ ranges: plan.owned, cooldown: rest, ...(onExhausted ? { onExhausted } : {}) }),
+    new KeyedLoop(new ServicesReconciler({ cp, gracePeriod: grace, ...(onUnusableName ? { onUnusableName } : {}) })),
+    new KeyedLoop(new AvailabilityReconciler(cp.zone)),
+    new VipReconciler({ ranges: plan.owned, cooldown, ...(onExhausted ? { onExhausted } : {}) }),
     new HostnameReconciler(cp),
-    new MultizoneReconciler(),
+    new KeyedLoop(new MultizoneReconciler()),
   ];
 }
 
-/** How full the address ranges are, by kind: `vip_pool_{size,used,resting}`. Empty where no such loop is. */
+/** How full the address ranges are, by kind: `vip_pool_{size,used,resting}`. Empty without a vip loop. */
 export function poolMetrics(loops: readonly ControlLoop[]): Readonly<Record<string, PoolMetrics>> {
   return loops.find((loop) => loop instanceof VipReconciler)?.metrics ?? {};
 }

@@ -6,3 +6,4 @@
  */
 export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from './dns-config';
 export { createDnsServer, type DnsServer } from './dns-server';
+export { DNS_SERVER, DnsModule, type DnsModuleOptions } from './dns.module';

@@ -1,49 +1,23 @@
 /**
  * Sync between control planes over Kuma's KDS.
  *
- *   Resource → WireResource → bytes (once a dialect) → response;   response → WireResource → Copy
+ *   Resource → WireResource → EncodedResource (once a dialect) → response;   response → WireResource → Copy
  *
- * `wire/` is pure: messages, languages, names. Streams are built around it.
+ * `wire/` is pure: messages, bounds, names. `kuma/` translates kinds to Kuma and back. `session/`, `global/` and `zone/`
+ * run the streams, `auth/` holds credentials and ends streams whose token is no longer valid.
  */
-export { CHUNK_BYTES, kdsChannelOptions, MAX_MESSAGE_BYTES } from './wire/kds-service';
-export { copyOf, type CopiedKind, type Copy, type CopyResult, type Sender } from './wire/copy';
-export { CAUSEWAY_DIALECT, dialectOf, Extension, KUMA_DIALECT, sharedExtensions, type Dialect } from './wire/dialect';
+export { kdsSyncService } from './wire/kds-service';
+export { copyOf, type Sender } from './wire/copy';
+export { CAUSEWAY_DIALECT, Extension, KUMA_DIALECT, type Dialect } from './wire/dialect';
 export { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from './wire/headers';
-export type { DecodedResource } from './wire/resource-decoder';
-export type { KumaOptions, MeshServicesMode } from './kuma/translation';
-export { NODE_FEATURES, type NodeMetadata } from './wire/node';
-export { CREATION_ORDER_LABEL, wireKeyOf, toWireResource } from './wire/outgoing';
-export {
-  decodeRequest,
-  encodeRequest,
-  type AckRequest,
-  type NackRequest,
-  type SubscribeRequest,
-  type WireRequest,
-} from './wire/request';
-export type { ResourceBytes } from './wire/resource-bytes';
-export { ResourceEncoder, type EncodedResource, type Encoding } from './wire/resource-encoder';
-export {
-  decodeResponse,
-  encodeResponse,
-  chunksOf,
-  responseSize,
-  type IncomingResponse,
-  type OutgoingResponse,
-  type ResponseHead,
-  type StatePosition,
-} from './wire/response';
+export { NODE_FEATURES } from './wire/node';
+export { decodeRequest, encodeRequest, type SubscribeRequest, type WireRequest } from './wire/request';
+export { ResourceEncoder } from './wire/resource-encoder';
+export { decodeResponse, encodeResponse, type OutgoingResponse, type StatePosition } from './wire/response';
+export { formatWireKey, parseWireKey, wireKeyOf, type WireResource } from './wire/wire-resource';
 export { unsupportedByKuma } from './kuma/unsupported';
-export type { AppliedResult } from './wire/results';
-export { kdsSyncService } from './wire/services';
-export {
-  formatWireKey,
-  parseWireKey,
-  type WireFault,
-  type WireKey,
-  type WireMeta,
-  type WireResource,
-} from './wire/wire-resource';
+export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
+export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export type { GlobalSyncOptions } from './global/global-sync-options';
@@ -60,15 +34,6 @@ export { sessionInsight } from './zone/zone-sync';
 export type { ZoneTransport } from './zone/zone-transport';
 export type { IncomingStream } from './global/stream-handler';
 export type { EndReason, ListenedStream, PeerStream, StreamListener } from './session/peer-stream';
-export { createZoneTokenService, type ZoneTokenService } from './auth/create-zone-tokens';
-export { Unauthenticated } from './auth/unauthenticated';
-export { type IssuedZoneToken, type ZoneTokenRequest, type ZoneTokenIssuer } from './auth/zone-tokens';
-export { FileCertificates, type CertificateFiles } from './tls/file-certificates';
-export { SelfIssuedCertificates } from './tls/own-certificates';
-export { tlsServerCredentials } from './tls/server-credentials';
-export type { ServerCertificates } from './tls/server-certificates';
-export { serverNames } from './tls/server-names';
-export { globalCredentials, type GlobalTrust } from './tls/zone-credentials';
 export { healthOf, lagOf, type Health, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
 export type { Adoption } from './global/zones/zone-incidents';
@@ -77,3 +42,4 @@ export {
   type ZoneLifecycleLoop,
   type ZoneLifecycleOptions,
 } from './global/zones/zone-lifecycle-loop';
+export { globalCredentials, tlsServerCredentials, type GlobalTrust } from './auth/credentials';

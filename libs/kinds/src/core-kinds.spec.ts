@@ -17,7 +17,7 @@ const smallest: Readonly<Record<string, unknown>> = {
   GlobalSecret: { data: 'dGVzdA==' },
 };
 
-/** Kuma's names where it has the kind (rest.md §1.6), ours where it has not. */
+/** Kuma's names for its kinds (docs/reference/kuma-rest.md §1.6), our names for the others. */
 const nouns: Readonly<Record<string, readonly [plural: string, short: string, scope: string, sync: string]>> = {
   Mesh: ['meshes', 'm', 'global', 'meshWide'],
   Namespace: ['namespaces', 'ns', 'global', 'fromGlobal'],
@@ -36,7 +36,7 @@ function fields(kind: Kind, value: unknown): string[] {
 }
 
 describe('the list of kinds', () => {
-  it('is that of design.md §1, wave 1', () => {
+  it('is that of docs/design.md §1', () => {
     const listed = coreKinds.kinds.map((kind) => {
       const scope = kind.namespaced ? `${kind.scope}/namespace` : kind.scope;
       return [kind.name, [kind.plural, kind.shortName, scope, kind.sync.name]];
@@ -44,7 +44,7 @@ describe('the list of kinds', () => {
     expect(Object.fromEntries(listed)).toEqual(nouns);
   });
 
-  it('leaves to the operator what moves names, meshes and keys (design.md §6)', () => {
+  it('leaves to the operator what moves names, meshes and keys (docs/design.md §6)', () => {
     const operators = coreKinds.kinds.filter((kind) => kind.writer === 'operator').map((kind) => kind.name);
     expect(operators).toEqual(['Mesh', 'Zone', 'HostnameGenerator', 'Secret', 'GlobalSecret']);
   });
@@ -120,7 +120,7 @@ describe('computed labels', () => {
     'kuma.io/env': 'universal',
   };
 
-  // kuma-2.14.md and rest.md §9.7 Labels, as design.md §1 amends them.
+  // docs/reference/kuma-2.14.md and docs/reference/kuma-rest.md §9.7, as amended by docs/design.md §1.
   it.each<[string, ControlPlane, { mesh: string; namespace: string }, object]>([
     ['MeshExternalService', east, { mesh: 'default', namespace: '' }, all],
     ['Dataplane', east, { mesh: 'default', namespace: 'default' }, all],

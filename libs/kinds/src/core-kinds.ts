@@ -10,7 +10,7 @@ import { Namespace } from './namespace';
 import { Secret } from './secret';
 import { Zone } from './zone';
 
-/** Every kind of the product; the one place where a kind is registered. */
+/** All kinds of the product. This is the only place where a kind is registered. */
 export const coreKinds = new Registry([
   Mesh,
   Namespace,

@@ -1,8 +1,8 @@
 import { defineKind, isDnsLabel, Sync } from '@causeway/resources';
-import { checkNetworking } from './dataplane-rules';
-import { DataplaneSpec } from './dataplane-spec';
+import { checkNetworking } from './schema/dataplane-rules';
+import { DataplaneSpec } from './schema/dataplane-spec';
 
-/** One running instance of a workload: where it listens and for which services (rest.md §3.7, kuma-2.14.md). */
+/** One running instance of a workload: where it listens, and for which services (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
 export const Dataplane = defineKind({
   name: 'Dataplane',
   plural: 'dataplanes',

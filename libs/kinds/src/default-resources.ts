@@ -1,6 +1,6 @@
 import type { ControlPlane, JsonObject } from '@causeway/resources';
 
-/** A resource that every control plane of a role begins with. */
+/** A resource that is created at the first start of a control plane. */
 export interface DefaultResource {
   readonly kind: 'Mesh' | 'Namespace' | 'HostnameGenerator';
   readonly name: string;
@@ -25,7 +25,7 @@ const generator = (
   spec: { selector: { [service]: { matchLabels } }, template },
 });
 
-/** Kuma's, under Kuma's names (design.md §4 defaults; rest.md §7.1, kuma-2.14.md §5). */
+/** Kuma's generators, with Kuma's names (docs/design.md §4, defaults; docs/reference/kuma-rest.md §7.1, docs/reference/kuma-2.14.md §5). */
 const ON_GLOBAL: readonly DefaultResource[] = [
   generator(
     'synced-mesh-multi-zone-service',
@@ -65,8 +65,8 @@ const MESH: readonly DefaultResource[] = [
 ];
 
 /**
- * What a control plane holds at its first start: mesh and namespace `default` on the global and on a zone by itself,
- * and the hostname generators of its role. Specs are without defaults.
+ * The resources that are created at the first start: mesh and namespace `default` on the global and on a zone that is not
+ * federated, and the hostname generators of the role. The specs are without the defaults of the schema.
  */
 export function defaultResources(cp: ControlPlane): readonly DefaultResource[] {
   if (cp.role === 'global') return [...MESH, ...ON_GLOBAL];

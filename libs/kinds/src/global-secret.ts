@@ -1,7 +1,7 @@
 import { defineKind, Sync } from '@causeway/resources';
-import { base64Problem, secretBounds, SecretSpec } from './secret-value';
+import { base64Problem, secretBounds, SecretSpec } from './schema/secret-spec';
 
-/** A confidential value of no mesh, such as a signing key, base64 (rest.md §3.6). */
+/** A confidential value of no mesh, such as a signing key, base64 (docs/reference/kuma-rest.md §3.6). */
 export const GlobalSecret = defineKind({
   name: 'GlobalSecret',
   plural: 'globalsecrets',

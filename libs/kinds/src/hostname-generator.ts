@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
 import { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate } from '@causeway/naming';
 import { defineKind, isComputedLabel, Sync } from '@causeway/resources';
-import { oneWordForLabels, selectorLabels } from './rules';
-import { Extension, ServiceSelector, strict } from './schema-parts';
+import { oneWordForLabels, selectorLabels } from './schema/rules';
+import { Extension, ServiceSelector, strict } from './schema/schema-parts';
 
 const services = ['meshService', 'meshMultiZoneService', 'meshExternalService'] as const;
 
@@ -24,7 +24,7 @@ const Spec = Type.Object(
   { ...strict, examples: [{ selector: { meshService: {} }, template: '{{ name }}.svc.mesh' }] },
 );
 
-/** The operator's rule by which services get hostnames (seed 001; design.md §4 hostname). */
+/** The operator's rule by which services get hostnames (seed 001; docs/design.md §4 hostname). */
 export const HostnameGenerator = defineKind({
   name: 'HostnameGenerator',
   plural: 'hostnamegenerators',
@@ -54,7 +54,7 @@ export const HostnameGenerator = defineKind({
   ],
 });
 
-/** Labels that selector and template depend on and that are not computed, so any service owner can claim them. */
+/** The labels that selector and template read and that are not computed, so that every service owner can set them. */
 function settableLabels(spec: Static<typeof Spec>): { readonly field: string; readonly label: string }[] {
   const selected = services.flatMap((service) => Object.keys(selectorLabels(spec.selector[service] ?? {})));
   const parsed = parseTemplate(spec.template);

@@ -5,13 +5,10 @@
  */
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
-export { defaultResources, type DefaultResource } from './default-resources';
-export { GlobalSecret } from './global-secret';
+export { defaultResources } from './default-resources';
 export { HostnameGenerator } from './hostname-generator';
-export { controllerName, Mesh } from './mesh';
+export { Mesh } from './mesh';
 export { MeshExternalService } from './mesh-external-service';
 export { MeshMultiZoneService } from './mesh-multi-zone-service';
 export { MeshService } from './mesh-service';
-export { Namespace } from './namespace';
-export { Secret } from './secret';
 export { Zone } from './zone';

@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox';
 import { isIP } from '@causeway/ipam';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { isDomainName } from './address-rules';
-import { nameWarnings } from './rules';
-import { Extension, MANY, NonEmpty, Optionals, PortNumber, strict, Text } from './schema-parts';
+import { isDomainName, nameWarnings } from './schema/rules';
+import { Extension, MANY, NonEmpty, Optionals, PortNumber, strict, Text } from './schema/schema-parts';
 
 const versions = ['TLSAuto', 'TLS10', 'TLS11', 'TLS12', 'TLS13'] as const;
 
@@ -28,7 +27,7 @@ const Endpoint = Type.Object(
 /** A certificate with its chain, or a bundle of them. */
 const Pem = Type.String({ minLength: 1, maxLength: 128 * 1024 });
 
-/** Where a certificate or key comes from; exactly one of the three (kuma-2.14.md §1). */
+/** The source of a certificate or key: exactly one of the three (docs/reference/kuma-2.14.md §1). */
 const Source = Optionals({ secret: NonEmpty, inline: Pem, inlineString: Pem });
 
 const AltName = Type.Object(
@@ -79,7 +78,7 @@ const Spec = Type.Object(
   },
 );
 
-/** A service outside the mesh that gets an address and names in it (rest.md §3.5). */
+/** A service outside the mesh that gets an address and names in it (docs/reference/kuma-rest.md §3.5). */
 export const MeshExternalService = defineKind({
   name: 'MeshExternalService',
   plural: 'meshexternalservices',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { distinctPorts, nameWarnings, oneWordForLabels, selectorLabels } from './rules';
-import { MANY, PortNumber, protocols, ServiceSelector, strict } from './schema-parts';
+import { distinctPorts, nameWarnings, oneWordForLabels, selectorLabels } from './schema/rules';
+import { MANY, PortNumber, protocols, ServiceSelector, strict } from './schema/schema-parts';
 
 const Port = Type.Object(
   {
@@ -25,7 +25,7 @@ const Spec = Type.Object(
   },
 );
 
-/** One service made of the MeshServices of several zones (rest.md §3.4). */
+/** One service that consists of MeshServices of several zones (docs/reference/kuma-rest.md §3.4). */
 export const MeshMultiZoneService = defineKind({
   name: 'MeshMultiZoneService',
   plural: 'meshmultizoneservices',

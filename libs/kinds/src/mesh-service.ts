@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { distinctPorts, nameWarnings } from './rules';
-import { MANY, NonEmpty, PortNumber, protocols, strict, StringMap, Text } from './schema-parts';
+import { distinctPorts, nameWarnings } from './schema/rules';
+import { MANY, NonEmpty, PortNumber, protocols, strict, StringMap, Text } from './schema/schema-parts';
 
 const Selector = Type.Object(
   {
@@ -46,7 +46,7 @@ const Spec = Type.Object(
   },
 );
 
-/** A service of the mesh: which Dataplanes serve it on which ports, and which zones know it (design.md §1; seed 001). */
+/** A service of the mesh: which Dataplanes serve it on which ports, and which zones know it (docs/design.md §1; seed 001). */
 export const MeshService = defineKind({
   name: 'MeshService',
   plural: 'meshservices',

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { checkName, defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { nameWarnings } from './rules';
-import { MANY, NonEmpty, strict, StringMap, Text } from './schema-parts';
+import { nameWarnings } from './schema/rules';
+import { MANY, NonEmpty, strict, StringMap, Text } from './schema/schema-parts';
 
-/** The name under which this product claims meshes (GEP-3949 `controllerName`). */
-export const controllerName = 'causeway.io/control-plane';
+/** The controller name with which this product claims meshes (GEP-3949 `controllerName`). */
+const controllerName = 'causeway.io/control-plane';
 
 /** A domain-prefixed path, as the Gateway API defines it. */
 const DOMAIN_PATH =
@@ -55,7 +55,7 @@ const Spec = Type.Object(
   { ...strict, examples: [{ description: 'everything of the shop' }] },
 );
 
-/** A mesh: what services, policies and names belong to (GEP-3949). Its behaviour comes in wave 2. */
+/** A mesh, to which services, policies and names belong (GEP-3949). */
 export const Mesh = defineKind({
   name: 'Mesh',
   plural: 'meshes',
@@ -82,7 +82,7 @@ export const Mesh = defineKind({
   warn: ({ name }) => nameWarnings(name),
 });
 
-/** The label `kuma.io/mesh` of every member holds the name. */
+/** The name is the value of the label `kuma.io/mesh` of every member, and label values have 63 characters. */
 function fitsLabel(name: string, at: FieldPath): Violation[] {
   return name.length > 63 ? [at.violation(`must not be longer than 63 characters, has ${name.length}`)] : [];
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { checkName, defineKind, Sync } from '@causeway/resources';
-import { strict } from './schema-parts';
+import { strict } from './schema/schema-parts';
 
-/** A namespace that an operator wants to label; namespaces need not be declared to be used (design.md §1). */
+/** A namespace with labels. A namespace can be used without a Namespace resource (docs/design.md §1). */
 export const Namespace = defineKind({
   name: 'Namespace',
   plural: 'namespaces',

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { checkName, defineKind, Sync } from '@causeway/resources';
-import { nameWarnings } from './rules';
-import { Duration, strict } from './schema-parts';
+import { nameWarnings } from './schema/rules';
+import { Duration, strict } from './schema/schema-parts';
 
-/** A resource of the zone, as a document names it. */
+/** A resource of the zone, named as in documents. */
 const Quarantined = Type.Object(
   {
     type: Type.String({ minLength: 1, maxLength: 100 }),
@@ -23,8 +23,8 @@ const Spec = Type.Object(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
     /**
-     * What of the zone is kept away from the mesh: `all`, and it gets no session; or single resources, which the global
-     * deletes and takes in no more. What is taken out of it comes back.
+     * What is quarantined. `all`: the zone gets no session. Single resources: the global deletes them and refuses them. A
+     * resource that is removed from the list comes back.
      */
     quarantine: Type.Optional(
       Type.Object(
@@ -39,7 +39,7 @@ const Spec = Type.Object(
   { ...strict, examples: [{ enabled: true }] },
 );
 
-/** A zone that may join the mesh; made on the global, or by a zone's first session (design.md §5). */
+/** A zone that may join the mesh; made on the global, or by a zone's first session (docs/design.md §5). */
 export const Zone = defineKind({
   name: 'Zone',
   plural: 'zones',
@@ -49,7 +49,7 @@ export const Zone = defineKind({
   writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Spec,
-  // The label `kuma.io/zone` of what it makes holds the name.
+  // The name is the value of the label `kuma.io/zone` of its resources, and label values have 63 characters.
   checkName: (name, at) =>
     name.length > 63
       ? [at.violation(`must not be longer than 63 characters, has ${name.length}`)]

@@ -9,7 +9,9 @@ export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
 export { type ListScope, type Selection } from './list/lister';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
-export { type ListResult } from './list/resource-queries';
+export { type DoctorReport } from './inspect/doctor';
+export { type HostnameTableRequest } from './inspect/hostname-queries';
+export { type ListRequest, type ListResult } from './list/resource-queries';
 export {
   decodeResumePoint,
   EncodedPuts,
@@ -21,5 +23,10 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
 export { type ProgramFacts } from './inspect/server-facts';
-export { type AcceptedIncarnation, type SyncDecisions, type ZoneAdoption } from './zones/zone-decisions';
+export {
+  type AcceptedIncarnation,
+  type Confirmation,
+  type SyncDecisions,
+  type ZoneAdoption,
+} from './zones/zone-decisions';
 export { type ZoneAccess, type ZoneTokenParameters, type ZoneTokenResponse } from './zones/zone-tokens';

@@ -1,10 +1,9 @@
-import { ownZone, type ControlPlane } from './control-plane';
 import type { Identity } from './identity';
 import type { Kind } from './kind/kind';
 import { Label, labelValue, type Labels } from './labels';
 import type { FieldPath, Violation } from './violation';
 
-/** The labels the control plane gives a resource made on it (design.md §1 Computed labels). */
+/** The labels that the control plane sets on a resource made on it (docs/design.md §1, Computed labels). */
 export function computedLabels(kind: Kind, id: Identity, cp: ControlPlane): Labels {
   const zone = kind.sync.zoneInIdentity ? ownZone(cp) : '';
   return {
@@ -30,7 +29,7 @@ export function isComputedLabel(key: string): boolean {
   return COMPUTED.includes(key);
 }
 
-/** Violations where a user sets a computed label to something else than it is. */
+/** Violations where a user gives a computed label another value. */
 export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPath): Violation[] {
   return Object.entries(given).flatMap(([key, value]) => {
     if (!isComputedLabel(key) || computed[key] === value) return [];
@@ -50,7 +49,7 @@ export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPa
 
 /**
  * The value of a label as selectors and templates see it: the stored one, else the implied one. Namespace and service
- * name are implied by the identity, so that templates written for Kubernetes work on Universal (design.md §1). The one
+ * name are implied by the identity, so that templates written for Kubernetes work on Universal (docs/design.md §1). The one
  * place that knows which labels are implied.
  */
 export function effectiveLabel(
@@ -73,10 +72,22 @@ export function hasEffectiveLabels(
 }
 
 /**
- * Whether a resource held by `cp` was made on it: on a zone what its origin label says, since kinds without a zone
- * in their identity may be either; on the global everything that carries no zone.
+ * True if a resource that `cp` holds was made on it. On the global that is everything without a zone. On a zone the origin
+ * label decides for kinds without a zone in their identity, because those may come from either.
  */
 export function isMadeHere(resource: { readonly id: Identity; readonly labels: Labels }, cp: ControlPlane): boolean {
   if (cp.role === 'global') return resource.id.zone === '';
   return resource.id.zone === cp.zone || (resource.id.zone === '' && resource.labels[Label.origin] === 'zone');
+}
+
+/**
+ * Which control plane this is. `federated`: the zone has a global above it. A zone that is not federated may also write
+ * kinds that otherwise only the global writes (docs/design.md §1, table of kinds).
+ */
+export type ControlPlane =
+  { readonly role: 'global' } | { readonly role: 'zone'; readonly zone: string; readonly federated: boolean };
+
+/** The zone in the identities of resources made on this control plane: its name, or empty on the global. */
+export function ownZone(cp: ControlPlane): string {
+  return cp.role === 'zone' ? cp.zone : '';
 }

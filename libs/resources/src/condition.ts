@@ -1,12 +1,12 @@
 import { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
 
-/** What one writer says of one aspect of a resource, in its status (design.md §1 Conditions). */
+/** One statement of one writer about a resource, in its status (docs/design.md §1, Conditions). */
 export type Condition = {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** The generation this was said of. */
+  /** The generation that the statement is about. */
   readonly observedGeneration: number;
 };
 
@@ -18,8 +18,8 @@ export function conditionOf(status: JsonObject | undefined, type: string): JsonO
 }
 
 /**
- * `status` with `next` in place of the condition of its type; the others stay as and where they are.
- * `lastTransitionTime` (RFC 3339) moves only when the condition's status does. The same object when nothing changes.
+ * `status` with `next` in place of the condition of its type; all other conditions are unchanged and keep their place.
+ * `lastTransitionTime` (RFC 3339) changes only if the condition's status does. Returns the same object if nothing changes.
  */
 export function withCondition(status: JsonObject, next: Condition, now: number): JsonObject {
   const stored = conditionOf(status, next.type);
@@ -31,7 +31,7 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   return { ...status, conditions };
 }
 
-/** `status` without the conditions of these types; the same object when none of them stands. */
+/** `status` without the conditions of these types. Returns the same object if it has none of them. */
 export function withoutConditions(status: JsonObject, types: readonly string[]): JsonObject {
   const all = conditionsOf(status);
   const kept = all.filter((condition) => !isOfType(condition, types));
@@ -40,7 +40,7 @@ export function withoutConditions(status: JsonObject, types: readonly string[]):
   return kept.length === 0 ? rest : { ...rest, conditions: kept };
 }
 
-/** `status` with the conditions of these types as `source` has them: its own, if any, give way. */
+/** `status` with its conditions of these types replaced by those of `source`. */
 export function withConditionsOf(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
   const taken = conditionsOf(source).filter((condition) => isOfType(condition, types));
   const rest = withoutConditions(status, types);

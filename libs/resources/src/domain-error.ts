@@ -1,10 +1,9 @@
-import { shortened, type Violation } from './violation';
-import { MOST_VIOLATIONS, type Violations } from './violations';
+import { MOST_VIOLATIONS, shortened, type Violation, type Violations } from './violation';
 
-/** Longest message of one error, in characters: it may stand in a log line or in the status of a call. */
+/** Longest message of one error, in characters: it may be part of a log line or of a gRPC status. */
 const LONGEST_MESSAGE = 4_000;
 
-/** The failures that the product speaks of; adapters map each to their own status once. Anything else thrown is a bug. */
+/** The expected failures. Each adapter maps them to its own status in one place. Any other error is a bug. */
 export abstract class DomainError extends Error {
   abstract readonly type: 'NotFound' | 'Conflict' | 'Invalid' | 'Forbidden' | 'Unavailable';
 
@@ -14,17 +13,17 @@ export abstract class DomainError extends Error {
   }
 }
 
-/** What was asked for does not exist. */
+/** The requested resource does not exist. */
 export class NotFound extends DomainError {
   readonly type = 'NotFound';
 }
 
-/** The write was made from an older state than the stored one; read again and retry. */
+/** The write was made from a state older than the stored one; read again and retry. */
 export class Conflict extends DomainError {
   readonly type = 'Conflict';
 }
 
-/** The input breaks rules: the first hundred violations are listed, `total` says how many there are in all. */
+/** The input breaks rules. `violations` has the first hundred, `total` the number of all. */
 export class Invalid extends DomainError {
   readonly type = 'Invalid';
   readonly violations: readonly Violation[];
@@ -39,7 +38,7 @@ export class Invalid extends DomainError {
   }
 }
 
-/** As many violations as fit, then how many more there are. */
+/** As many violations as fit, then the number of the others. */
 function messageOf(violations: readonly Violation[], total: number): string {
   const parts: string[] = [];
   let length = 0;
@@ -52,12 +51,12 @@ function messageOf(violations: readonly Violation[], total: number): string {
   return total > parts.length ? [...parts, `and ${total - parts.length} more`].join('; ') : parts.join('; ');
 }
 
-/** The request is understood and not allowed here; the message says where or by whom it is. */
+/** The request is not allowed here; the message says where or by whom it is. */
 export class Forbidden extends DomainError {
   readonly type = 'Forbidden';
 }
 
-/** Something this process needs (database, peer, leadership) is away; the same request may succeed later. */
+/** Something that this process needs (database, peer, leadership) is not available; the same request may succeed later. */
 export class Unavailable extends DomainError {
   readonly type = 'Unavailable';
 }

@@ -1,5 +1,7 @@
+import type { FieldPath, Violation } from './violation';
+
 /**
- * What a resource is called in the whole mesh; it never changes on its way through the zones (design.md §1).
+ * The name of a resource in the whole mesh; it never changes on its way through the zones (docs/design.md §1).
  * Parts that a kind does not have are empty strings: `mesh` of a global kind, `namespace` of a kind without
  * namespaces, `zone` of what was made on the global and of kinds that no zone owns (Mesh, Namespace, Zone).
  */
@@ -16,24 +18,24 @@ export function globalIdentity(kind: string, name: string): Identity {
   return { kind, mesh: '', zone: '', namespace: '', name };
 }
 
-/** One string for an identity, unique and cheap to make; it is a map key, not something to show. */
+/** A unique string for an identity, cheap to make. It is a map key and not for display. */
 export function identityKey(id: Identity): string {
   return `${id.kind}/${id.mesh}/${id.zone}/${id.namespace}/${id.name}`;
 }
 
-/** The identity behind a key made by `identityKey`; no part may hold a slash, which the name rules ensure. */
+/** The identity of a key made by `identityKey`. The name rules ensure that no part contains a slash. */
 export function parseIdentityKey(key: string): Identity {
   const [kind = '', mesh = '', zone = '', namespace = '', name = ''] = key.split('/');
   return { kind, mesh, zone, namespace, name };
 }
 
-/** The zone in a key made by `identityKey`, without taking the rest apart. */
+/** The zone in a key made by `identityKey`, without parsing the other parts. */
 export function zoneOfKey(key: string): string {
   const start = key.indexOf('/', key.indexOf('/') + 1) + 1;
   return key.slice(start, key.indexOf('/', start));
 }
 
-/** Total order of identities by kind, mesh, zone, namespace, name; code points, not a locale. */
+/** Total order of identities by kind, mesh, zone, namespace, name, independent of the locale. */
 export function compareIdentities(a: Identity, b: Identity): number {
   return (
     compareText(a.kind, b.kind) ||
@@ -44,13 +46,42 @@ export function compareIdentities(a: Identity, b: Identity): number {
   );
 }
 
-/** Order of two strings by UTF-16 code unit: the same on every machine. */
+/** Order of two strings by UTF-16 code unit, equal on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** How people read an identity: `MeshService east/default/redis` (zone, namespace, name; empty parts left out). */
+/** An identity for messages: `MeshService east/default/redis` (zone, namespace, name; without empty parts). */
 export function describeIdentity(id: Identity): string {
   const parts = [id.zone, id.namespace, id.name].filter((part) => part !== '');
   return `${id.kind} ${parts.join('/')}`;
+}
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+
+/** True for an RFC 1123 subdomain of at most 253 characters, which every resource name is (docs/design.md §1, Names). */
+export function isSubdomain(name: string): boolean {
+  return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+/** True for an RFC 1035 label of at most 63 characters: a name that Kuma and DNS accept. */
+export function isDnsLabel(name: string): boolean {
+  return name.length <= 63 && LABEL_1035.test(name);
+}
+
+/** Violations of the rule for resource names. */
+export function checkName(name: string, at: FieldPath): Violation[] {
+  if (name === '') return [at.violation('must not be empty', 'required')];
+  if (name.length > 253)
+    return [at.violation(`must not be longer than 253 characters, has ${name.length}`, 'too-long')];
+  if (!SUBDOMAIN.test(name)) {
+    return [
+      at.violation(
+        `must be an RFC 1123 subdomain: lower-case letters, digits, '-' and '.', starting and ending with a letter or digit; got "${name}"`,
+        'wrong-form',
+      ),
+    ];
+  }
+  return [];
 }

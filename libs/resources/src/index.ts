@@ -1,28 +1,10 @@
 /**
- * The language of the mesh: kinds, resources, identities, labels, sync rules, violations, failures. Knows no kind.
+ * The language of the mesh: kinds, resources, identities, labels, sync rules, violations, failures. It knows no kind.
  *
  *   defineKind → Kind → Registry;   Identity + Labels + spec + status → Resource
  *
- * Pure functions and frozen data; every other lib speaks in these words.
+ * Pure functions and frozen data; every other lib is written in these terms.
  */
-export { FieldPath, shortened, type Violation, type ViolationRule } from './violation';
-export { Violations } from './violations';
-export { checkStorable, DEEPEST_JSON, isSurelyStorable, isText, jsonBytes } from './json-size';
-export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
-export { isJsonArray, isJsonObject, jsonEqual, ownField, type JsonObject, type JsonValue } from './json';
-export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
-export {
-  compareIdentities,
-  compareText,
-  describeIdentity,
-  globalIdentity,
-  identityKey,
-  parseIdentityKey,
-  zoneOfKey,
-  type Identity,
-} from './identity';
-export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';
-export { checkName, isDnsLabel, isSubdomain } from './names';
 export {
   checkComputedLabels,
   computedLabels,
@@ -30,21 +12,40 @@ export {
   hasEffectiveLabels,
   isComputedLabel,
   isMadeHere,
+  ownZone,
+  type ControlPlane,
 } from './computed-labels';
-export { ownZone, type ControlPlane } from './control-plane';
-export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
-export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
+export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
+export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export {
-  DEFAULT_BOUNDS,
-  type Kind,
-  type KindBounds,
-  type KindDefinition,
-  type SpecOf,
-  type Subject,
-  type TypedKind,
-} from './kind/kind';
-export { defineKind, type KindInput } from './kind/define-kind';
+  checkName,
+  compareIdentities,
+  compareText,
+  describeIdentity,
+  globalIdentity,
+  identityKey,
+  isDnsLabel,
+  parseIdentityKey,
+  zoneOfKey,
+  type Identity,
+} from './identity';
+export {
+  checkStorable,
+  isJsonArray,
+  isJsonObject,
+  isSurelyStorable,
+  jsonBytes,
+  jsonEqual,
+  ownField,
+  type JsonObject,
+  type JsonValue,
+} from './json';
+export { defineKind } from './kind/define-kind';
+export { type Kind, type SpecOf } from './kind/kind';
 export { Registry } from './kind/registry';
-export { compileSchema, type CompiledSchema } from './schema/compiled-schema';
+export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
+export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';
+export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
+export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

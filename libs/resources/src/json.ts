@@ -1,12 +1,14 @@
-/** A value that JSON can say. */
+import type { FieldPath, Violations } from './violation';
+
+/** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** An object that JSON can say; absent keys read as `undefined`. */
+/** A JSON object; absent keys read as `undefined`. */
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** True for objects that are neither `null` nor arrays. */
+/** True for objects other than `null` and arrays. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -16,12 +18,12 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** A field of the object itself, never what every object inherits: users may call a field `constructor`. */
+/** An own field of the object, never an inherited one: users may call a field `constructor`. */
 export function ownField(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Deep equality as Postgres' jsonb sees it: key order and keys set to `undefined` do not count. */
+/** Deep equality like that of jsonb in Postgres: key order and keys with value `undefined` do not count. */
 export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (isJsonArray(a) && isJsonArray(b)) {
@@ -35,4 +37,92 @@ function objectsEqual(a: JsonObject, b: JsonObject): boolean {
   for (const key in a) if (!jsonEqual(ownField(a, key), ownField(b, key))) return false;
   for (const key in b) if (ownField(b, key) !== undefined && ownField(a, key) === undefined) return false;
   return true;
+}
+
+/** Deepest nesting of a document: far more than any kind needs, far less than overflows a stack. */
+export const DEEPEST_JSON = 64;
+
+/**
+ * Bytes of `value` as JSON in UTF-8. Counting stops soon after `most`; the result is then any number above `most`. Nesting
+ * deeper than `DEEPEST_JSON` counts as more than `most`. Linear in the smaller of value and `most`.
+ */
+export function jsonBytes(value: unknown, most = Infinity): number {
+  return bytesOf(value, most, 0);
+}
+
+function bytesOf(value: unknown, most: number, depth: number): number {
+  if (typeof value === 'string') return textBytes(value);
+  if (typeof value !== 'object' || value === null) return value === undefined ? 0 : JSON.stringify(value).length;
+  if (depth > DEEPEST_JSON) return Infinity;
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      bytes += bytesOf(item, most - bytes, depth + 1) + 1;
+      if (bytes > most) break;
+    }
+    return bytes;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    bytes += textBytes(key) + bytesOf(item, most - bytes, depth + 1) + 2;
+    if (bytes > most) break;
+  }
+  return bytes;
+}
+
+function textBytes(text: string): number {
+  return /["\\\u0000-\u001f]/.test(text) ? Buffer.byteLength(JSON.stringify(text)) : Buffer.byteLength(text) + 2;
+}
+
+/** JSON escapes of NUL and of lone surrogates, and the one key that no document may have. */
+const SUSPECT = /\\u0000|\\ud[89a-f]|__proto__/;
+
+/**
+ * True if `value` is certainly smaller than `bytes` and passes `checkStorable`: a fast check that almost every resource
+ * passes. If it is false, `jsonBytes` and `checkStorable` decide. Linear in the value.
+ */
+export function isSurelyStorable(value: unknown, bytes: number): boolean {
+  if (isDeeper(value, DEEPEST_JSON)) return false;
+  const text = JSON.stringify(value);
+  // A character of UTF-16 is at most three bytes of UTF-8.
+  return text.length * 3 <= bytes && !SUSPECT.test(text);
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (most < 0) return true;
+  for (const inner of Object.values(value)) if (isDeeper(inner, most - 1)) return true;
+  return false;
+}
+
+/**
+ * Adds violations for what no store can hold: nesting deeper than `DEEPEST_JSON`, numbers that are not finite, NUL and lone
+ * surrogates (Postgres refuses both in jsonb), keys called `__proto__`. Linear in the value.
+ */
+export function checkStorable(value: unknown, at: FieldPath, found: Violations): void {
+  checkValue(value, at, found, 0);
+}
+
+function checkValue(value: unknown, at: FieldPath, found: Violations, depth: number): void {
+  if (typeof value === 'string') {
+    if (!isText(value)) found.add(at, 'not-text', () => 'must not hold NUL or half a surrogate pair');
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) found.add(at, 'wrong-type', () => `must be a finite number; got ${value}`);
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth > DEEPEST_JSON) {
+      found.add(at, 'too-deep', () => `must not be nested deeper than ${DEEPEST_JSON}`);
+    } else if (Array.isArray(value)) {
+      value.forEach((item, i) => checkValue(item, at.index(i), found, depth + 1));
+    } else {
+      for (const [key, item] of Object.entries(value)) {
+        if (key === '__proto__' || !isText(key)) found.add(at, 'not-text', () => 'has a key that no document may have');
+        else checkValue(item, at.field(key), found, depth + 1);
+      }
+    }
+  }
+}
+
+/** True for text without NUL and lone surrogates, which every store can hold. */
+export function isText(text: string): boolean {
+  return !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
 }

@@ -1,5 +1,10 @@
-import { checkComputedLabels, effectiveLabel, hasEffectiveLabels, isMadeHere } from './computed-labels';
-import type { ControlPlane } from './control-plane';
+import {
+  checkComputedLabels,
+  effectiveLabel,
+  hasEffectiveLabels,
+  isMadeHere,
+  type ControlPlane,
+} from './computed-labels';
 import { checkLabels, isLabelKey, isLabelValue, labelsMatch, type Labels } from './labels';
 import { FieldPath } from './violation';
 

@@ -1,11 +1,11 @@
 import type { FieldPath, Violation } from './violation';
 
-/** Labels of a resource: both sides are plain text. */
+/** Labels of a resource. */
 export interface Labels {
   readonly [key: string]: string;
 }
 
-/** The label keys that the control plane itself gives a meaning (design.md §1 Computed labels). */
+/** The label keys that have a meaning for the control plane (docs/design.md §1, Computed labels). */
 export const Label = {
   displayName: 'kuma.io/display-name',
   mesh: 'kuma.io/mesh',
@@ -22,7 +22,7 @@ export const Label = {
 const KEY_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const KEY_PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** True for `name` or `prefix/name` by Kubernetes' label syntax (rest.md §2.4). */
+/** True for `name` or `prefix/name` by Kubernetes' label syntax (docs/reference/kuma-rest.md §2.4). */
 export function isLabelKey(key: string): boolean {
   const slash = key.indexOf('/');
   const prefix = slash < 0 ? undefined : key.slice(0, slash);
@@ -53,13 +53,13 @@ export function checkLabels(labels: Labels, at: FieldPath): Violation[] {
   ]);
 }
 
-/** True when every pair of `wanted` stands in `labels`; an empty `wanted` matches everything. */
+/** True if `labels` has every pair of `wanted`; an empty `wanted` matches everything. */
 export function labelsMatch(wanted: Labels, labels: Labels): boolean {
   for (const key in wanted) if (labelValue(labels, key) !== wanted[key]) return false;
   return true;
 }
 
-/** The value of a label, never what every object inherits: users may call a label `constructor`. */
+/** The value of a label, never an inherited property: users may call a label `constructor`. */
 export function labelValue(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

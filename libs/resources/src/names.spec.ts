@@ -1,4 +1,4 @@
-import { checkName, isDnsLabel, isSubdomain } from './names';
+import { checkName, isDnsLabel, isSubdomain } from './identity';
 import { FieldPath } from './violation';
 
 describe('names', () => {

@@ -2,7 +2,7 @@ import type { Identity } from './identity';
 import type { JsonObject } from './json';
 import type { Labels } from './labels';
 
-/** One point in the life of a store: revisions compare only within one incarnation (design.md §2.7). */
+/** A revision of one store. Revisions compare only within one incarnation (docs/design.md §2.7). */
 export interface StorePoint {
   readonly incarnation: string;
   readonly revision: number;
@@ -13,21 +13,21 @@ export interface OriginRevision extends StorePoint {
   readonly committedAt: number;
 }
 
-/** An address that this row held and gave up, by Postgres' clock (ms since 1970). */
+/** An address that the row held, and when it was freed by the clock of Postgres (ms since 1970). */
 export interface FreedAddress {
   readonly ip: string;
   readonly at: number;
 }
 
-/** One object of a kind as a store holds it. Data is never changed in place. */
+/** One object of a kind as a store holds it. It is never changed in place. */
 export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly id: Identity;
   readonly uid: string;
   readonly labels: Labels;
   readonly spec: Spec;
-  /** Absent until a controller has written it. */
+  /** Absent until a controller writes it. */
   readonly status?: Status;
-  /** +1 on each change of spec or labels by their owner; goes on from the tombstone. */
+  /** +1 on each change of spec or labels by their owner; continues from the tombstone. */
   readonly generation: number;
   /** µs since 1970, unique in the store it was made in; 0 = unknown (made by Kuma), ranks last. */
   readonly creationOrder: number;
@@ -36,15 +36,15 @@ export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly modifiedAt: number;
   /** The row's revision in the store that holds it: the optimistic lock. */
   readonly revision: number;
-  /** Of a copy as its origin says; of a local resource the revision here of its last change of spec or labels. */
+  /** Of a copy: as its origin sent it. Of a local resource: the revision of its last change of spec or labels. */
   readonly origin: OriginRevision;
-  /** Addresses this identity held before; kept through deletion and re-creation. */
+  /** Addresses that this identity held before; kept through deletion and re-creation. */
   readonly freed: readonly FreedAddress[];
-  /** When the last Dataplane of a generated service went away (ms since 1970); server-owned. */
+  /** When the last Dataplane of a generated service was deleted (ms since 1970); server-owned. */
   readonly graceStartedAt?: number;
 }
 
-/** What stays of a deleted resource until its retention ends. */
+/** What the store keeps of a deleted resource until its retention ends. */
 export interface Tombstone {
   readonly id: Identity;
   readonly revision: number;

@@ -1,9 +1,9 @@
-/** Longer words are no slips of the pen; the distance of two words costs the product of their lengths. */
+/** Longer words are no typing errors; the distance of two words costs the product of their lengths. */
 const LONGEST_WORD = 64;
 
 /**
- * The candidate nearest to `word` when it is near enough to be a likely slip of the pen, or that has it as a part
- * (`protocol` in `appProtocol`), else undefined.
+ * The candidate nearest to `word` if `word` is likely a typing error of it, or a candidate that contains `word`
+ * (`protocol` in `appProtocol`); otherwise undefined.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > LONGEST_WORD) return undefined;

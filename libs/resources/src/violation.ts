@@ -1,4 +1,4 @@
-/** Which rule a violation breaks, for programs; people read the reason. */
+/** The code of a broken rule, for programs; people read the reason. */
 export type ViolationRule =
   | 'required'
   | 'wrong-type'
@@ -17,11 +17,11 @@ export type ViolationRule =
   | 'not-text'
   | 'invalid';
 
-/** One broken rule of a request: where, and what is wrong with which value. */
+/** One broken rule: the field, and what is wrong with which value. */
 export interface Violation {
   /** Path of the field as users write it: `spec.ports[0].port`, `labels["kuma.io/zone"]`, `name`. */
   readonly field: string;
-  /** The rule in words and, where it helps, the value; never more than a few hundred characters. */
+  /** What is wrong, in words, often with the value; at most a few hundred characters. */
   readonly reason: string;
   /** The rule for programs; `invalid` where no other code says more. */
   readonly rule: ViolationRule;
@@ -31,10 +31,10 @@ export interface Violation {
 const LONGEST_NAME = 80;
 /** Longest path in a violation. */
 const LONGEST_PATH = 512;
-/** Longest reason: whatever value it repeats, a report of many violations stays small. */
+/** Longest reason. It bounds a report of many violations whatever values they repeat. */
 const LONGEST_REASON = 640;
 
-/** A place in a document, to name fields in violations. Immutable; making one costs nothing, its text is made on demand. */
+/** The path of a field in a document. Immutable and cheap to make: its text is built on demand. */
 export class FieldPath {
   private constructor(
     private readonly parent: FieldPath | undefined,
@@ -46,7 +46,7 @@ export class FieldPath {
     return new FieldPath(undefined, text);
   }
 
-  /** The field `name` below this place; names that are no plain words are written as `["name"]`. */
+  /** The field `name` below this place; names with other characters than those of an identifier are written as `["name"]`. */
   field(name: string): FieldPath {
     return new FieldPath(this, name);
   }
@@ -56,7 +56,7 @@ export class FieldPath {
     return new FieldPath(this, i);
   }
 
-  /** A violation of this very field. A long reason is cut, so that no violation repeats a huge value. */
+  /** A violation of this field. A long reason is cut, so that no violation repeats a huge value. */
   violation(reason: string, rule: ViolationRule = 'invalid'): Violation {
     return { field: this.toString(), reason: shortened(reason, LONGEST_REASON), rule };
   }
@@ -82,4 +82,64 @@ function stepText(step: string | number, first: boolean): string {
 /** `text`, or its beginning and `mark` where it has more than `most` characters; never more than those. */
 export function shortened(text: string, most: number, mark = '...'): string {
   return text.length <= most ? text : `${text.slice(0, most - mark.length)}${mark}`;
+}
+
+/** Most violations that are kept; further ones are only counted. */
+export const MOST_VIOLATIONS = 100;
+
+/**
+ * Collects violations: the first hundred are kept, all are counted. A violation after the first hundred costs one addition:
+ * neither its path nor its reason is built.
+ */
+export class Violations {
+  private readonly kept: Violation[] = [];
+  private count = 0;
+
+  /** `most` violations are kept; 0 only counts. */
+  constructor(private readonly most = MOST_VIOLATIONS) {}
+
+  /** The first violations, in the order in which they were found. */
+  get first(): readonly Violation[] {
+    return this.kept;
+  }
+
+  /** How many there are in all. */
+  get total(): number {
+    return this.count;
+  }
+
+  /** Adds a violation; `reason` is called only while violations are kept. */
+  add(at: FieldPath, rule: ViolationRule, reason: () => string): void {
+    this.count += 1;
+    if (this.kept.length < this.most) this.kept.push(at.violation(reason(), rule));
+  }
+
+  /** Adds violations that are already built. */
+  addAll(violations: Iterable<Violation>): void {
+    for (const violation of violations) {
+      this.count += 1;
+      if (this.kept.length < this.most) this.kept.push(violation);
+    }
+  }
+
+  /** Adds the violations of another report, those that it only counted included. */
+  merge(other: Violations): void {
+    this.addAll(other.first);
+    this.count += other.total - other.first.length;
+  }
+
+  /** A separate report filled by `find`, which keeps at most as many violations as this one has room for. */
+  beside(find: (aside: Violations) => void): Violations {
+    const aside = new Violations(this.most - this.kept.length);
+    find(aside);
+    return aside;
+  }
+
+  /** The same report with each violation replaced by `change`. */
+  map(change: (violation: Violation) => Violation): Violations {
+    const changed = new Violations(this.most);
+    changed.addAll(this.kept.map(change));
+    changed.count = this.count;
+    return changed;
+  }
 }

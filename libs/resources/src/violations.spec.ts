@@ -1,6 +1,5 @@
 import { Invalid } from './domain-error';
-import { FieldPath } from './violation';
-import { Violations } from './violations';
+import { FieldPath, Violations } from './violation';
 
 const at = FieldPath.at('spec');
 

@@ -17,12 +17,12 @@ export interface RestLimits extends QueryLimits {
 }
 
 export const DEFAULT_LIMITS: RestLimits = {
-  ...DEFAULT_QUERY_LIMITS,
   connections: 10_000,
   connectionsPerClient: 2_000,
   body: 1024 * 1024,
   yaml: 256 * 1024,
   requestTimeout: 30_000,
+  ...DEFAULT_QUERY_LIMITS,
 };
 
 /** Who may reach this server and write (design.md §6). */

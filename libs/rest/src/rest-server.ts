@@ -1,41 +1,42 @@
+import type { Queries, WatchMetrics } from '@causeway/queries';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
-import type { WatchMetrics } from '@causeway/queries';
 import type { RestDependencies } from './rest-dependencies';
-import type { RegisteredRoute } from './http/route-table';
-import { restAdapter } from './http/rest-adapter';
-import { createRestServices, type RestServices } from './rest-services';
+import { RouteTable, type RegisteredRoute } from './http/route-table';
+import { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 import { RestModule } from './rest.module';
+import { QUERIES } from './tokens';
 
 /** A REST server that is built and not yet listening. */
 export interface RestServer {
   /** Listens and returns the port, also for port 0. Rejects when the port is taken. */
   listen(host: string, port: number): Promise<number>;
-  /** Ends watches, answers what is under way and lets go of the port. */
+  /** Ends watches, answers the requests under way and frees the port. */
   close(): Promise<void>;
-  /** What its watches come to now. */
+  /** The metrics of its watches. */
   watches(): WatchMetrics;
   /** Every route that is served, as the router has them. */
   routes(): readonly RegisteredRoute[];
-  /** A request without a socket; for tests. */
+  /** A request without a socket. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
 }
 
-/** Builds the REST server of a control plane (design.md §6). The index should be loaded, or answers are 503 until then. */
+/** A Nest application that consists of RestModule alone, for tests and benchmarks; control planes import the module. */
 export async function createRestServer(deps: RestDependencies): Promise<RestServer> {
-  const parts = createRestServices(deps);
-  const app = await NestFactory.create<NestFastifyApplication>(RestModule.register(parts), restAdapter(parts), {
-    logger: false,
-    bodyParser: false,
-    abortOnError: false,
-  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    RestModule.forRoot(deps),
+    restAdapter(deps.limits),
+    REST_APPLICATION_OPTIONS,
+  );
   await app.init();
+  const queries = app.get<Queries>(QUERIES);
+  const routes = app.get(RouteTable);
   return {
     listen: (host, port) => listen(app, host, port),
-    close: () => close(app, parts),
-    watches: () => parts.queries.watches.metrics(),
-    routes: () => parts.routes.list(),
+    close: () => app.close(),
+    watches: () => queries.watches.metrics(),
+    routes: () => routes.list(),
     inject: (request) => app.inject(request),
   };
 }
@@ -44,10 +45,4 @@ async function listen(app: NestFastifyApplication, host: string, port: number): 
   await app.listen(port, host);
   const address = app.getHttpAdapter().getInstance().server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
-}
-
-async function close(app: NestFastifyApplication, parts: RestServices): Promise<void> {
-  parts.close();
-  await app.close();
-  await parts.bodies.close();
 }

@@ -1,61 +1,140 @@
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type NestModule,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import { createQueries, type Queries } from '@causeway/queries';
+import type { FastifyInstance } from 'fastify';
 import { DocsController } from './controllers/docs.controller';
-import { DoctorController } from './controllers/doctor.controller';
 import { InspectionController } from './controllers/inspection.controller';
-import { ServerController } from './controllers/server.controller';
 import { ResourceController } from './controllers/resource.controller';
+import { ResourceWriteController } from './controllers/resource-write.controller';
+import { eventStreamEncoder } from './controllers/server-sent-events';
+import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
+import { AccessGuard } from './http/access.guard';
+import { BodyParser } from './http/body-parser';
+import { BodySizeGuard } from './http/body.pipes';
+import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
-import {
-  EVENT_ENCODER,
-  FACTS,
-  INSPECTIONS,
-  OPENAPI,
-  READS,
-  SYNC_ANSWERS,
-  WATCHES,
-  WRITES,
-  ZONE_ANSWERS,
-} from './tokens';
-import type { RestServices } from './rest-services';
+import { RequestHooks } from './http/request-hooks';
+import { RequestSignals } from './http/request-signals';
+import { RouteTable } from './http/route-table';
+import { openApiDocument } from './openapi/open-api-document';
+import { DEFAULT_LIMITS, type RestDependencies, type RestLimits } from './rest-dependencies';
+import { ADMISSION, EVENT_ENCODER, OPENAPI, QUERIES, REGISTRY } from './tokens';
 
-/** In the order in which routes are looked for: those of kinds last. */
-const CONTROLLERS = [
-  DocsController,
-  ServerController,
-  InspectionController,
-  DoctorController,
-  ZoneAccessController,
-  SyncDecisionsController,
-  ResourceController,
-] as const;
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RestDependencies>()
+  .setClassMethodName('forRoot')
+  .build();
 
-/** The REST interface as a Nest module; what it works with is made by `createRestServices` and only handed over here. */
-@Module({})
-export class RestModule {
-  /** A module over parts that are ready to serve. */
-  static register(parts: RestServices): DynamicModule {
-    return {
-      module: RestModule,
-      controllers: [...CONTROLLERS],
-      providers: providersOf(parts),
-    };
-  }
+function limitsOf({ limits }: RestDependencies): RestLimits {
+  return { ...DEFAULT_LIMITS, ...limits };
 }
 
-function providersOf(parts: RestServices): Provider[] {
-  return [
-    { provide: READS, useFactory: () => parts.reads },
-    { provide: WRITES, useFactory: () => parts.writes },
-    { provide: WATCHES, useFactory: () => parts.watches },
-    { provide: EVENT_ENCODER, useFactory: () => parts.encoder },
-    { provide: FACTS, useFactory: () => parts.server },
-    { provide: INSPECTIONS, useFactory: () => parts.inspections },
-    { provide: ZONE_ANSWERS, useFactory: () => parts.zoneTokens },
-    { provide: SYNC_ANSWERS, useFactory: () => parts.syncDecisions },
-    { provide: OPENAPI, useFactory: () => parts.openApi },
-    { provide: APP_FILTER, useFactory: () => new ProblemFilter(parts.logger) },
-  ];
+/**
+ * The REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
+ * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory gives RestDependencies.
+ *
+ * Request: RequestHooks (request line, unknown paths) → AccessGuard → BodySizeGuard → pipes → controller → ProblemFilter.
+ */
+@Module({
+  // In the order in which routes are looked for: those of kinds last.
+  controllers: [
+    DocsController,
+    ServerController,
+    InspectionController,
+    ZoneAccessController,
+    SyncDecisionsController,
+    ResourceController,
+    ResourceWriteController,
+  ],
+  providers: [
+    { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
+    { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
+    {
+      provide: QUERIES,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: (deps: RestDependencies) => createQueries({ ...deps, limits: limitsOf(deps) }),
+    },
+    {
+      provide: EVENT_ENCODER,
+      inject: [QUERIES],
+      useFactory: ({ json }: Queries) => eventStreamEncoder(json),
+    },
+    {
+      provide: OPENAPI,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ registry, program }: RestDependencies) =>
+        JSON.stringify(openApiDocument(registry, program.version)),
+    },
+    {
+      provide: CallerAuthorizer,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ access }: RestDependencies) => new CallerAuthorizer(access),
+    },
+    {
+      provide: RequestSignals,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: (deps: RestDependencies) => new RequestSignals(deps.clock, limitsOf(deps).requestTimeout),
+    },
+    {
+      provide: BodyParser,
+      inject: [MODULE_OPTIONS_TOKEN, RequestSignals],
+      useFactory: (deps: RestDependencies, signals: RequestSignals) =>
+        new BodyParser(limitsOf(deps), signals, deps.clock),
+    },
+    {
+      provide: RouteTable,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ registry }: RestDependencies) => new RouteTable(registry),
+    },
+    {
+      provide: RequestHooks,
+      inject: [RouteTable, CallerAuthorizer, RequestSignals],
+      useFactory: (routes: RouteTable, authorizer: CallerAuthorizer, signals: RequestSignals) =>
+        new RequestHooks(routes, authorizer, signals),
+    },
+    {
+      provide: APP_FILTER,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ logger }: RestDependencies) => new ProblemFilter(logger),
+    },
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: BodySizeGuard },
+  ],
+  exports: [QUERIES, RouteTable],
+})
+export class RestModule
+  extends ConfigurableModuleClass
+  implements NestModule, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  constructor(
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(QUERIES) private readonly queries: Queries,
+    @Inject(BodyParser) private readonly bodies: BodyParser,
+    @Inject(RequestHooks) private readonly hooks: RequestHooks,
+  ) {
+    super();
+  }
+
+  /** Nest calls this before it registers routes. */
+  configure(): void {
+    this.hooks.install(this.host.httpAdapter.getInstance<FastifyInstance>());
+  }
+
+  /** Ends watches and gives up requests, then waits until their responses are sent: Nest closes the socket next. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.queries.close();
+    await this.hooks.drain();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.bodies.close();
+  }
 }

@@ -1,4 +1,5 @@
-import { orAborted } from './abort';
+import { orAborted, withDeadline } from './abort';
+import { FakeClock } from './clock';
 
 describe('work that may be aborted', () => {
   it('leaves no rejection behind that nobody catches, whenever it fails', async () => {
@@ -16,5 +17,15 @@ describe('work that may be aborted', () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', hear);
     expect(unheard).toEqual([]);
+  });
+
+  it('ends at its deadline, and leaves no timer behind when it was in time', async () => {
+    const clock = new FakeClock();
+    const tooLate = new Error('too late');
+    const late = withDeadline(clock, 100, tooLate, (signal) => orAborted(new Promise<never>(() => undefined), signal));
+    clock.advance(100);
+    await expect(late).rejects.toBe(tooLate);
+    expect(await withDeadline(clock, 100, tooLate, () => Promise.resolve('in time'))).toBe('in time');
+    expect(clock.pending).toBe(0);
   });
 });

@@ -1,3 +1,5 @@
+import type { Clock } from './clock';
+
 /** Resolves when `signal` aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
@@ -7,7 +9,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
 /** Settles as `work` does, or rejects with the signal's reason when it aborts first. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
-    work.catch(() => undefined); // nobody hears it any more, and what nobody catches ends the program
+    work.catch(() => undefined); // nobody awaits it, and an uncaught rejection ends the program
     return Promise.reject(toError(signal.reason));
   }
   return new Promise((resolve, reject) => {
@@ -15,6 +17,30 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
     signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
+}
+
+/** Settles as `work` does, or rejects after `ms`. The work goes on, and its outcome is ignored. */
+export function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+    work.then(resolve, reject).finally(() => timer.cancel());
+  });
+}
+
+/** Does work whose signal aborts with `reason` after `ms`. Settles as the work does. */
+export async function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  reason: Error,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const timer = clock.after(ms, () => deadline.abort(reason));
+  try {
+    return await work(deadline.signal);
+  } finally {
+    timer.cancel();
+  }
 }
 
 function toError(reason: unknown): Error {

@@ -1,31 +1,37 @@
 /**
- * What every loop needs and none owns: time, logs, waiting between tries, the election of a leader.
+ * What every program needs: time, logs, retries, cancellation, work that shares the event loop, settings, threads, and
+ * the election of a leader.
  *
- * Ports (Clock, Logger, LeaderElection) with the smallest honest implementation of each; the rest are adapters.
+ * Ports (Clock, Logger, LeaderLease, LeaderLock, LeaseKeeper) with the smallest honest implementation of each; the others
+ * are adapters.
  */
-export { FakeClock, systemClock, type Clock, type Timer } from './clock';
-export { errorText, silentLogger, type Logger, type LogFields } from './logger';
+export { aborted, orAborted, withDeadline, within } from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
-export { type LeaderElection, type LeaderStatus, type LeaderTerm } from './election/leader-election';
+export { BoundedMap } from './bounded-map';
+export { BusyPacer, type PaceOptions } from './busy-pacer';
+export { FakeClock, systemClock, type Clock, type Timer } from './clock';
 export { createElection } from './election/election';
-export { type ElectionOptions } from './election/election-options';
+export { EventLoopLeaseKeeper, type EventLoopLeaseKeeperOptions } from './election/event-loop-lease-keeper';
 export {
-  EventLoopLeaseKeeper,
-  type EventLoopLeaseKeeperOptions,
+  type ElectionOptions,
   type KeptLease,
+  type LeaderElection,
+  type LeaderEpoch,
+  type LeaderLease,
+  type LeaderLock,
+  type LeaderStatus,
+  type LeaderTerm,
   type LeaseKeeper,
   type LeaseRequest,
-} from './election/event-loop-lease-keeper';
-export { type LeaderLock } from './election/leader-lock';
-export { inSlices, yieldToEventLoop, SLICE, SlicedWork } from './sliced-work';
-export { SingleFlight } from './single-flight';
-export { sortedPage, type PageRange, type SortedPage } from './sorted-page';
-export { SortedRuns } from './sorted-runs';
-export { BoundedMap } from './bounded-map';
-export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
-export { within } from './within';
-export { type LeaderEpoch, type LeaderLease } from './election/leader-lease';
-export { aborted, orAborted } from './abort';
+} from './election/leader-election';
+export { errorText, silentLogger, type LogFields, type Logger } from './logger';
+export {
+  fileKey,
+  readSettings,
+  type KnownNames,
+  type SettingSources,
+  type SettingsResult,
+} from './settings/read-settings';
 export {
   count,
   duration,
@@ -38,13 +44,11 @@ export {
   text,
   type ParseResult,
   type Setting,
+  type Settings,
+  type SettingValues,
 } from './settings/setting';
-export {
-  fileKey,
-  readSettings,
-  type KnownNames,
-  type SettingSources,
-  type SettingsResult,
-} from './settings/read-settings';
-export { type Settings, type SettingValues } from './settings/settings-types';
+export { SingleFlight } from './single-flight';
+export { batchesOf, inSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
+export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
+export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';

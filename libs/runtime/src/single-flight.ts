@@ -1,49 +1,49 @@
 import { orAborted } from './abort';
 
-/** One doing of the work, and how many wait for it. */
+/** One run of the work, and how many callers wait for it. */
 interface Flight<T> {
   readonly result: Promise<T>;
-  readonly life: AbortController;
+  readonly controller: AbortController;
   waiting: number;
 }
 
 /**
- * Work that several ask for and that is done once for all who wait at the same time. Who is gone waits no more, and when
- * the last is gone the signal that the work was given aborts. Nothing is kept: who asks after its end begins it anew.
+ * Runs work once for all callers that wait at the same time. When the last caller has left, the signal that the work was
+ * given aborts. Nothing is cached: a call after the end starts the work again.
  */
 export class SingleFlight<T> {
   private current: Flight<T> | undefined;
 
   constructor(private readonly work: (signal: AbortSignal) => Promise<T>) {}
 
-  /** What the work comes to; rejects as the work does, or with the signal's reason when that aborts before. */
+  /** The result of the work; rejects as the work does, or with the signal's reason when the signal aborts first. */
   async result(signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
-    const run = this.current ?? this.begin();
-    run.waiting++;
+    const flight = this.current ?? this.begin();
+    flight.waiting++;
     try {
-      return await orAborted(run.result, signal);
+      return await orAborted(flight.result, signal);
     } finally {
-      if (--run.waiting === 0) this.giveUp(run);
+      if (--flight.waiting === 0) this.abandon(flight);
     }
   }
 
   private begin(): Flight<T> {
-    const life = new AbortController();
-    const run = { result: this.work(life.signal), life, waiting: 0 };
-    this.current = run;
-    const forget = (): void => this.forget(run);
-    run.result.then(forget, forget);
-    return run;
+    const controller = new AbortController();
+    const flight = { result: this.work(controller.signal), controller, waiting: 0 };
+    this.current = flight;
+    const forget = (): void => this.forget(flight);
+    flight.result.then(forget, forget);
+    return flight;
   }
 
-  /** Who asks from now on gets no part of what was given up. */
-  private giveUp(run: Flight<T>): void {
-    this.forget(run);
-    run.life.abort(new Error('nobody waits for this any more'));
+  /** Later callers do not join an abandoned run. */
+  private abandon(flight: Flight<T>): void {
+    this.forget(flight);
+    flight.controller.abort(new Error('nobody waits for this any more'));
   }
 
-  private forget(run: Flight<T>): void {
-    if (this.current === run) this.current = undefined;
+  private forget(flight: Flight<T>): void {
+    if (this.current === flight) this.current = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { inSlices, SLICE, SlicedWork } from './sliced-work';
+import { batchesOf, inSlices, SLICE, SlicedWork } from './sliced-work';
 
 describe('SlicedWork', () => {
   const counting = (items: number, seen: number[]): Iterable<number> => ({
@@ -41,13 +41,13 @@ describe('inSlices', () => {
   /** Goes on for ever, and aborts when it has gone so far. */
   class Endless {
     steps = 0;
-    readonly life = new AbortController();
+    readonly controller = new AbortController();
 
     constructor(private readonly until: number) {}
 
     *[Symbol.iterator](): Generator<unknown> {
       for (;;) {
-        if (++this.steps === this.until) this.life.abort(new Error('gone'));
+        if (++this.steps === this.until) this.controller.abort(new Error('gone'));
         yield;
       }
     }
@@ -55,14 +55,32 @@ describe('inSlices', () => {
 
   it('ends with the slice in which the signal aborts', async () => {
     const work = new Endless(2_500);
-    await expect(inSlices(work, work.life.signal)).rejects.toThrow('gone');
+    await expect(inSlices(work, work.controller.signal)).rejects.toThrow('gone');
     expect(work.steps).toBe(3 * SLICE);
   });
 
   it('does nothing for who is gone before', async () => {
     const work = new Endless(2_500);
-    work.life.abort(new Error('gone'));
-    await expect(inSlices(work, work.life.signal)).rejects.toThrow('gone');
+    work.controller.abort(new Error('gone'));
+    await expect(inSlices(work, work.controller.signal)).rejects.toThrow('gone');
     expect(work.steps).toBe(0);
   });
+});
+
+test.each([
+  [[], []],
+  [[1], [[1]]],
+  [
+    [1, 2, 3],
+    [[1, 2], [3]],
+  ],
+  [
+    [1, 2, 3, 4],
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+])('batchesOf cuts %j into batches of two', (items, batches) => {
+  expect([...batchesOf(items, 2)]).toEqual(batches);
 });

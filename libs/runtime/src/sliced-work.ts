@@ -1,36 +1,36 @@
-/** Items in a slice; at 20 to 50 µs each it holds the event loop for 20 to 50 ms. */
+/** Items in a slice; at 20 to 50 µs an item, a slice holds the event loop for 20 to 50 ms. */
 export const SLICE = 1_000;
 
 /**
- * Work on many items that must not hold the event loop: `advance` does one slice of it, a bounded number of items, and
- * the caller lets others have their turn in between. Each step of the iterator is at most one item's work.
+ * Work on many items that must not hold the event loop: `advance` does one slice, a bounded number of items, and the
+ * caller yields to the event loop in between. Each step of the iterator is at most the work of one item.
  */
 export class SlicedWork {
   private left: Iterator<unknown> | undefined;
 
-  /** Items in a slice: for those that cost much less than 20 µs each it may be larger. */
+  /** `slice`: items in a slice; larger than the default for items that cost much less than 20 µs. */
   constructor(private readonly slice = SLICE) {}
 
-  /** Begins other work; what was left of the former is forgotten. */
+  /** Begins new work and drops the rest of the former. */
   begin(steps: Iterable<unknown>): void {
     this.left = steps[Symbol.iterator]();
   }
 
-  /** Does the next slice; true when nothing is left. What a step throws is thrown here. */
+  /** Does the next slice; true when nothing is left. Throws what a step throws. */
   advance(): boolean {
     for (let i = 0; this.left && i < this.slice; i++) if (this.left.next().done === true) this.left = undefined;
     return this.left === undefined;
   }
 }
 
-/** Resolves once others have had their turn of the event loop. */
+/** Resolves in the next turn of the event loop. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Does all of it, with a turn for others after each slice; rejects with what a step throws. Does no further slice once
- * `signal` has aborted, and rejects with its reason then. For steps that cost very little or much, `slice` of them a turn.
+ * Does all steps and yields to the event loop after each slice; rejects with what a step throws. Once `signal` has
+ * aborted it does no further slice and rejects with the signal's reason.
  */
 export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, slice = SLICE): Promise<void> {
   signal.throwIfAborted();
@@ -40,4 +40,9 @@ export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, sl
     await yieldToEventLoop();
     signal.throwIfAborted();
   }
+}
+
+/** The items in their order, in batches of at most `size`. */
+export function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }

@@ -1,22 +1,21 @@
-import { inSlices } from './sliced-work';
-import { SortedRuns } from './sorted-runs';
+import { inSlices, SLICE } from './sliced-work';
 
-/** Which part of a sorted list is wanted. */
+/** The wanted part of a sorted list. */
 export interface PageRange {
   readonly offset: number;
   readonly size: number;
 }
 
-/** A part of a list, and how long all of it is. */
+/** A part of a list, and the length of the whole list. */
 export interface SortedPage<T> {
   readonly total: number;
   readonly items: readonly T[];
 }
 
 /**
- * A part of many items in order, found without holding the event loop; undefined among them is left out, so that
- * looking at what does not count takes its share of a slice too. What is added to `items` meanwhile may be missing.
- * Rejects with the signal's reason when that aborts before.
+ * Sorts many items without holding the event loop and returns a part of them. Undefined items are skipped, but count
+ * in a slice: a filter costs time too. Items added to `items` meanwhile may be missing. Rejects with the signal's reason
+ * when the signal aborts first.
  */
 export async function sortedPage<T>(
   items: Iterable<T | undefined>,
@@ -42,4 +41,48 @@ export async function sortedPage<T>(
   };
   await inSlices(steps(), signal);
   return { total, items: page };
+}
+
+/**
+ * Items in order without one long sort: added items are sorted a run at a time, and the runs are merged while they are
+ * iterated. Equal items keep the order in which they were added.
+ */
+export class SortedRuns<T> implements Iterable<T> {
+  private readonly runs: T[][] = [];
+  private last: T[] = [];
+
+  constructor(private readonly compare: (a: T, b: T) => number) {}
+
+  add(item: T): void {
+    this.last.push(item);
+    if (this.last.length === SLICE) this.endRun();
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    this.endRun();
+    return this.merged(0, this.runs.length);
+  }
+
+  private endRun(): void {
+    if (this.last.length === 0) return;
+    this.runs.push(this.last.sort(this.compare));
+    this.last = [];
+  }
+
+  /** The runs `from` ≤ n < `to`, merged. */
+  private *merged(from: number, to: number): Generator<T> {
+    if (to - from < 2) return void (yield* this.runs[from] ?? []);
+    const middle = (from + to) >> 1;
+    const [left, right] = [this.merged(from, middle), this.merged(middle, to)];
+    let [a, b] = [left.next(), right.next()];
+    while (a.done !== true || b.done !== true) {
+      if (b.done === true || (a.done !== true && this.compare(a.value, b.value) <= 0)) {
+        yield a.value;
+        a = left.next();
+      } else {
+        yield b.value;
+        b = right.next();
+      }
+    }
+  }
 }

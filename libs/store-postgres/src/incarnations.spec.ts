@@ -69,7 +69,7 @@ describe('lives of a store (design.md §2.7)', () => {
     expect(head.incarnation).not.toBe(old.incarnation);
     expect(head.revision).toBeGreaterThan(old.revision);
     expect((await restored.store.get(id))?.origin.incarnation).toBe(head.incarnation);
-    await expect(new WatchReader(restored.store, old).next()).rejects.toThrow('new life');
+    await expect(new WatchReader(restored.store, old).next()).rejects.toThrow('new incarnation');
     await restored.close();
     const again = await start({ url: copy.url });
     expect((await again.store.head()).incarnation).toBe(head.incarnation);

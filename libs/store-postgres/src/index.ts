@@ -11,3 +11,4 @@ export {
   type PostgresStatus,
 } from './postgres-backend';
 export { PostgresStore } from './postgres-store';
+export { POSTGRES_BACKEND, StoreModule } from './store.module';

@@ -56,10 +56,11 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly reads = new Map<string, Promise<LogPage>>();
   /** What this process has written just now, for watches that stand right before it. */
   private readonly recent = new RecentWrites();
-  private readonly grouped = new GroupCommit((request) => this.writeNow(request));
+  private readonly grouped: GroupCommit;
 
   constructor(private readonly parts: PostgresStoreOptions) {
     this.reader = new LogReader(parts.pool);
+    this.grouped = new GroupCommit((request) => this.writeNow(request), parts.clock);
   }
 
   head(): Promise<StorePoint> {

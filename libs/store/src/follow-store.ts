@@ -1,8 +1,9 @@
+import type { StorePoint } from '@causeway/resources';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
-import type { ResourceIndex } from './resource-index';
+import type { IndexReader, ResourceIndex } from './resource-index';
 import { RelistRequired, type ResourceStore } from './resource-store';
 
-/** What is read of the store that is followed. */
+/** The part of a store that following reads. */
 export type FollowedStore = Pick<ResourceStore, 'head' | 'snapshot' | 'watch'>;
 
 /** What following needs besides store and index. */
@@ -16,7 +17,7 @@ export interface FollowOptions {
 
 /**
  * Keeps `index` equal to `store` until the signal aborts: snapshot, watch, and a new snapshot whenever the watch
- * cannot go on. A store that is away is tried again with backoff; the index keeps its last state meanwhile.
+ * cannot go on. A store that is away is retried with backoff; the index keeps its last state meanwhile.
  */
 export async function followStore(store: FollowedStore, index: ResourceIndex, options: FollowOptions): Promise<void> {
   const { random } = options;
@@ -44,5 +45,35 @@ async function reload(store: FollowedStore, index: ResourceIndex, options: Follo
   } catch (error) {
     options.logger.warn('reading the store anew failed', { error: errorText(error) });
     return false;
+  }
+}
+
+/**
+ * Resolves when `index` has reached everything that was committed before the call, also by leaders of earlier epochs:
+ * call it once an epoch has begun, and plan nothing until then (docs/design.md §3). Rejects as the store does, or with the
+ * signal's reason.
+ */
+export async function waitUntilCaughtUp(store: ResourceStore, index: IndexReader, signal: AbortSignal): Promise<void> {
+  while (!(await reachedOrReloaded(index, await store.head(), signal)));
+}
+
+/** False when the index loaded another incarnation of the store meanwhile: it will never reach the point. */
+async function reachedOrReloaded(index: IndexReader, head: StorePoint, signal: AbortSignal): Promise<boolean> {
+  const over = new AbortController();
+  const stop = (): void => over.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  const unsubscribe = index.subscribe(({ point, reloaded }) => {
+    if (reloaded && point.incarnation !== head.incarnation) over.abort();
+  });
+  try {
+    if (signal.aborted) stop();
+    await index.reached(head, over.signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return false;
+  } finally {
+    unsubscribe();
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Where the state of a control plane lives: the port `ResourceStore`, the in-memory index that everything reads from,
- * and the loop that keeps one equal to the other.
+ * The state of a control plane: the port `ResourceStore`, the in-memory index that everything reads from, and the loop
+ * that keeps the index equal to the store. MemoryStore is the store of tests; conformance/ is the suite of every store.
  *
  *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)
  */
@@ -23,6 +23,7 @@ export {
   type Snapshot,
   type ResourceLookup,
   type StoreChange,
+  type StoreMaintenance,
   type WriteRequest,
   type WriteResult,
 } from './resource-store';
@@ -33,10 +34,7 @@ export {
   type IndexListener,
   type IndexReader,
 } from './resource-index';
-export { waitUntilCaughtUp } from './caught-up';
-export { followStore, type FollowOptions } from './follow-store';
-export { RefusedWrite, type RefusedChange } from './refused-write';
-export { type StoreMaintenance } from './store-maintenance';
+export { followStore, waitUntilCaughtUp, type FollowOptions } from './follow-store';
 export {
   type SessionDirection,
   type SessionOpening,
@@ -48,6 +46,5 @@ export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
 export { MemoryLease } from './memory/memory-lease';
-export { refusalDetail, type RefusalFacts } from './refusal-detail';
-export { refusedWrite } from './refused-write';
+export { refusalDetail, RefusedWrite, refusedWrite, type RefusalFacts, type RefusedChange } from './refused-write';
 export { unstorable } from './storable';

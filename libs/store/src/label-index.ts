@@ -2,11 +2,11 @@ import { effectiveLabel, type Resource } from '@causeway/resources';
 
 type ByKey = ReadonlyMap<string, Resource>;
 
-/** The resources of one kind by label. A label is indexed when it is first asked for, so others cost nothing. */
+/** The resources of one kind by label. A label is indexed at its first query, so unused labels cost nothing. */
 export class LabelIndex {
   private readonly byLabel = new Map<string, Map<string, Map<string, Resource>>>();
 
-  /** Those whose label has the value; `all` are those of the kind, for a label that was not asked for before. */
+  /** The resources whose label has the value; `all` are those of the kind, to index a label at its first query. */
   with(label: string, value: string, all: ByKey): Iterable<Resource> {
     let values = this.byLabel.get(label);
     if (!values) {
@@ -17,7 +17,7 @@ export class LabelIndex {
     return values.get(value)?.values() ?? [];
   }
 
-  /** Follows a resource that came, changed or went. */
+  /** Updates the index for a resource that was created, changed or deleted. */
   move(key: string, before: Resource | undefined, after: Resource | undefined): void {
     for (const [label, values] of this.byLabel) {
       const [old, now] = [before && effectiveLabel(before, label), after && effectiveLabel(after, label)];

@@ -1,23 +1,23 @@
-import { Conflict } from '@causeway/resources';
+import { Conflict, describeIdentity, type Identity } from '@causeway/resources';
 import type { Change, ChangeResult, Refusal } from './resource-store';
 
-/** One change of a write that was undone. */
+/** A refused change of a write that was undone. */
 export interface RefusedChange {
-  /** Its place in the request. */
+  /** Index in the request. */
   readonly at: number;
   readonly change: Change;
   readonly refusal: Refusal;
   readonly detail: string;
 }
 
-/** A write with `onRefusal: 'abort'` was undone; says which changes stood in the way. Nothing was written. */
+/** A write with `onRefusal: 'abort'` was undone, because of these changes. Nothing was written. */
 export class RefusedWrite extends Conflict {
   constructor(readonly refused: readonly RefusedChange[]) {
     super(message(refused));
   }
 }
 
-/** The error for the refused results of a request; `at` is their place in it. */
+/** The error for the refused results of a request; `at` is their index in it. */
 export function refusedWrite(
   changes: readonly Change[],
   refused: readonly { readonly at: number; readonly result: Extract<ChangeResult, { type: 'refused' }> }[],
@@ -34,4 +34,42 @@ function message(refused: readonly RefusedChange[]): string {
   const shown = refused.slice(0, 3).map(({ detail }) => detail);
   const rest = refused.length - shown.length;
   return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
+/** What a store knows about a refused change. */
+export interface RefusalFacts {
+  /** Revision of the living row. */
+  readonly revision?: number;
+  /** Revision of the row at its origin. */
+  readonly originRevision?: number;
+  /** The resource that holds the address. */
+  readonly holder?: Identity;
+  /** Why it cannot be stored. */
+  readonly reason?: string;
+}
+
+/** One line for the operator: which resource, and why its change was refused. */
+export function refusalDetail(change: Change, refusal: Refusal, facts: RefusalFacts): string {
+  return `${describeIdentity(change.id)}: ${explain(change, refusal, facts)}`;
+}
+
+function explain(change: Change, refusal: Refusal, { revision, originRevision, holder, reason }: RefusalFacts): string {
+  switch (refusal) {
+    case 'conflict':
+      return revision === undefined ? 'no longer exists' : `is at revision ${revision}, not ${change.expect}`;
+    case 'exists':
+      return 'exists already';
+    case 'absent':
+      return 'does not exist';
+    case 'older':
+      return `a later state of its origin is held, of revision ${originRevision ?? 0} there`;
+    case 'vip-taken':
+      return `address ${vipOf(change)} is held by ${holder ? describeIdentity(holder) : 'another'}`;
+    case 'unstorable':
+      return reason ?? 'cannot be stored';
+  }
+}
+
+function vipOf(change: Change): string {
+  return change.type === 'patch' ? String(change.vip) : '';
 }

@@ -4,7 +4,7 @@ import type { StoreChange } from './resource-store';
 
 function resource(name: string, revision: number, labels: Labels = {}, rest: Partial<Identity> = {}): Resource {
   const id = { kind: 'Thing', mesh: 'default', zone: 'east', namespace: 'default', name, ...rest };
-  const origin = { incarnation: 'life', revision, committedAt: 0 };
+  const origin = { incarnation: 'first', revision, committedAt: 0 };
   const times = { creationOrder: revision, createdAt: 0, modifiedAt: 0 };
   return { id, uid: name, labels, spec: {}, generation: 1, ...times, revision, origin, freed: [] };
 }
@@ -19,7 +19,7 @@ const names = (found: Iterable<Resource>): string[] => [...found].map(({ id }) =
 describe('ResourceIndex', () => {
   let index: ResourceIndex;
   const load = (...resources: Resource[]): void =>
-    index.load({ point: { incarnation: 'life', revision: 10 }, resources, tombstones: [] });
+    index.load({ point: { incarnation: 'first', revision: 10 }, resources, tombstones: [] });
   const apply = (revision: number, ...changes: StoreChange[]): void => index.apply({ revision, changes });
   beforeEach(() => (index = new ResourceIndex()));
 
@@ -80,14 +80,14 @@ describe('ResourceIndex', () => {
     expect([...index.tombstones()].map(({ id }) => id.name)).toEqual(['b']);
   });
 
-  it('lets who waits for a revision go on when it is there, in that life', async () => {
+  it('resolves waits for a revision when it is there, in that incarnation', async () => {
     load(resource('a', 1));
     await index.reached(10);
     const order: string[] = [];
     const waits = [
       index.reached(12).then(() => order.push('12')),
       index.reached(11).then(() => order.push('11')),
-      index.reached({ incarnation: 'next', revision: 1 }).then(() => order.push('next life')),
+      index.reached({ incarnation: 'next', revision: 1 }).then(() => order.push('next incarnation')),
     ];
     apply(11);
     await waits[1];

@@ -8,7 +8,7 @@ import type {
   Tombstone,
 } from '@causeway/resources';
 
-/** Which stored state a change was made from: a row revision, "there is none", or whatever there is. */
+/** The stored state that a change was made from: a row revision, no row, or any state. */
 export type Expectation = number | 'absent' | 'any';
 
 /** Creates or replaces labels and spec. Without `status` the stored one stays. Equal content writes nothing. */
@@ -19,11 +19,11 @@ export interface PutChange {
   readonly labels: Labels;
   readonly spec: JsonObject;
   readonly status?: JsonObject;
-  /** Set on copies of another store's resource: these facts are kept as the origin has them (design.md §5). */
+  /** Set on copies of another store's resource: these facts are kept as the origin has them (docs/design.md §5). */
   readonly copy?: CopyFacts;
 }
 
-/** What a copy takes over from its origin. */
+/** The facts that a copy takes over from its origin. */
 export interface CopyFacts {
   readonly uid: string;
   readonly generation: number;
@@ -33,8 +33,8 @@ export interface CopyFacts {
 }
 
 /**
- * A controller's write: only the named parts change, the generation never does. `vip` sets the typed column that no
- * two living rows share (design.md §2.6); the address it replaces is noted in `freed` by the store's clock. `null`
+ * A control loop's write: only the named parts change, the generation never does. `vip` sets the typed column that no
+ * two living rows share (docs/design.md §2.6); the address it replaces is added to `freed` by the store's clock. `null`
  * clears a part.
  */
 export interface PatchChange {
@@ -56,19 +56,19 @@ export interface DeleteChange {
 
 export type Change = PutChange | PatchChange | DeleteChange;
 
-/** The leader's right to write: refused unless exactly this epoch and holder stand in the store (design.md §3). */
+/** The leader's right to write: refused unless exactly this epoch and holder stand in the store (docs/design.md §3). */
 export interface Fence {
   readonly epoch: number;
   readonly holder: string;
 }
 
-/** A zone session's right to write on the global: refused unless exactly this session stands for the zone (§5). */
+/** A zone session's right to write on the global: refused unless this session stands for the zone (docs/design.md §5). */
 export interface SessionFence {
   readonly zone: string;
   readonly session: number;
 }
 
-/** A fact beside the log: cursors, insights, marks. Raises no revision and wakes nobody (design.md §2.8). */
+/** A fact beside the log: cursors, insights, marks. Raises no revision and wakes no watch (docs/design.md §2.8). */
 export interface Note {
   readonly area: string;
   readonly key: string;
@@ -87,13 +87,13 @@ export interface WriteRequest {
 }
 
 /**
- * Why a change was refused: made from another revision; there already; not there; a copy older than the one held (of
- * the same incarnation); the address is held by another, or is given up by this very write; or what no store can hold
- * (NUL, half a surrogate pair, nesting without end).
+ * Why a change was refused: made from another revision; the resource exists; it does not exist; the copy is older than
+ * the stored one of the same incarnation; the address is held by another resource, or this very write frees it; or no
+ * store can hold the content (NUL, half a surrogate pair, nesting without end).
  */
 export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken' | 'unstorable';
 
-/** What became of one change, in the order of the request. */
+/** The result of one change, in the order of the request. */
 export type ChangeResult =
   | {
       readonly type: 'written';
@@ -106,7 +106,7 @@ export type ChangeResult =
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
 export interface WriteResult {
-  /** Who has seen this revision has seen the whole write; also when nothing changed. */
+  /** A reader that has seen this revision has seen the whole write; also when nothing changed. */
   readonly revision: number;
   readonly results: readonly ChangeResult[];
 }
@@ -114,33 +114,35 @@ export interface WriteResult {
 export type StoreChange =
   { readonly type: 'put'; readonly resource: Resource } | { readonly type: 'delete'; readonly tombstone: Tombstone };
 
-/** The living resource that a reader holds by this identity. */
+/** Returns the living resource that a reader holds under an identity. */
 export type ResourceLookup = (id: Identity) => Resource | undefined;
 
-/** Changes up to `revision`: who has taken it in has seen everything ≤ it. One entry a resource, the latest. */
+/** Changes up to `revision`: a reader that has applied them has seen everything ≤ it. The latest entry of each resource. */
 export interface ChangeBatch {
   readonly revision: number;
   readonly changes: readonly StoreChange[];
-  /** Tombstones up to this revision are forgotten by the store, and need not be kept by a reader either. */
+  /** The store has purged the tombstones up to this revision; a reader may drop them too. */
   readonly floor?: number;
 }
 
-/** Everything a store holds at one point. */
+/** The whole state of a store at one point. */
 export interface Snapshot {
   readonly point: StorePoint;
   readonly resources: readonly Resource[];
   readonly tombstones: readonly Tombstone[];
 }
 
-/** A watch cannot go on from where it was: the reader takes a new snapshot. */
+/** A watch cannot continue from its revision: the reader needs a new snapshot. */
 export class RelistRequired extends Error {
   constructor(readonly reason: 'too-old' | 'incarnation') {
-    super(reason === 'too-old' ? 'the revision is older than the tombstones kept' : 'the store began a new life');
+    super(
+      reason === 'too-old' ? 'the revision is older than the tombstones kept' : 'the store began a new incarnation',
+    );
     this.name = 'Relist';
   }
 }
 
-/** A write came from a leader or session that is not the current one. Nothing was written; never retry as the same. */
+/** A write came from a leader or session that is no longer current. Nothing was written; never retry with this fence. */
 export class Fenced extends Error {
   constructor(message: string) {
     super(message);
@@ -149,7 +151,7 @@ export class Fenced extends Error {
 }
 
 /**
- * The state of one control plane. Its guarantees are numbered in design.md §2 and held by `storeConformance`:
+ * The state of one control plane. Its guarantees are numbered in docs/design.md §2 and held by `storeConformance`:
  * optimistic concurrency, one revision order without holes, watch from a revision with deletions, atomic fenced
  * batches, no address twice. A write is durable when its promise resolves. Methods throw `Unavailable` when the
  * database is away; a write that threw `Unavailable` may or may not have happened.
@@ -157,23 +159,24 @@ export class Fenced extends Error {
 export interface ResourceStore {
   /** Incarnation and newest committed revision, read from the primary. */
   head(): Promise<StorePoint>;
-  /** What was deleted after this revision is still known: who knows that much can be told all that changed since. */
+  /** Deletions after this revision are still known: a reader at this revision or later can be sent all changes since. */
   floor(): Promise<number>;
   /**
-   * The key by which this store knows the resume points that it issued: random, made once, and part of every backup,
-   * so that a restored store knows those of after the backup too (design.md §2.7). Never leaves the process.
+   * The key by which this store recognises the resume points that it issued: random, made once, and part of every
+   * backup, so that a restored store recognises those of after the backup too (docs/design.md §2.7). Never leaves the
+   * process.
    */
   pointKey(): Promise<string>;
   /** The living resource, read from the primary. */
   get(id: Identity): Promise<Resource | undefined>;
-  /** All of one consistent moment. */
+  /** The whole state of one consistent moment. */
   snapshot(): Promise<Snapshot>;
   /** All changes in one transaction. Throws Conflict (abort), Fenced, Unavailable. An empty request only checks fences. */
   write(request: WriteRequest): Promise<WriteResult>;
   /**
-   * Batches after `since`, in order, until `signal` aborts (then it returns). A lost connection is mended inside.
-   * Throws Relist when `since` is too old or of another incarnation, also in the middle. `held` says what the reader
-   * holds, all batches so far taken in: a store need not read again what it can tell from that.
+   * Batches after `since`, in order, until `signal` aborts (then it returns). The watch
+   * itself reconnects. Throws RelistRequired when `since` is too old or of another incarnation, also in the middle. `held`
+   * looks up what the reader holds after all batches so far: a store need not read what it can derive from that.
    */
   watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch>;
   /** One note, or all of an area. */
@@ -181,4 +184,18 @@ export interface ResourceStore {
   notes(area: string): Promise<readonly Note[]>;
   /** Releases connections; watches end. */
   close(): Promise<void>;
+}
+
+/** What keeps a store small and honest; called by a maintenance loop or an operator, never by the mesh's own work. */
+export interface StoreMaintenance {
+  /**
+   * Deletes tombstones older than `age` ms by the store's clock, and returns their number. Readers that have not seen
+   * them must re-list (docs/design.md §2.3).
+   */
+  purgeTombstones(age: number): Promise<number>;
+  /**
+   * Begins a new incarnation: every index and peer that remembers the old one reloads (docs/design.md §2.7). Revisions
+   * continue, with a gap.
+   */
+  newIncarnation(): Promise<StorePoint>;
 }

@@ -1,31 +1,31 @@
-/** A zone asks for a session on the global (design.md §5 Handshake). */
+/** A zone asks for a session on the global (docs/design.md §5 Handshake). */
 export interface SessionRequest {
   readonly zone: string;
   /** The id of the zone's store, to which the zone's name is bound; empty where the peer names none (Kuma). */
   readonly storeId: string;
-  /** The life of the zone's store; empty where not known. */
+  /** The incarnation of the zone's store; empty where not known. */
   readonly incarnation: string;
   /** The epoch of the zone's leader; 0 where the peer has none. */
   readonly epoch: number;
-  /** The process that asks, for people to read. */
+  /** The process that asks; for people to read. */
   readonly instance: string;
-  /** Which streams it is for. Kuma opens each by itself and gets a number for each; else `both`, the default. */
+  /** The streams of the session. Kuma opens each on its own and gets a number for each; else `both`, the default. */
   readonly direction?: SessionDirection;
 }
 
 export type SessionDirection = 'both' | 'up' | 'down';
 
-/** What became of a request: a number that from now on stands for the zone, or why not. */
+/** The answer to a request: the number that now stands for the zone, or the refusal. */
 export type SessionOpening =
   | {
       readonly type: 'opened';
       readonly session: number;
-      /** The session before, of this or an earlier life of the zone. */
+      /** The session before, of this or an earlier incarnation of the zone. */
       readonly previous?: { readonly session: number; readonly incarnation: string };
     }
-  /** A leader of a later epoch of the same life holds the session. */
+  /** A leader of a later epoch of the same incarnation holds the session. */
   | { readonly type: 'older'; readonly epoch: number }
-  /** The epoch lies more than a million above the one of the same life that stands: see `resetEpoch`. */
+  /** The epoch lies more than a million above the standing one of the same incarnation: see `resetEpoch`. */
   | { readonly type: 'doubtful'; readonly epoch: number }
   /** The zone's name belongs to another store until `adopt`. */
   | { readonly type: 'other-store'; readonly boundTo: string };
@@ -47,23 +47,24 @@ export interface SessionRecord {
 }
 
 /**
- * Sessions of zones on the global: one row a zone, beside the log (design.md §5 Newer wins). A write with a
+ * Sessions of zones on the global: one row a zone, beside the log (docs/design.md §5 Newer wins). A write with a
  * `SessionFence` commits only while its number stands here; `open` waits for such writes that are under way, and when
  * it has resolved no write of an older session can commit. Numbers of a zone grow and are never given twice.
  */
 export interface SessionStore {
   /**
-   * Replaces the zone's session. A refusal changes nothing. Newer is a higher epoch within one incarnation, then the later request; another
-   * incarnation is always newer. The first store that opens a session binds the zone's name.
+   * Replaces the zone's session. A refusal changes nothing. Newer is a higher epoch within one incarnation, then the
+   * later request; another incarnation is always newer. The first store that opens a session binds the zone's name.
    */
   open(request: SessionRequest): Promise<SessionOpening>;
   /**
-   * Binds the zone's name to this store, ends the session of the one before and forgets its epoch; an empty id unbinds it, so that the
-   * next store to open a session gets it. False when that was so already, or the zone never had a session.
+   * Binds the zone's name to this store, ends the session of the store before and forgets its epoch; an empty id unbinds
+   * the name, so that the next store to open a session gets it. False when the name was bound so already, or the zone
+   * never had a session.
    */
   adopt(zone: string, storeId: string): Promise<boolean>;
   /**
-   * Ends the zone's session and forgets its epoch: the next leader that asks is taken, whatever its epoch. Answers with
+   * Ends the zone's session and forgets its epoch: the next leader that asks is accepted, whatever its epoch. Returns
    * the epoch that stood; undefined where the zone never had a session.
    */
   resetEpoch(zone: string): Promise<number | undefined>;

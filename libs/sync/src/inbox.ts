@@ -42,11 +42,11 @@ export interface InboundChanges<C> {
 }
 
 /**
- * The receiving end of one stream: turns a message into changes of the store. Absence removes a resource only in a first
- * state that is complete on this stream, and only if the stream owns the resource (docs/design.md §5).
+ * The receiving end of one stream: turns a message into changes of the store. Absence removes a resource only in a
+ * first state that is complete on this stream, and only if the stream owns the resource (docs/design.md §5).
  *
- * Deterministic and without I/O. Messages of one kind are processed in order: call `receive` for the next one only after
- * the changes of the one before are written.
+ * Deterministic and without I/O. Messages of one kind are processed in order: call `receive` for the next one only
+ * after the changes of the one before are written.
  */
 export class Inbox<C> {
   private readonly kinds = new Map<string, InboxKind<C>>();

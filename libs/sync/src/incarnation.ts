@@ -22,8 +22,8 @@ export interface IncarnationVerdict {
 const ROLLED_BACK = ' (set back)';
 
 /**
- * The name under which `judgeIncarnation` judges a store that was rolled back: it offers a revision below the one that was
- * applied, so its absences are no more deletions than those of a new incarnation. Accepted, it loses the suffix.
+ * The name under which `judgeIncarnation` judges a store that was rolled back: it offers a revision below the one that
+ * was applied, so its absences are no more deletions than those of a new incarnation. Accepted, it loses the suffix.
  */
 export function rolledBackIncarnation(incarnation: string): string {
   return incarnation + ROLLED_BACK;
@@ -37,9 +37,9 @@ function acceptedAs(incarnation: string): string {
 export const NO_INCARNATION: KnownIncarnation = Object.freeze({ accepted: '' });
 
 /**
- * Judges a state that came from `incarnation`. A new incarnation is not a deletion: what its state does not name is held
- * for `hold` ms from its first sight (docs/design.md §5). The first incarnation ever seen is accepted at once. Returns
- * the same `known` object if nothing changed.
+ * Judges a state that came from `incarnation`. A new incarnation is not a deletion: what its state does not name is
+ * held for `hold` ms from its first sight (docs/design.md §5). The first incarnation ever seen is accepted at once.
+ * Returns the same `known` object if nothing changed.
  */
 export function judgeIncarnation(
   known: KnownIncarnation,
@@ -57,7 +57,9 @@ export function judgeIncarnation(
   return { known: pending === known.pending ? known : { accepted: known.accepted, pending }, heldUntil: until };
 }
 
-/** Whether the operator's confirmation names the pending incarnation and this sight of it, not an earlier or later one. */
+/**
+ * Whether the operator's confirmation names the pending incarnation and this sight of it, not an earlier or later one.
+ */
 export function isConfirmed({ pending }: KnownIncarnation, confirmation: PendingIncarnation | undefined): boolean {
   return (
     pending !== undefined && pending.incarnation === confirmation?.incarnation && pending.since === confirmation.since

@@ -3,7 +3,7 @@
  *
  *   index event → Outbox (dirty keys of a peer) → OutboundMessage ⇢ InboundMessage → Inbox → InboundChanges → store
  *
- * libs/kds pumps them over gRPC. `isSentDown` and `isSentUp` decide what is sent, `ownershipViolation` what may be written.
+ * libs/kds runs them over gRPC. `isSentDown` and `isSentUp` decide what is sent, `ownershipViolation` what is written.
  */
 export {
   isKindSentDown,

@@ -39,7 +39,10 @@ export class MeshView {
     return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
   }
 
-  /** Whether other zones may get the resources of this one: it exists, is enabled, not quarantined, not withdrawn as lost. */
+  /**
+   * Whether other zones may get the resources of this one: it exists, is enabled, not quarantined, not withdrawn as
+   * lost.
+   */
   isZoneVisible(zone: string): boolean {
     return this.zones.get(zone)?.visible ?? false;
   }

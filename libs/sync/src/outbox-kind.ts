@@ -37,14 +37,18 @@ export interface MessageLimits {
   readonly chunked: boolean;
 }
 
-/** Maximum of resources, removals and deleted names in one message; a first state that must not be split may exceed it. */
+/**
+ * Maximum of resources, removals and deleted names in one message; a first state that must not be split may exceed it.
+ */
 export const MAX_MESSAGE_ITEMS = 10_000;
 
 /** One response to the peer. */
 export interface OutboundMessage<S extends OutboundResource> {
   readonly kind: string;
   readonly nonce: string;
-  /** The peer knows this kind up to this revision of our store once it has this message; 0 if more messages must follow. */
+  /**
+   * The peer knows this kind up to this revision of our store once it has this message; 0 if more messages must follow.
+   */
   readonly revision: number;
   readonly put: readonly S[];
   /** Wire keys. */
@@ -84,7 +88,9 @@ interface InFlightMessage {
 /** A peer's request for a kind. */
 export interface KindSubscription {
   readonly kind: string;
-  /** Revision of our store at which the peer holds this kind; only later changes are sent. Undefined: the whole state. */
+  /**
+   * Revision of our store at which the peer holds this kind; only later changes are sent. Undefined: the whole state.
+   */
   readonly since: number | undefined;
 }
 

@@ -10,9 +10,10 @@ import {
 } from './outbox-kind';
 
 /**
- * The sending end of one stream (docs/reference/kds-wire.md §2.5): for each kind one complete first state, then changes.
- * One message a kind is in flight; of several changes to a resource only the latest value is sent. The outbox stores no
- * content, only which keys are dirty and what the peer was last sent of them, so a slow reader costs bounded memory.
+ * The sending end of one stream (docs/reference/kds-wire.md §2.5): for each kind one complete first state, then
+ * changes. One message a kind is in flight; of several changes to a resource only the latest value is sent. The outbox
+ * stores no content, only which keys are dirty and what the peer was last sent of them, so a slow reader costs bounded
+ * memory.
  *
  * Deterministic and without I/O: method calls change its state, `take` returns the next message.
  */
@@ -62,7 +63,9 @@ export class Outbox<S extends OutboundResource> {
     return this.kinds.get(kind)?.acknowledge(nonce, rejected) ?? false;
   }
 
-  /** The next message to send; kinds take turns. Undefined if nothing is dirty or all kinds have a message in flight. */
+  /**
+   * The next message to send; kinds take turns. Undefined if nothing is dirty or all kinds have a message in flight.
+   */
   take(): OutboundMessage<S> | undefined {
     const kinds = [...this.kinds.values()];
     for (let i = 0; i < kinds.length; i++) {

@@ -12,8 +12,8 @@ const MAX_REMEMBERED = 20;
 const MAX_TEXT_LENGTH = 512;
 
 /**
- * The resources of one kind that are rejected now. A resource that is resent or removed starts over. A rejection without
- * a name stays until every resource that it may be about was acknowledged again.
+ * The resources of one kind that are rejected now. A resource that is resent or removed starts over. A rejection
+ * without a name stays until every resource that it may be about was acknowledged again.
  */
 export class Rejections {
   private readonly reasons = new Map<string, string>();

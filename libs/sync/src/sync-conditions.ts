@@ -17,7 +17,9 @@ export const SyncCondition = {
   unsupportedByKuma: 'NotSaidToKuma',
 } as const;
 
-/** Conditions that a status from the peer does not end. `Held` ends: a resource that the peer names is held no longer. */
+/**
+ * Conditions that a status from the peer does not end. `Held` ends: a resource that the peer names is held no longer.
+ */
 const OWN_CONDITIONS: readonly string[] = Object.values(SyncCondition).filter((type) => type !== SyncCondition.held);
 
 /** The status that a peer sent, with the conditions that this control plane has set on its copy. */

@@ -68,7 +68,7 @@ export function mayHaveBeenSentUp(kind: Kind, id: Identity, peer: SyncPeer): boo
 export function isSentUp(kind: Kind, resource: Resource, peer: SyncPeer, cp: ControlPlane): boolean {
   if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled')
     return false;
-  return kind.sync.toldWith.every((field) => resource.spec[field] !== undefined);
+  return kind.sync.requiredToSend.every((field) => resource.spec[field] !== undefined);
 }
 
 /** The receiving end of a stream: the global from a zone, or a zone from the global. */

@@ -2,30 +2,30 @@ import { errorText, type LogFields } from '@causeway/runtime';
 
 /** Longest text of one field, in characters. */
 export const LONGEST_TEXT = 2_000;
-/** Most items of a list that are written. */
+/** Most items of a list in a line. */
 export const MOST_ITEMS = 20;
-/** Most fields of an object that are written: more than a program has settings. */
+/** Most fields of an object in a line; more than a program has settings. */
 const MOST_FIELDS = 100;
-/** What all values of a line may come to, in characters; one counts at least ten. */
+/** Most characters of all values of a line. A value counts as `LEAST_COST` at least. */
 export const LONGEST_LINE = 20_000;
 const LEAST_COST = 10;
-/** How deep objects within objects are written. */
+/** Deepest nesting of objects in a line. */
 const DEEPEST = 4;
 
-/** A text as it may stand in a line: its begin, and how much was left out. */
+/** The beginning of a text and its length, or the whole text if it is at most `longest` characters. */
 export function boundedText(text: string, longest = LONGEST_TEXT): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
 }
 
 /**
- * Fields as they may stand in a line, whatever they hold: a peer's text is not to fill the disk of who logs it. Errors are
- * written with message and stack. What is short is handed on as it is.
+ * Bounds the fields of a log line, so that text of a peer cannot fill the disk. Errors become message and stack. Short
+ * values are unchanged.
  */
 export function boundedFields(fields: LogFields): LogFields {
   return new LineBudget().object(fields, 0);
 }
 
-/** What of a line is left to be filled. */
+/** The characters that are left for one line. */
 class LineBudget {
   private left = LONGEST_LINE;
 

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { boundedText, MOST_ITEMS } from './bounded-fields';
 
-/** What the diagnostics port can tell. */
+/** What the diagnostics port reads. */
 export interface DiagnosticsSources {
   readonly metrics: Registry;
-  /** Undefined when the program serves; else why it does not yet. */
+  /** Undefined if the program is ready; otherwise the reason. */
   readonly notReady: () => string | undefined;
-  /** What it serves without: shown with `/ready`, which is 200 all the same. */
+  /** Faults that do not stop the program; `/ready` lists them and is 200 all the same. */
   readonly warnings?: () => readonly string[];
 }
 
@@ -19,8 +19,8 @@ export interface Diagnostics {
 }
 
 /**
- * `/healthy` (the process runs), `/ready` (it serves; 503 with the reason until then) and `/metrics` (Prometheus text).
- * Plain node:http: it must answer when everything else is in trouble.
+ * Serves `/healthy` (the process runs), `/ready` (503 with the reason until the program is ready) and `/metrics`
+ * (Prometheus text). It is plain node:http, so that it answers when the rest of the program fails.
  */
 export async function serveDiagnostics(
   sources: DiagnosticsSources,

@@ -1,16 +1,9 @@
 /**
- * What a running program says of itself: logs, metrics, health.
+ * What operators see of a running program: logs, metrics, health.
  *
- *   Logger → pino;   figures → /metrics;   readiness → /ready
+ *   Logger → pino;   Metric, HistogramMetric → /metrics;   readiness → /ready
  */
-export { createLogger, type LogOptions } from './pino-logger';
-export {
-  addMetric,
-  createHistogram,
-  createMetrics,
-  type HistogramMetric,
-  type HistogramOptions,
-  type Metric,
-  type MetricValue,
-} from './metrics';
-export { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';
+export { serveDiagnostics, type Diagnostics } from './diagnostics';
+export { createHistogram, createMetrics, type HistogramMetric, type Metric, type MetricValue } from './metrics';
+export { createLogger } from './pino-logger';
+export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

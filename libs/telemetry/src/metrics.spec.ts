@@ -1,7 +1,7 @@
 import { createHistogram, createMetrics } from './metrics';
 
 describe('createMetrics', () => {
-  it('reads figures when somebody asks', async () => {
+  it('reads metrics when they are scraped', async () => {
     let zones = ['east', 'west'];
     const read = (): { labels: { zone: string }; value: number }[] =>
       zones.map((zone) => ({ labels: { zone }, value: 1 }));
@@ -12,7 +12,7 @@ describe('createMetrics', () => {
     expect([text.includes('east'), text.includes('west')]).toEqual([true, false]);
   });
 
-  it('shows distributions with what they were told', async () => {
+  it('exposes histograms with the observed values', async () => {
     const waits = createHistogram({ name: 'wait_seconds', help: 'h', labels: ['kind'], bounds: [0.1, 1] });
     const metrics = createMetrics([], [waits]);
     for (const value of [0.05, 0.5, 5]) waits.observe({ kind: 'Mesh' }, value);

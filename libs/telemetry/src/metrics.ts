@@ -1,58 +1,59 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** One figure read when somebody asks: name, meaning, and a value a label set. */
+/** A metric that is read when Prometheus scrapes: a gauge, or a counter that its owner counts. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
+  /** One value for each set of labels. */
   readonly read: () => Iterable<MetricValue>;
 }
 
+/** One value of a metric, with its labels. */
 export interface MetricValue {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** How values are spread, such as times: what happened is told of when it happens, since no state remembers all of it. */
+/** The name, labels and buckets of a histogram. */
 export interface HistogramOptions {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds of the buckets, ascending; a last one without bound is added. */
+  /** Upper bounds of the buckets in ascending order; `+Inf` is added. */
   readonly bounds: readonly number[];
 }
 
-/** A distribution to tell values to. */
+/** A histogram, such as one of times. Each value is observed when it occurs, because no state keeps all of them. */
 export interface HistogramMetric {
   readonly metric: Histogram;
   observe(labels: Readonly<Record<string, string>>, value: number): void;
 }
 
-/** Makes a distribution; `createMetrics` shows it. */
+/** Makes a histogram; `createMetrics` exposes it. */
 export function createHistogram({ name, help, labels, bounds }: HistogramOptions): HistogramMetric {
   const metric = new Histogram({ name, help, labelNames: [...labels], buckets: [...bounds], registers: [] });
   return { metric, observe: (of, value) => metric.observe({ ...of }, value) };
 }
 
-/** A registry of its own for a program: Node's own figures, `figures`, which are read when somebody asks, and distributions. */
-export function createMetrics(figures: readonly Metric[], distributions: readonly HistogramMetric[] = []): Registry {
+/** A registry for one program: Node's default metrics, `metrics` and `histograms`. */
+export function createMetrics(metrics: readonly Metric[], histograms: readonly HistogramMetric[] = []): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const figure of figures) addMetric(registry, figure);
-  for (const { metric } of distributions) registry.registerMetric(metric);
+  for (const metric of metrics) addMetric(registry, metric);
+  for (const { metric } of histograms) registry.registerMetric(metric);
   return registry;
 }
 
-/** Adds one pulled figure to a registry. */
-export function addMetric(registry: Registry, figure: Metric): void {
+function addMetric(registry: Registry, metric: Metric): void {
   const gauge: Gauge = new Gauge({
-    name: figure.name,
-    help: figure.help,
-    labelNames: [...(figure.labels ?? [])],
+    name: metric.name,
+    help: metric.help,
+    labelNames: [...(metric.labels ?? [])],
     registers: [registry],
     collect: () => {
       gauge.reset();
-      for (const { labels = {}, value } of figure.read()) gauge.set(labels, value);
+      for (const { labels = {}, value } of metric.read()) gauge.set(labels, value);
     },
   });
 }

@@ -2,16 +2,16 @@ import { destination, pino, type Logger as Pino } from 'pino';
 import type { LogFields, Logger } from '@causeway/runtime';
 import { boundedFields, boundedText } from './bounded-fields';
 
-/** How a program logs: JSON lines on stdout, or coloured text where a person reads them. */
+/** How a program logs: JSON lines on stdout, or coloured text for people. */
 export interface LogOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
-  /** Stands in every line: `global`, `zone east`. */
+  /** The program's name in every line: `global`, `zone east`. */
   readonly program: string;
   readonly pretty: boolean;
 }
 
 const STDOUT = 1;
-/** What is kept of lines that cannot be written now, bytes. */
+/** Most bytes of lines that wait to be written. */
 const MOST_UNWRITTEN = 1_000_000;
 
 /** The product's logger on pino. Errors among the fields are written with message and stack; texts and lists are bounded. */
@@ -38,8 +38,8 @@ function write(log: Pino, level: LogOptions['level'], message: string, fields: L
 }
 
 /**
- * Written at once: what waits in a buffer at the end can keep a program from ending when nobody reads its output any more.
- * A disk that is full costs lines, neither the program nor its memory.
+ * Writes are synchronous: a buffer that is not empty at the end keeps a program from ending if nobody reads its output.
+ * A full disk loses lines and costs neither the program nor its memory.
  */
 function stdout(): ReturnType<typeof destination> {
   const stream = destination({ dest: STDOUT, sync: true, maxLength: MOST_UNWRITTEN });

@@ -3,7 +3,7 @@ import { decodeDocument } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { Kind } from '@causeway/resources';
 import { validateDraft } from '../../../libs/admission/src/validate-draft';
-import { mergePatch } from '../../../libs/admission/src/merge-patch';
+import { mergePatch } from '../../../libs/admission/src/plan-write';
 import { toDocument } from '../../../libs/admission/src/document/render-document';
 import { parseBody, MAX_INLINE_BYTES, type BodyFormat } from '../../../libs/rest/src/http/body-decode';
 import { jsonShapeViolation } from '../../../libs/rest/src/http/json-shape';

@@ -1,10 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { list, readSettings, text } from '@causeway/runtime';
-import { decodeZoneHeaders, serverNames } from '@causeway/kds';
+import { decodeZoneHeaders } from '@causeway/kds';
 import { Metadata } from '@grpc/grpc-js';
-import { parseRevocations } from '../../../libs/kds/src/auth/revocations';
-import { parseValidity } from '../../../libs/kds/src/auth/validity';
-import { verifyZoneToken } from '../../../libs/kds/src/auth/zone-token';
+import { serverNames } from '../../../apps/global/src/certificates';
+import { parseRevocations } from '../../../libs/access/src/token-trust';
+import { parseValidity } from '../../../libs/access/src/zone-token-issuer';
+import { verifyZoneToken } from '../../../libs/access/src/zone-token';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { textShapes } from '../shapes/texts';

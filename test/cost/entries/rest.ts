@@ -5,15 +5,14 @@ import { decodeCursor, decodeResumePoint, parseLabelSelector } from '@causeway/q
 import { Invalid, type Kind } from '@causeway/resources';
 import { matchesLabels } from '../../../libs/queries/src/list/label-selector';
 import { CallerAuthorizer } from '../../../libs/rest/src/http/caller-authorizer';
-import { queryOf } from '../../../libs/rest/src/http/rest-request';
+import { queryOf } from '../../../libs/rest/src/requests/query-reader';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
 import { requestLineError } from '../../../libs/rest/src/http/request-line';
-import { pathOf, unknownPath } from '../../../libs/rest/src/http/paths';
-import { problemResponse } from '../../../libs/rest/src/http/problem.filter';
-import { readPage, readSelection } from '../../../libs/rest/src/read/query-decoding';
-import { listParameters } from '../../../libs/rest/src/read/read-parameters';
-import { silentLogger } from '@causeway/runtime';
+import { pathOf, unknownPath } from '../../../libs/rest/src/http/route-table';
+import { problemJson, problemOf } from '../../../libs/rest/src/http/problem';
+import { readPage, readSelection } from '../../../libs/rest/src/requests/request-decoding';
+import { listParameters } from '../../../libs/rest/src/requests/query-parameters';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { numbered, textShapes } from '../shapes/texts';
@@ -112,15 +111,17 @@ export function restEntries(draw: Prng): EntryPoint[] {
       DEFAULT_LIMITS.body,
       [{ name: 'many', make: (size) => 'x'.repeat(size) }],
       (text) =>
-        problemResponse(
-          new Invalid(
-            Array.from({ length: text.length / 32 }, (_, i) => ({
-              field: `spec.a[${i}]`,
-              reason: 'is wrong',
-              rule: 'invalid' as const,
-            })),
-          ),
-          silentLogger,
+        problemJson(
+          problemOf(
+            new Invalid(
+              Array.from({ length: text.length / 32 }, (_, i) => ({
+                field: `spec.a[${i}]`,
+                reason: 'is wrong',
+                rule: 'invalid' as const,
+              })),
+            ),
+            '',
+          ).problem,
         ),
     ),
   ];

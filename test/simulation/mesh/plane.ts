@@ -1,5 +1,5 @@
 import { ChannelCredentials } from '@grpc/grpc-js';
-import { ConditionsReconciler, createZoneReconcilers, LoopRunner } from '@causeway/controllers';
+import { createConditionsReconciler, createZoneReconcilers, LoopRunner } from '@causeway/controllers';
 import { createElection, silentLogger, type LeaderTerm } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { followStore, ResourceIndex } from '@causeway/store';
@@ -136,14 +136,14 @@ export class SimReplica {
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const options = { ...shared, registry, sessions: simSessions(link), lost: LOST };
     const keeper = createZoneLifecycleLoop(around.keeperFault(options));
-    const runner = new LoopRunner([new ConditionsReconciler({ cp, registry })], { ...shared, random: this.jitter });
+    const runner = new LoopRunner([createConditionsReconciler({ cp, registry })], { ...shared, random: this.jitter });
     await Promise.all([runner.run(), keeper.run()]);
   }
 
   private async leadZone(term: LeaderTerm, cp: ZonePlane): Promise<void> {
     const { store, index, process, around } = this;
     const { rest, grace, hold } = TIMES;
-    const conditions = new ConditionsReconciler({ cp, registry: around.registry });
+    const conditions = createConditionsReconciler({ cp, registry: around.registry });
     const loops = [...createZoneReconcilers({ cp, ranges: around.ranges, cooldown: rest, grace }), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });

@@ -1,10 +1,12 @@
 import {
   checkName,
+  checkStorable,
   FieldPath,
   Invalid,
   isJsonObject,
   Label,
   shortened,
+  Violations,
   type JsonObject,
   type JsonValue,
   type Kind,
@@ -12,67 +14,76 @@ import {
   type Registry,
 } from '@causeway/resources';
 import type { DecodedDocument, Target } from './document';
-import { checkSize } from '../document-size';
 import { openEnvelope, type Envelope } from './document-forms';
-import { DocumentReport, throwIfInvalid } from '../findings';
-import { checkedBody } from '../json-safety';
-import { dropIgnoredKumaFields, ignoredKumaFields } from '../kuma-leftovers';
+import { checkSize, DocumentReport, throwIfInvalid } from './document-report';
 
-/** What the readers of single parts share. */
+/** What the readers of the single parts share. */
 interface DecodeContext {
   readonly kind: Kind;
   readonly envelope: Envelope;
   readonly target: Target;
-  readonly found: DocumentReport;
+  readonly report: DocumentReport;
 }
 
 /**
- * Reads a user's document: the Universal form, the Kubernetes form, or Kuma's flat form (design.md §1). What only the
- * control plane writes is ignored; unknown fields, wrong types and whatever differs from `target` are violations, all
- * of them collected. Throws Invalid when not even the kind can be told.
+ * Decodes a user's document: the Universal form, the Kubernetes form, or Kuma's flat form (docs/design.md §1). Fields that
+ * only the control plane writes are ignored. Unknown fields, wrong types and every difference from `target` are
+ * violations; all of them are collected. Throws Invalid if the kind is unknown or the document is too large.
  */
 export function decodeDocument(registry: Registry, body: unknown, target: Target = {}): DecodedDocument {
-  const { object, violations } = checkedBody(body);
+  const { object, violations } = storableBody(body);
   throwIfInvalid(violations);
   const envelope = openEnvelope(object, (type) => specFieldsOf(kindNamed(registry, type) ?? target.kind));
-  const found = new DocumentReport();
-  found.violations.merge(envelope.violations);
-  found.warn(...envelope.warnings);
-  const reading = { kind: readKind(registry, envelope, target, found), envelope, target, found };
-  if (!checkSize(reading.kind, envelope, found)) throw new Invalid(found.violations);
-  const labels = readLabels(reading);
+  const report = new DocumentReport();
+  report.violations.merge(envelope.violations);
+  report.warn(...envelope.warnings);
+  const context = { kind: readKind(registry, envelope, target, report), envelope, target, report };
+  if (!checkSize(context.kind, envelope, report)) throw new Invalid(report.violations);
+  const labels = readLabels(context);
   const draft = {
-    kind: reading.kind,
-    mesh: readMesh(reading),
-    namespace: readNamespace(reading, labels),
-    name: readName(reading),
+    kind: context.kind,
+    mesh: readMesh(context),
+    namespace: readNamespace(context, labels),
+    name: readName(context),
     labels,
-    spec: readSpec(reading),
+    spec: readSpec(context),
   };
-  return { draft, labelsAt: envelope.at.labels, violations: found.violations, warnings: found.warnings };
+  return { draft, labelsAt: envelope.at.labels, violations: report.violations, warnings: report.warnings };
+}
+
+/** The body as JSON that every store can hold, with the violations of `checkStorable`. The body is not copied. */
+function storableBody(body: unknown): { readonly object: JsonObject; readonly violations: Violations } {
+  const violations = new Violations();
+  const at = FieldPath.at();
+  if (!isJsonObject(body)) {
+    violations.add(at, 'wrong-type', () => 'the body must be an object');
+    return { object: {}, violations };
+  }
+  checkStorable(body, at, violations);
+  return { object: body, violations };
 }
 
 function kindNamed(registry: Registry, type: JsonValue | undefined): Kind | undefined {
   return typeof type === 'string' ? registry.kind(type) : undefined;
 }
 
-/** Names of the fields that a document of this kind may have in its spec. */
+/** The fields that a document of this kind may have in its spec. */
 function specFieldsOf(kind: Kind | undefined): readonly string[] {
   const schema: object = kind?.spec ?? {};
   const properties = 'properties' in schema && typeof schema.properties === 'object' ? schema.properties : {};
   return [...Object.keys(properties ?? {}), ...ignoredKumaFields(kind)];
 }
 
-function readKind(registry: Registry, envelope: Envelope, target: Target, found: DocumentReport): Kind {
+function readKind(registry: Registry, envelope: Envelope, target: Target, report: DocumentReport): Kind {
   const given = kindNamed(registry, envelope.type);
   if (given && target.kind && given !== target.kind) {
-    found.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.name}"`);
+    report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.name}"`);
   } else if (!given) {
     const missing = envelope.type === undefined || envelope.type === null;
-    found.refuse(envelope.at.type, unknownKind(registry, envelope.type), missing ? 'required' : 'not-one-of');
+    report.refuse(envelope.at.type, unknownKind(registry, envelope.type), missing ? 'required' : 'not-one-of');
   }
   const kind = target.kind ?? given;
-  if (!kind) throw new Invalid(found.violations);
+  if (!kind) throw new Invalid(report.violations);
   return kind;
 }
 
@@ -83,55 +94,55 @@ function unknownKind(registry: Registry, type: JsonValue | undefined): string {
   return `is not a kind known here; got "${shortened(type, 80)}"${guess === undefined ? '' : `, did you mean "${guess}"?`}`;
 }
 
-/** A text part of the envelope; absent and `null` mean undefined, anything else that is no string is refused. */
-function readText(value: JsonValue | undefined, at: FieldPath, found: DocumentReport): string | undefined {
+/** A string of the envelope. Absent and `null` mean undefined; any other value that is not a string is refused. */
+function readText(value: JsonValue | undefined, at: FieldPath, report: DocumentReport): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  found.refuse(at, 'must be a string; put it in quotes', 'wrong-type');
+  report.refuse(at, 'must be a string; put it in quotes', 'wrong-type');
   return undefined;
 }
 
-function readName({ kind, envelope, target, found }: DecodeContext): string {
+function readName({ kind, envelope, target, report }: DecodeContext): string {
   const at = envelope.at.name;
-  if (envelope.name === undefined || envelope.name === null) found.refuse(at, 'is required', 'required');
-  const name = readText(envelope.name, at, found);
+  if (envelope.name === undefined || envelope.name === null) report.refuse(at, 'is required', 'required');
+  const name = readText(envelope.name, at, report);
   if (name === undefined) return target.name ?? '';
-  found.violations.addAll(kind.checkName(name, at));
-  refuseDifference(target.name, name, at, found);
+  report.violations.addAll(kind.checkName(name, at));
+  refuseDifference(target.name, name, at, report);
   return name;
 }
 
-function readMesh({ kind, envelope, target, found }: DecodeContext): string {
+function readMesh({ kind, envelope, target, report }: DecodeContext): string {
   const at = FieldPath.at('mesh');
-  const given = readText(envelope.mesh, at, found);
+  const given = readText(envelope.mesh, at, report);
   if (kind.scope === 'global') {
-    if (given !== undefined) found.refuse(at, `${kind.name} belongs to no mesh; leave it out`);
+    if (given !== undefined) report.refuse(at, `${kind.name} belongs to no mesh; leave it out`);
     return '';
   }
-  if (given !== undefined) found.violations.addAll(checkName(given, at));
+  if (given !== undefined) report.violations.addAll(checkName(given, at));
   const mesh = given ?? target.mesh ?? 'default';
-  refuseDifference(target.mesh, mesh, at, found);
+  refuseDifference(target.mesh, mesh, at, report);
   return mesh;
 }
 
-function readNamespace({ kind, envelope, target, found }: DecodeContext, labels: Labels): string {
+function readNamespace({ kind, envelope, target, report }: DecodeContext, labels: Labels): string {
   const at = envelope.at.namespace;
-  const given = readText(envelope.namespace, at, found);
+  const given = readText(envelope.namespace, at, report);
   if (!kind.namespaced) {
     if (given === undefined) return '';
     if (envelope.form === 'k8s')
-      found.warn(`${at.toString()}: ${kind.name} has no namespaces; "${shortened(given, 80)}" was dropped`);
-    else found.refuse(at, `${kind.name} has no namespaces; leave it out`);
+      report.warn(`${at.toString()}: ${kind.name} has no namespaces; "${shortened(given, 80)}" was dropped`);
+    else report.refuse(at, `${kind.name} has no namespaces; leave it out`);
     return '';
   }
   const namespace = given ?? labels[Label.namespace] ?? target.namespace ?? 'default';
   if (!isNamespace(namespace)) {
-    found.refuse(
+    report.refuse(
       at,
       `must be lower-case letters, digits and '-', at most 63, starting and ending with a letter or digit; got "${namespace}"`,
     );
   }
-  refuseDifference(target.namespace, namespace, at, found);
+  refuseDifference(target.namespace, namespace, at, report);
   return namespace;
 }
 
@@ -140,34 +151,64 @@ function isNamespace(text: string): boolean {
   return text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text);
 }
 
-function refuseDifference(addressed: string | undefined, given: string, at: FieldPath, found: DocumentReport): void {
+function refuseDifference(addressed: string | undefined, given: string, at: FieldPath, report: DocumentReport): void {
   if (addressed === undefined || addressed === given) return;
-  found.refuse(at, `must be "${addressed}", as the address says; got "${given}"`);
+  report.refuse(at, `must be "${addressed}", as the address says; got "${given}"`);
 }
 
-function readLabels({ envelope, found }: DecodeContext): Labels {
+function readLabels({ envelope, report }: DecodeContext): Labels {
   const { labels } = envelope;
   const at = envelope.at.labels;
   if (labels === undefined || labels === null) return {};
   if (!isJsonObject(labels)) {
-    found.refuse(at, 'must be an object of strings', 'wrong-type');
+    report.refuse(at, 'must be an object of strings', 'wrong-type');
     return {};
   }
   const texts = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
-    const text = readText(value ?? '', at.field(key), found);
+    const text = readText(value ?? '', at.field(key), report);
     return text === undefined ? [] : [[key, text]];
   });
   return Object.fromEntries(texts);
 }
 
-function readSpec({ kind, envelope, found }: DecodeContext): JsonObject {
+function readSpec({ kind, envelope, report }: DecodeContext): JsonObject {
   const { spec } = envelope;
   if (spec === undefined || spec === null) return {};
   if (!isJsonObject(spec)) {
-    found.refuse(FieldPath.at('spec'), 'must be an object', 'wrong-type');
+    report.refuse(FieldPath.at('spec'), 'must be an object', 'wrong-type');
     return {};
   }
   const { kept, warnings } = dropIgnoredKumaFields(kind, spec);
-  found.warn(...warnings);
+  report.warn(...warnings);
   return kept;
+}
+
+/**
+ * Spec fields of Kuma's documents that have no meaning here and are dropped with this warning. Fields whose loss would
+ * weaken a mesh (mtls, constraints) are not listed: they are refused.
+ */
+const IGNORED_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Mesh: {
+    meshServices: 'was dropped: every mesh works with MeshServices here',
+    skipCreatingInitialPolicies: 'was dropped: no policies are created with a mesh here',
+  },
+};
+
+/** A user's spec without the fields of `IGNORED_FIELDS`. */
+function dropIgnoredKumaFields(
+  kind: Kind,
+  spec: JsonObject,
+): { readonly kept: JsonObject; readonly warnings: readonly string[] } {
+  const ignored = IGNORED_FIELDS[kind.name] ?? {};
+  const dropped = Object.keys(spec).filter((key) => Object.hasOwn(ignored, key));
+  if (dropped.length === 0) return { kept: spec, warnings: [] };
+  return {
+    kept: Object.fromEntries(Object.entries(spec).filter(([key]) => !dropped.includes(key))),
+    warnings: dropped.map((key) => `spec.${key}: ${ignored[key] ?? ''}`),
+  };
+}
+
+/** The names in `IGNORED_FIELDS` for a kind. */
+function ignoredKumaFields(kind: Kind | undefined): readonly string[] {
+  return Object.keys((kind && IGNORED_FIELDS[kind.name]) ?? {});
 }

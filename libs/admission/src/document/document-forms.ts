@@ -7,7 +7,7 @@ import {
   Violations,
 } from '@causeway/resources';
 
-/** The parts of a document before their types are known; `at` says where each stood, for messages. */
+/** The parts of a document before their types are checked; `at` has the field of each part, for messages. */
 export interface Envelope {
   readonly form: 'universal' | 'k8s';
   readonly type: JsonValue | undefined;
@@ -26,7 +26,7 @@ export interface Envelope {
   readonly warnings: readonly string[];
 }
 
-/** Kinds that Kuma writes with the fields of their spec on top (rest.md §2.1). */
+/** Kinds whose spec fields Kuma writes at the top level (docs/reference/kuma-rest.md §2.1). */
 const FLAT: readonly string[] = ['Mesh', 'Dataplane', 'Zone', 'Secret', 'GlobalSecret'];
 
 const SERVER_OWNED = ['status', 'uid', 'creationTime', 'modificationTime', 'generation', 'kri', 'snis'];
@@ -44,7 +44,7 @@ const METADATA_IGNORED = [
   'finalizers',
 ];
 
-/** Takes a document apart; fields that only the control plane writes are left out, unknown ones become violations. */
+/** Splits a document into its parts. Fields that only the control plane writes are dropped, unknown ones are violations. */
 export function openEnvelope(
   body: JsonObject,
   specFields: (type: JsonValue | undefined) => readonly string[],

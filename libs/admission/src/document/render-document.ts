@@ -1,15 +1,15 @@
 import { kriOf } from '@causeway/naming';
 import { Label, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 
-/** How a document is shown. */
+/** How a document is rendered. */
 export interface DocumentFormat {
-  /** `universal` unless said otherwise. */
+  /** Default: `universal`. */
   readonly form?: 'universal' | 'k8s';
-  /** Leaves the spec of confidential kinds empty, as lists must. */
+  /** Leaves the spec of confidential kinds empty. Lists must set it. */
   readonly redacted?: boolean;
 }
 
-/** A resource as users see it (design.md §1); what this returns can be edited and put back. */
+/** A resource as users see it (docs/design.md §1). The result can be edited and PUT back. */
 export function toDocument(kind: Kind, resource: Resource, format: DocumentFormat = {}): JsonObject {
   const spec = format.redacted === true && kind.confidential ? {} : resource.spec;
   return format.form === 'k8s' ? kubernetesForm(kind, resource, spec) : universalForm(kind, resource, spec);

@@ -1,6 +1,6 @@
 import { Parser } from 'yaml';
 import { parseYaml, Unparsable } from './parse-yaml';
-import { composeDocuments, TooManyErrors } from './compose-documents';
+import { composeDocuments, TooManyErrors } from './bounded-compose';
 
 function failure(text: string, limits?: Parameters<typeof parseYaml>[1]): Unparsable {
   try {

@@ -1,18 +1,16 @@
 import { isMap, isScalar, isSeq, LineCounter, Parser, type CST, type Document, type Node } from 'yaml';
 import { FieldPath, Invalid } from '@causeway/resources';
-import { composeDocuments, TooManyErrors } from './compose-documents';
-import { badKey } from './yaml-keys';
-import { tokenSize } from './token-size';
-import { templateBefore, unquotedTemplate } from './template-hint';
+import { composeDocuments, tokenSize, TooManyErrors } from './bounded-compose';
+import { badKey, templateBefore, unquotedTemplate } from './document-faults';
 import { NoPlainValue, plainValue } from './plain-value';
 
-/** A place in a text, both counted from 1. */
+/** A place in a text; line and column begin at 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** The text is no YAML or JSON at all; nothing can be said of its fields. Adapters tell it apart (400, not 422). */
+/** The text is neither YAML nor JSON, so no field can be checked. REST answers 400 and not 422. */
 export class Unparsable extends Invalid {
   constructor(
     reason: string,
@@ -27,25 +25,24 @@ export class Unparsable extends Invalid {
 /** One document of a YAML text. */
 export interface YamlDocument {
   readonly value: unknown;
-  /** Where `field` (as violations name it), or the nearest thing round it that exists, stands in the text. */
+  /** The place of `field` (as violations name it) in the text, or of its nearest parent that exists. */
   readonly locate: (field: string) => TextPosition;
 }
 
-/** Bounds of what is read. */
+/** Bounds of a text. */
 export interface YamlLimits {
   /** Longest text, in characters. */
   readonly length?: number;
-  /** Most keys and values written, all documents together; lists and maps count as well. */
+  /** Most keys and values of all documents together; lists and maps count as well. */
   readonly nodes?: number;
-  /** How many times larger aliases may make a document than it is written: against YAML bombs. */
+  /** By which factor aliases may make a document larger than its text: against YAML bombs. */
   readonly aliases?: number;
 }
 
 /**
- * The documents of a YAML (or JSON) text, empty ones left out. Throws Unparsable with line and column: broken syntax,
- * a key twice, keys that are no text, aliases that unfold too far, text too long, too deep or of too
- * many values; a template without quotes
- * gets the hint to quote it (design.md §1).
+ * The documents of a YAML (or JSON) text without the empty ones. Throws Unparsable with line and column for wrong syntax,
+ * repeated keys, keys that are not text, aliases that expand too far, and text that is too long, too deep or has too many
+ * values. The message for a template without quotes says how to quote it (docs/design.md §1).
  */
 export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlDocument[] {
   const { length = 4_194_304, aliases = 10, nodes = Infinity } = limits;
@@ -70,7 +67,7 @@ function* bounded(tokens: Iterable<CST.Token>, most: number): Generator<CST.Toke
     nodes += size.nodes;
     if (nodes > most) throw new Unparsable(`the text has more than ${most} keys and values`);
     yield token;
-    // One error is enough to refuse the text; a hostile one holds hundreds of thousands.
+    // The first error refuses the text; a hostile text has hundreds of thousands.
     if (token.type === 'error') return;
   }
 }
@@ -81,7 +78,7 @@ function compose(tokens: readonly CST.Token[], text: string, lines: LineCounter)
   } catch (error) {
     if (!(error instanceof TooManyErrors)) throw error;
     const template = templateBefore(error.offset, text);
-    if (template) throw new Unparsable(template.hint, positionAt(lines, template.offset));
+    if (template) throw new Unparsable(template.reason, positionAt(lines, template.offset));
     throw new Unparsable(firstLine(error.message), positionAt(lines, error.offset));
   }
 }
@@ -97,7 +94,7 @@ function unfold(document: Document.Parsed, aliases: number, lines: LineCounter):
 
 function checkDocument(document: Document.Parsed, text: string, lines: LineCounter): void {
   const template = unquotedTemplate(document, text);
-  if (template) throw new Unparsable(template.hint, positionAt(lines, template.offset));
+  if (template) throw new Unparsable(template.reason, positionAt(lines, template.offset));
   const [error] = document.errors;
   if (error) throw new Unparsable(firstLine(error.message), positionAt(lines, error.pos[0]));
   const key = badKey(document);

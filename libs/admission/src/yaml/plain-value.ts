@@ -1,12 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, type Document } from 'yaml';
 
-/** A value that aliases may stand for, and its size when it is written out: its values and their characters. */
+/** A value that aliases may refer to, and its size with aliases expanded: number of values plus characters. */
 interface Unfolded {
   readonly value: unknown;
   readonly size: number;
 }
 
-/** What keeps a document from being plain data. */
+/** Why a document is not plain JSON data. */
 export class NoPlainValue extends Error {
   constructor(
     message: string,
@@ -17,9 +17,9 @@ export class NoPlainValue extends Error {
 }
 
 /**
- * The plain data of a document; aliases share what they stand for. Throws NoPlainValue for an alias of nothing or of what
- * it stands in, values that JSON does not have, and aliases that make the document larger than `most`
- * allows for the size that is written. Linear in what is written: the library's own conversion looks for each anchor from the top.
+ * The document as plain JSON data; aliases share the value they refer to. Throws NoPlainValue for an alias without an
+ * anchor before it, for values that JSON does not have, and if aliases make the document larger than `most(written size)`.
+ * Linear in the text: the library's own conversion searches each anchor from the top.
  */
 export function plainValue(document: Document.Parsed, most: (written: number) => number): unknown {
   const reading = new PlainValueReader();
@@ -29,7 +29,7 @@ export function plainValue(document: Document.Parsed, most: (written: number) =>
 }
 
 class PlainValueReader {
-  /** Size of what stands in the text. */
+  /** Size of the text, aliases not expanded. */
   written = 0;
   private readonly anchors = new Map<string, Unfolded>();
 
@@ -68,7 +68,7 @@ class PlainValueReader {
   }
 }
 
-/** One for the value, and the characters of a text. */
+/** One for the value, plus the characters of a string. */
 function ownSize(node: unknown): number {
   return isScalar(node) && typeof node.value === 'string' ? 1 + node.value.length : 1;
 }

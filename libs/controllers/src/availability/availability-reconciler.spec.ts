@@ -10,6 +10,7 @@ import {
   type Replica,
   type TestInbound,
 } from '../../../../test/support/loop-harness';
+import { KeyedLoop } from '../reconcile/keyed-reconciler';
 import { AvailabilityReconciler } from './availability-reconciler';
 
 const backend = idOf('MeshService', 'backend');
@@ -25,7 +26,7 @@ describe('AvailabilityLoop', () => {
   beforeEach(async () => {
     world = new LoopHarness();
     replica = world.replica();
-    await replica.lead([new AvailabilityReconciler('east')]);
+    await replica.lead([new KeyedLoop(new AvailabilityReconciler('east'))]);
     await replica.settle();
   });
   afterEach(() => world.stop());
@@ -178,7 +179,7 @@ describe('AvailabilityLoop', () => {
   });
 
   it('looks only at services that a Dataplane may concern', async () => {
-    const loop = new AvailabilityReconciler('east');
+    const loop = new KeyedLoop(new AvailabilityReconciler('east'));
     const next = world.replica('next');
     await world.write(
       ...Array.from({ length: 300 }, (_, i) =>

@@ -1,8 +1,6 @@
-import { compareText, identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import { Dataplane, MeshService } from '@causeway/kinds';
-import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
-import { AttributeIndex, type SelectorTerm } from '../matching/attribute-index';
+import { identityKey, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   dataplaneValues,
   selectorOf,
@@ -10,123 +8,76 @@ import {
   type DataplaneSelector,
   type ServiceResource,
 } from '../matching/dataplane-selector';
-import { SelectorIndex } from '../matching/selector-index';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
-import { countProxies, stateOf } from './count-proxies';
-
-/** Changes in one plan. */
-const BATCH = 500;
+import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
+import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { planAvailability } from './plan-availability';
 
 /**
- * Counts the Dataplanes of every service made in this zone, generated or written by hand, and says whether it is
- * available (design.md §4 availability). A Dataplane that changes touches the services that may select it, found by
- * what it carries.
+ * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, and says whether the
+ * service is available (design.md §4 availability). A Dataplane that changes makes the services stale that may select it.
  */
-export class AvailabilityReconciler implements ControlLoop {
+export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
-  private readonly stale = new WorkQueue(compareText);
-  private readonly dataplanes = new AttributeIndex(dataplaneValues);
-  private readonly services = new SelectorIndex();
-  private readonly gathering = new SlicedWork();
-  private index: IndexReader | undefined;
+  private readonly matcher = new SelectorMatcher(dataplaneValues);
 
   constructor(private readonly zone: string) {}
 
-  reset(index: IndexReader): void {
-    this.index = index;
-    this.stale.clear();
-    this.dataplanes.clear();
-    this.services.clear();
-    this.gathering.begin(this.gather(index));
+  seed(index: IndexReader): Iterable<Keys> {
+    this.matcher.clear();
+    return this.walk(index);
   }
 
-  observe(event: IndexEvent): void {
-    for (const change of event.changes) {
-      if (change.id.zone !== this.zone) continue;
-      if (change.id.kind === 'Dataplane') this.observeDataplane(change);
-      else if (change.id.kind === 'MeshService') this.observeService(change.key);
-    }
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
+    if (id.zone !== this.zone) return NO_KEYS;
+    if (id.kind === 'Dataplane') return this.matcher.setItem(key, asDataplane(before), asDataplane(after));
+    return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;
   }
 
-  plan(): LoopPlan | undefined {
-    if (!this.gathering.advance()) return { changes: [], more: true };
-    return planBatch(this.stale, { changes: BATCH }, (key) => this.decide(key));
+  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+    const service = asService(index.byIdentityKey(key));
+    return service && { change: planAvailability(service, this.dataplanesOf(selectorOf(service), index)) };
   }
 
-  onWritten(changes: readonly Change[], result: WriteResult): void {
-    for (const key of refusedKeys(changes, result)) this.stale.add(key);
-  }
-
-  /** One row a step; nothing is counted before all are in. */
-  private *gather(index: IndexReader): Generator<unknown> {
+  private *walk(index: IndexReader): Generator<Keys> {
     for (const service of index.ofKind('MeshService')) {
-      if (service.id.zone === this.zone) {
-        yield* this.dataplanes.ensureStepwise(termsOf(service), () => this.allDataplanes());
-        this.observeService(identityKey(service.id));
+      if (service.id.zone !== this.zone) {
+        yield NO_KEYS;
+        continue;
       }
-      yield;
+      for (const _ of this.matcher.index(termsOf(service), () => this.allDataplanes(index))) yield NO_KEYS;
+      yield this.keysOfService(identityKey(service.id), index);
     }
   }
 
-  private decide(key: string): Change | undefined {
-    const service = this.serviceOf(key);
-    if (!service) return undefined;
-    const { id, revision, spec, status } = service;
-    const selector = selectorOf(service);
-    const count = countProxies(spec.ports ?? [], selector ? this.matchesOf(selector) : []);
-    const state = stateOf(count);
-    const counted = jsonEqual(status?.['dataplaneProxies'], count);
-    if (counted && spec.state === state) return undefined;
-    return {
-      type: 'patch',
-      id,
-      expect: revision,
-      ...(counted ? {} : { status: { ...status, dataplaneProxies: count } }),
-      ...(spec.state === state ? {} : { spec: { ...spec, state } }),
-    };
+  /** Reads the service from the index: it may have changed since the walk met it. */
+  private keysOfService(key: string, index: IndexReader): Keys {
+    this.matcher.setSelector(key, termsOf(index.byIdentityKey(key)), () => this.allDataplanes(index));
+    return [key];
   }
 
-  private *matchesOf({ terms, matches }: DataplaneSelector): Iterable<DataplaneResource> {
-    for (const key of this.dataplanes.candidates(terms)) {
-      const dataplane = asDataplane(this.index?.byIdentityKey(key));
-      if (dataplane && matches(dataplane)) yield dataplane;
+  private *dataplanesOf(selector: DataplaneSelector | undefined, index: IndexReader): Iterable<DataplaneResource> {
+    if (!selector) return;
+    for (const key of this.matcher.candidates(selector.terms)) {
+      const dataplane = asDataplane(index.byIdentityKey(key));
+      if (dataplane && selector.matches(dataplane)) yield dataplane;
     }
   }
 
-  private observeDataplane({ key, ...change }: IndexChange): void {
-    const [before, after] = [asDataplane(change.before), asDataplane(change.after)];
-    this.dataplanes.replace(key, before, after);
-    for (const dataplane of [before, after]) {
-      for (const term of dataplane ? this.dataplanes.termsOf(dataplane) : []) {
-        for (const service of this.services.idsFor(term)) this.stale.add(service);
-      }
-    }
-  }
-
-  private observeService(key: string): void {
-    const service = this.serviceOf(key);
-    const terms = service ? termsOf(service) : [];
-    this.dataplanes.ensure(terms, () => this.allDataplanes());
-    this.services.put(key, terms);
-    this.stale.add(key);
-  }
-
-  private *allDataplanes(): Iterable<readonly [string, DataplaneResource]> {
-    for (const resource of this.index?.ofKind('Dataplane') ?? []) {
+  private *allDataplanes(index: IndexReader): Iterable<readonly [string, DataplaneResource]> {
+    for (const resource of index.ofKind('Dataplane')) {
       const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
     }
   }
-
-  private serviceOf(key: string): ServiceResource | undefined {
-    const resource = this.index?.byIdentityKey(key);
-    return resource && MeshService.is(resource) ? resource : undefined;
-  }
 }
 
-function termsOf(service: Resource): readonly SelectorTerm[] {
-  return (MeshService.is(service) ? selectorOf(service)?.terms : undefined) ?? [];
+function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
+  const service = asService(resource);
+  return (service && selectorOf(service)?.terms) ?? [];
+}
+
+function asService(resource: Resource | undefined): ServiceResource | undefined {
+  return resource && MeshService.is(resource) ? resource : undefined;
 }
 
 function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {

@@ -4,7 +4,7 @@ import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@ca
 import type { Change } from '@causeway/store';
 import { unsupportedByKuma } from '@causeway/kds';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
-import { ConditionsReconciler } from './conditions-reconciler';
+import { createConditionsReconciler } from './conditions-reconciler';
 
 const SPEC = { ports: [{ port: 80 }] };
 const SINCE = '2026-01-01T00:00:00.000Z';
@@ -28,7 +28,7 @@ describe('ConditionsLoop', () => {
     world = new LoopHarness();
     replica = world.replica();
     await world.write(mesh('default'), zone('west', {}));
-    await replica.lead([new ConditionsReconciler({ cp: EAST, registry: coreKinds })]);
+    await replica.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds })]);
     await replica.settle();
   });
   afterEach(() => world.stop());
@@ -48,12 +48,12 @@ describe('ConditionsLoop', () => {
 
   it('says again what a message took back before the index showed that it was said', async () => {
     await world.write(put(copy('web'), SPEC), lost('west', 'keep'));
-    const loop = new ConditionsReconciler({ cp: EAST, registry: coreKinds });
+    const loop = createConditionsReconciler({ cp: EAST, registry: coreKinds });
     loop.reset(replica.index);
     let plan = loop.plan(0);
     while (plan.more === true && plan.changes.length === 0) plan = loop.plan(0);
     expect(plan.changes).toHaveLength(1);
-    loop.onWritten(plan.changes);
+    loop.onWritten(plan.changes, { revision: 1, results: [] });
     expect(loop.plan(0).changes).toEqual(plan.changes);
   });
 
@@ -90,7 +90,7 @@ describe('ConditionsLoop', () => {
         lost('west', 'keep'),
       );
       const next = world.replica('b');
-      await next.lead([new ConditionsReconciler({ cp: EAST, registry: coreKinds })]);
+      await next.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds })]);
       expect(await written(() => next.settle())).toBe(0);
     });
 
@@ -131,7 +131,11 @@ describe('ConditionsLoop', () => {
     const pem = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
     const data = (text: string | Buffer): string => Buffer.from(text).toString('base64');
     await replica.lead([
-      new ConditionsReconciler({ cp: { role: 'global' }, registry: coreKinds, unsupportedByKuma: unsupportedByKuma() }),
+      createConditionsReconciler({
+        cp: { role: 'global' },
+        registry: coreKinds,
+        unsupportedByKuma: unsupportedByKuma(),
+      }),
     ]);
     await apply(put(secret, { data: data('no key') }), put(copy('web'), SPEC));
     const condition = await said(secret, 'NotSaidToKuma');

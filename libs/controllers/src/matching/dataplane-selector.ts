@@ -8,19 +8,19 @@ import {
   type Resource,
   type SpecOf,
 } from '@causeway/resources';
-import type { Dataplane, MeshService } from '@causeway/kinds';
-import type { SelectorTerm } from './attribute-index';
+import { Dataplane, MeshService } from '@causeway/kinds';
+import type { SelectorTerm } from './selector-matcher';
 
 /** A Dataplane as its kind describes it. */
 export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
-/** Where a Dataplane takes connections in. */
+/** One inbound listener of a Dataplane. */
 export type DataplaneInbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
 /** A MeshService as its kind describes it. */
 export type ServiceResource = Resource<SpecOf<typeof MeshService>>;
 
-/** A selector read once. */
+/** The selector of a MeshService, parsed. */
 export interface DataplaneSelector {
-  /** Whoever matches has all of them. */
+  /** Every Dataplane that matches has all of them. */
   readonly terms: readonly SelectorTerm[];
   readonly matches: (dataplane: DataplaneResource) => boolean;
 }
@@ -28,9 +28,9 @@ export interface DataplaneSelector {
 const [ANY, NAME, LABEL, TAG] = ['any', 'name', 'label ', 'tag '] as const;
 
 /**
- * What of a MeshService selects Dataplanes; undefined where nothing can match (kuma-2.14.md §1 Matching): all of
- * `dataplaneTags` on one inbound, without wildcards, `{}` none; `dataplaneLabels` `{}` all; a Dataplane without inbound
- * never. Service and Dataplanes are of one mesh, zone and namespace.
+ * The selector of a MeshService; undefined where nothing can match (docs/reference/kuma-2.14.md §1 Matching). All of
+ * `dataplaneTags` must stand on one inbound, without wildcards, and `{}` selects none; `dataplaneLabels: {}` selects all.
+ * A Dataplane without inbound is never selected. Service and Dataplanes have the same mesh, zone and namespace.
  */
 export function selectorOf(service: ServiceResource): DataplaneSelector | undefined {
   const { dataplaneTags: tags, dataplaneLabels: labels, dataplaneRef: ref } = service.spec.selector ?? {};
@@ -42,20 +42,20 @@ export function selectorOf(service: ServiceResource): DataplaneSelector | undefi
   return Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
 }
 
-/** Terms of one selector: each costs an index over all Dataplanes. What was stored with more matches nothing. */
+/** Terms of one selector, each of which costs an index over all Dataplanes. A stored selector with more matches nothing. */
 const MAX_TERMS = 256;
 
 function isCrowded(wanted: Labels | undefined): boolean {
   return wanted !== undefined && Object.keys(wanted).length > MAX_TERMS;
 }
 
-/** The inbounds that there are: a Dataplane that came with none of its required fields is one without inbound. */
+/** The inbounds that can be read: a Dataplane that another zone sent may lack fields that are required here. */
 export function inboundsOf({ spec }: DataplaneResource): readonly DataplaneInbound[] {
   const inbounds = spec.networking?.inbound ?? [];
   return inbounds.every(isJsonObject) ? inbounds : inbounds.filter((inbound) => isJsonObject(inbound));
 }
 
-/** The values of an attribute that a Dataplane has; none of one without inbound, which no selector matches. */
+/** The values that a Dataplane has for an attribute; none for a Dataplane without inbound, which no selector matches. */
 export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
   const inbounds = inboundsOf(dataplane);
   if (inbounds.length === 0) return [];
@@ -96,4 +96,21 @@ function byTags(scope: string, wanted: Labels): DataplaneSelector {
 
 function scopeOf({ id }: ServiceResource | DataplaneResource): string {
   return `${id.mesh}/${id.zone}/${id.namespace}/`;
+}
+
+/**
+ * The Dataplanes that serve `service`, by the rule by which its `dataplaneProxies` are counted; undefined in place of each
+ * that does not, so that the caller can give the event loop back in between.
+ */
+export function* selectedDataplanes(
+  service: Resource,
+  dataplanes: Iterable<Resource>,
+): Generator<Resource | undefined> {
+  const selector = MeshService.is(service) ? selectorOf(service) : undefined;
+  if (!selector) return;
+  for (const one of dataplanes) yield Dataplane.is(one) && selects(selector, one) ? one : undefined;
+}
+
+function selects({ terms, matches }: DataplaneSelector, one: DataplaneResource): boolean {
+  return terms.every(({ attribute, value }) => dataplaneValues(one, attribute).includes(value)) && matches(one);
 }

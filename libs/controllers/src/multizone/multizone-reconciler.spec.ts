@@ -1,6 +1,7 @@
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
+import { KeyedLoop } from '../reconcile/keyed-reconciler';
 import { MultizoneReconciler } from './multizone-reconciler';
 
 const everywhere: Identity = {
@@ -26,7 +27,7 @@ describe('MultizoneLoop', () => {
   beforeEach(async () => {
     world = new LoopHarness();
     replica = world.replica();
-    await replica.lead([new MultizoneReconciler()]);
+    await replica.lead([new KeyedLoop(new MultizoneReconciler())]);
     await replica.settle();
   });
   afterEach(() => world.stop());

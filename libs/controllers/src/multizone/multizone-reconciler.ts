@@ -1,104 +1,73 @@
-import { compareText, effectiveLabel, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
-import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
-import { AttributeIndex, type SelectorTerm } from '../matching/attribute-index';
-import { SelectorIndex } from '../matching/selector-index';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
-import { isMatched, planMultizone, wantedLabels } from './plan-multizone';
+import { effectiveLabel, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
+import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { isMatched, planMultizone, requiredLabels } from './plan-multizone';
 
 const MULTIZONE = 'MeshMultiZoneService';
-/** Changes in one plan. */
-const BATCH = 500;
 
-/** Lists in every MeshMultiZoneService the MeshServices it stands for in this zone's view (design.md §4 multizone). */
-export class MultizoneReconciler implements ControlLoop {
+/** Lists in every MeshMultiZoneService the MeshServices of this zone's store that it stands for (design.md §4 multizone). */
+export class MultizoneReconciler implements KeyedReconciler {
   readonly name = 'multizone';
-  private readonly stale = new WorkQueue(compareText);
   /** MeshServices by label. */
-  private readonly candidates = new AttributeIndex(labelValues);
-  private readonly selectors = new SelectorIndex();
-  private readonly gathering = new SlicedWork();
-  private index: IndexReader | undefined;
+  private readonly matcher = new SelectorMatcher(labelValues);
 
-  reset(index: IndexReader): void {
-    this.index = index;
-    this.stale.clear();
-    this.candidates.clear();
-    this.selectors.clear();
-    this.gathering.begin(this.gather(index));
+  seed(index: IndexReader): Iterable<Keys> {
+    this.matcher.clear();
+    return this.walk(index);
   }
 
-  observe(event: IndexEvent): void {
-    for (const change of event.changes) {
-      if (change.id.kind === 'MeshService') this.observeCandidate(change);
-      else if (change.id.kind === MULTIZONE) this.observeSelector(change.key);
-    }
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
+    if (id.kind === MULTIZONE) return this.keysOfSelector(key, index);
+    if (id.kind !== 'MeshService') return NO_KEYS;
+    // A change of only the status leaves the labels as they are and wakes nobody.
+    return before && after && jsonEqual(before.labels, after.labels)
+      ? NO_KEYS
+      : this.matcher.setItem(key, before, after);
   }
 
-  plan(now: number): LoopPlan | undefined {
-    if (!this.gathering.advance()) return { changes: [], more: true };
-    return planBatch(this.stale, { changes: BATCH }, (key) => {
-      const service = this.index?.byIdentityKey(key);
-      return service && planMultizone(service, this.matchesOf(service), now);
-    });
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const service = index.byIdentityKey(key);
+    return service && { change: planMultizone(service, this.matchesOf(service, index), now) };
   }
 
-  onWritten(changes: readonly Change[], result: WriteResult): void {
-    for (const key of refusedKeys(changes, result)) this.stale.add(key);
-  }
-
-  /** One row a step; nothing is matched before all are in. */
-  private *gather(index: IndexReader): Generator<unknown> {
+  private *walk(index: IndexReader): Generator<Keys> {
     for (const service of index.ofKind(MULTIZONE)) {
-      yield* this.candidates.ensureStepwise(selectorTerms(service), () => this.allCandidates());
-      yield this.observeSelector(identityKey(service.id));
+      for (const _ of this.matcher.index(termsOf(service), () => allServices(index))) yield NO_KEYS;
+      yield this.keysOfSelector(identityKey(service.id), index);
     }
   }
 
-  private matchesOf(service: Resource): readonly Resource[] {
-    const wanted = wantedLabels(service);
-    if (!wanted) return [];
-    return [...this.candidates.candidates(termsOf(service, wanted))].flatMap((key) => {
-      const candidate = this.index?.byIdentityKey(key);
-      return candidate && isMatched(service, wanted, candidate) ? [candidate] : [];
+  /** Reads the selector from the index: it may have changed since the walk met it. */
+  private keysOfSelector(key: string, index: IndexReader): Keys {
+    this.matcher.setSelector(key, termsOf(index.byIdentityKey(key)), () => allServices(index));
+    return [key];
+  }
+
+  private matchesOf(service: Resource, index: IndexReader): readonly Resource[] {
+    const required = requiredLabels(service);
+    if (!required) return [];
+    return [...this.matcher.candidates(termsFor(service, required))].flatMap((key) => {
+      const candidate = index.byIdentityKey(key);
+      return candidate && isMatched(service, required, candidate) ? [candidate] : [];
     });
   }
-
-  /** A change of a MeshService's status changes none of its labels, and so wakes nobody. */
-  private observeCandidate({ key, before, after }: IndexChange): void {
-    if (before && after && jsonEqual(before.labels, after.labels)) return;
-    this.candidates.replace(key, before, after);
-    for (const candidate of [before, after]) {
-      for (const term of candidate ? this.candidates.termsOf(candidate) : []) {
-        for (const service of this.selectors.idsFor(term)) this.stale.add(service);
-      }
-    }
-  }
-
-  private observeSelector(key: string): void {
-    const service = this.index?.byIdentityKey(key);
-    const terms = service ? selectorTerms(service) : [];
-    this.candidates.ensure(terms, () => this.allCandidates());
-    this.selectors.put(key, terms);
-    this.stale.add(key);
-  }
-
-  private *allCandidates(): Iterable<readonly [string, Resource]> {
-    for (const candidate of this.index?.ofKind('MeshService') ?? []) yield [identityKey(candidate.id), candidate];
-  }
 }
 
-function selectorTerms(service: Resource): readonly SelectorTerm[] {
-  const wanted = wantedLabels(service);
-  return wanted ? termsOf(service, wanted) : [];
+function termsOf(service: Resource | undefined): readonly SelectorTerm[] {
+  const required = service && requiredLabels(service);
+  return required ? termsFor(service, required) : [];
 }
 
-function termsOf({ id }: Resource, wanted: Labels): readonly SelectorTerm[] {
-  return Object.entries(wanted).map(([key, value]) => ({ attribute: key, value: `${id.mesh}/${value}` }));
+function termsFor({ id }: Resource, required: Labels): readonly SelectorTerm[] {
+  return Object.entries(required).map(([key, value]) => ({ attribute: key, value: `${id.mesh}/${value}` }));
 }
 
-function labelValues(candidate: Resource, key: string): readonly string[] {
-  const value = effectiveLabel(candidate, key);
-  return value === undefined ? [] : [`${candidate.id.mesh}/${value}`];
+function labelValues(service: Resource, key: string): readonly string[] {
+  const value = effectiveLabel(service, key);
+  return value === undefined ? [] : [`${service.id.mesh}/${value}`];
+}
+
+function* allServices(index: IndexReader): Iterable<readonly [string, Resource]> {
+  for (const service of index.ofKind('MeshService')) yield [identityKey(service.id), service];
 }

@@ -12,33 +12,33 @@ import {
 } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
 
-/** Labels of one selector: each costs an index over all services. What was stored with more matches nothing. */
+/** Labels of one selector, each of which costs an index over all services. A stored selector with more matches nothing. */
 const MAX_SELECTOR_LABELS = 256;
 
-/** Says whether a MeshMultiZoneService has services to stand for (rest.md §8.5). */
+/** The condition that says whether a MeshMultiZoneService stands for any MeshService (docs/reference/kuma-rest.md §8.5). */
 export const MESH_SERVICES_MATCHED = 'MeshServicesMatched';
 
 /**
- * The labels that a MeshMultiZoneService asks of MeshServices; undefined where it asks nothing and so matches none.
- * Reads what a peer may have sent, hence tolerant: what is no text is passed over.
+ * The labels that the selector of a MeshMultiZoneService requires of MeshServices; undefined where it requires none and
+ * so matches nothing. Another zone may have sent the selector, so values that are no text are passed over.
  */
-export function wantedLabels(service: Resource): Labels | undefined {
+export function requiredLabels(service: Resource): Labels | undefined {
   const selector = service.spec['selector'];
   const ofServices = isJsonObject(selector) ? selector['meshService'] : undefined;
-  const wanted = isJsonObject(ofServices) ? ofServices['matchLabels'] : undefined;
-  if (!isJsonObject(wanted)) return undefined;
-  const labels = Object.entries(wanted).flatMap(([key, value]) =>
+  const required = isJsonObject(ofServices) ? ofServices['matchLabels'] : undefined;
+  if (!isJsonObject(required)) return undefined;
+  const labels = Object.entries(required).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
   return labels.length === 0 || labels.length > MAX_SELECTOR_LABELS ? undefined : Object.fromEntries(labels);
 }
 
-/** Whether a MeshService is one of those a MeshMultiZoneService stands for: same mesh, all labels. */
-export function isMatched(service: Resource, wanted: Labels, candidate: Resource): boolean {
-  return candidate.id.mesh === service.id.mesh && hasEffectiveLabels(candidate, wanted);
+/** Whether a MeshMultiZoneService stands for a MeshService: same mesh, all required labels. */
+export function isMatched(service: Resource, required: Labels, candidate: Resource): boolean {
+  return candidate.id.mesh === service.id.mesh && hasEffectiveLabels(candidate, required);
 }
 
-/** What to write so that a MeshMultiZoneService names these matches; undefined when it does. */
+/** The patch that lists `matches` in the status of a MeshMultiZoneService; undefined when they are listed. */
 export function planMultizone(service: Resource, matches: readonly Resource[], now: number): PatchChange | undefined {
   const before = service.status ?? {};
   const named = matches

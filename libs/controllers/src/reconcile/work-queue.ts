@@ -2,6 +2,7 @@ import { identityKey, type Identity } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
 import type { Change, WriteResult } from '@causeway/store';
 
+/** Keys that are taken one after the other. */
 interface KeyBatch {
   /** The next one last, once sorted. */
   readonly keys: string[];
@@ -9,22 +10,24 @@ interface KeyBatch {
 }
 
 /**
- * Keys that may be stale, each once. What was marked last is looked at first, each lot in the order of `compare`; many
- * keys at once are several lots in the order in which they were marked, for one long sort would hold the event loop.
+ * Keys of resources that a loop must look at, each key once. The keys added since the last `take` come before those
+ * added earlier; together they are taken in the order of `compare`, or as they were added where there is none. Very
+ * many keys are sorted in several batches, in the order in which they were added: one long sort would hold the event loop.
  */
 export class WorkQueue {
   private readonly queued = new Set<string>();
-  /** Marked since the last was taken; they wait to be put into lots. */
+  /** Added since the last `take`. */
   private unsorted: string[] = [];
   /** The next one last. */
   private batches: KeyBatch[] = [];
 
-  constructor(private readonly compare: (a: string, b: string) => number) {}
+  constructor(private readonly compare?: (a: string, b: string) => number) {}
 
   get size(): number {
     return this.queued.size;
   }
 
+  /** A key that is queued already moves to the front with the other new ones. */
   add(key: string): void {
     this.queued.add(key);
     this.unsorted.push(key);
@@ -36,65 +39,71 @@ export class WorkQueue {
     this.batches = [];
   }
 
-  /** Marks keys that stand in order already, however many: they are one lot. */
+  /** Adds keys that are in order already: one batch, however many. */
   addSorted(keys: readonly string[]): void {
     for (const key of keys) this.queued.add(key);
     this.batches.push({ keys: [...keys].reverse(), sorted: true });
   }
 
-  /** Takes the next key away; undefined when none is stale. */
+  /** Removes and returns the next key; undefined when the queue is empty. */
   take(): string | undefined {
     if (this.unsorted.length > 0) this.batchUnsorted();
-    for (let lot = this.batches.at(-1); lot; lot = this.batches.at(-1)) {
-      if (!lot.sorted) lot.keys.sort((a, b) => this.compare(b, a));
-      lot.sorted = true;
-      const key = lot.keys.pop();
+    for (let batch = this.batches.at(-1); batch; batch = this.batches.at(-1)) {
+      if (!batch.sorted) this.sort(batch);
+      const key = batch.keys.pop();
       if (key === undefined) this.batches.pop();
       else if (this.queued.delete(key)) return key;
     }
     return undefined;
   }
 
+  private sort(batch: KeyBatch): void {
+    const { compare } = this;
+    if (compare) batch.keys.sort((a, b) => compare(b, a));
+    else batch.keys.reverse();
+    batch.sorted = true;
+  }
+
   private batchUnsorted(): void {
     const keys = this.unsorted;
     this.unsorted = [];
     while (keys.length > 0) {
-      const rest = Math.floor((keys.length - 1) / SLICE) * SLICE;
-      this.batches.push({ keys: keys.splice(rest), sorted: false });
+      const start = Math.floor((keys.length - 1) / SLICE) * SLICE;
+      this.batches.push({ keys: keys.splice(start), sorted: false });
     }
   }
 }
 
-/** What a loop decided for stale keys, and whether some are left. */
+/** The changes decided for some keys; `more`: keys are left in the queue. */
 export interface BatchPlan {
   readonly changes: readonly Change[];
   readonly more: boolean;
 }
 
-/** What one plan takes on: a hundred thousand keys at once would keep a leader from renewing its lease. */
+/** Bounds of one plan: a plan over a hundred thousand keys would keep a leader from renewing its lease. */
 export interface BatchLimits {
   readonly changes: number;
-  /** Keys looked at, 5,000 unless given; more where a look costs little. */
+  /** Keys taken from the queue; 5,000 unless given. */
   readonly keys?: number;
 }
 
-/** Decides for stale keys until there are changes enough or enough were looked at. */
+/** Takes keys from the queue and decides for each, until one of the limits is reached or the queue is empty. */
 export function planBatch(
-  stale: WorkQueue,
-  { changes: batch, keys: most = 5_000 }: BatchLimits,
+  queue: WorkQueue,
+  { changes: maxChanges, keys: maxKeys = 5_000 }: BatchLimits,
   decide: (key: string) => Change | undefined,
 ): BatchPlan {
   const changes: Change[] = [];
-  for (let looks = 0; looks < most && changes.length < batch; looks++) {
-    const key = stale.take();
+  for (let keys = 0; keys < maxKeys && changes.length < maxChanges; keys++) {
+    const key = queue.take();
     if (key === undefined) break;
     const change = decide(key);
     if (change) changes.push(change);
   }
-  return { changes, more: stale.size > 0 };
+  return { changes, more: queue.size > 0 };
 }
 
-/** The identities whose change was refused for what may have passed at the next try; `unstorable` never passes. */
+/** The identities whose change was refused and may be accepted at the next try; `unstorable` never is. */
 export function refusedIdentities(changes: readonly Change[], result: WriteResult): readonly Identity[] {
   return changes.flatMap((change, i) => {
     const answer = result.results[i];

@@ -1,4 +1,4 @@
-import { Backoff, errorText, orAborted, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
+import { Backoff, BusyPacer, errorText, orAborted, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
 import { Fenced, type Fence, type IndexEvent, type IndexReader, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
@@ -18,6 +18,11 @@ export interface RunnerOptions {
   /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
   readonly random?: () => number;
 }
+
+/** While users write without a pause, what the loops make of it is written every 10 ms. */
+const PACE = { burst: 8, interval: 10 };
+/** Changes of a write that is worth its statement by itself. */
+const LARGE_WRITE = 100;
 
 interface LoopWithPlan {
   readonly state: LoopState;
@@ -42,6 +47,8 @@ export class LoopRunner {
   private seenEvents = 0;
   private checkedEvents = -1;
   private nextResync = 0;
+  /** Changes of the last write. */
+  private lastSize = 0;
 
   constructor(
     loops: readonly ControlLoop[],
@@ -79,9 +86,10 @@ export class LoopRunner {
   async run(): Promise<void> {
     const { term, clock, logger } = this.options;
     const backoff = this.newBackoff();
+    const pacer = new BusyPacer(clock, PACE);
     while (!term.signal.aborted) {
       try {
-        if (!(await this.step())) await this.idle();
+        await this.turn(pacer);
         backoff.reset();
       } catch (error) {
         if (term.signal.aborted) break;
@@ -94,6 +102,18 @@ export class LoopRunner {
       }
     }
     this.close();
+  }
+
+  /** A step, and a pause where there is nothing to do, or where steps with little to write follow each other without end. */
+  private async turn(pacer: BusyPacer): Promise<void> {
+    const { clock, term } = this.options;
+    pacer.begin();
+    if (!(await this.step())) {
+      pacer.rest();
+      await this.idle();
+    } else if (this.lastSize < LARGE_WRITE && pacer.delay > 0) {
+      await clock.sleep(pacer.delay, term.signal);
+    }
   }
 
   /** Stops listening to the index; `run` does it by itself. */
@@ -205,6 +225,7 @@ export class LoopRunner {
       this.options.index,
     );
     const { changes, notes } = joint;
+    this.lastSize = changes.length;
     const result = await this.orTermEnd(
       this.options.store.write({ changes, notes, onRefusal: 'skip', fence: this.fence }),
     );

@@ -4,6 +4,8 @@ import {
   conditionOf,
   isComputedLabel,
   isJsonArray,
+  isLabelKey,
+  isLabelValue,
   jsonEqual,
   Label,
   withCondition,
@@ -15,9 +17,8 @@ import {
 } from '@causeway/resources';
 import { MeshService } from '@causeway/kinds';
 import type { Change, PutChange } from '@causeway/store';
-import { countProxies, stateOf } from '../availability/count-proxies';
+import { countProxies, stateOf } from '../availability/plan-availability';
 import type { DataplaneResource } from '../matching/dataplane-selector';
-import { carriedLabels } from './carried-labels';
 import type { GeneratedSpec } from './service-candidates';
 
 /** Who made a MeshService, in its label `kuma.io/managed-by`; one without it was written by hand. */
@@ -158,4 +159,45 @@ function agreement(
   const more = losers.length > names.length ? ` and ${losers.length - names.length} more` : '';
   const message = `ports of Dataplane ${names.join(', ')}${more} differ: all inbounds of one service must have the same ports, names and protocols`;
   return { type, status: 'False', reason: 'PortConflict', message, observedGeneration };
+}
+
+/** What of a Dataplane counts for the labels of its service. */
+export interface LabelSource {
+  readonly labels: Labels;
+  readonly creationOrder: number;
+}
+
+interface Vote {
+  readonly value: string;
+  readonly count: number;
+  readonly newest: number;
+}
+
+const RESERVED = ['kuma.io/', 'k8s.kuma.io/'];
+
+/**
+ * The labels that a generated service takes over from its Dataplanes (design.md §4 services): of each key the value
+ * that most carry, then the one the newest Dataplane carries, then the smallest. Keys of the control plane
+ * (`kuma.io/…`) and what is no label are left out.
+ */
+export function carriedLabels(sources: readonly LabelSource[]): Labels {
+  const votes = new Map<string, Map<string, Vote>>();
+  for (const { labels, creationOrder } of sources) {
+    for (const [key, value] of Object.entries(labels)) {
+      if (!isCarried(key, value)) continue;
+      const values = votes.get(key) ?? new Map<string, Vote>();
+      const { count = 0, newest = 0 } = values.get(value) ?? {};
+      votes.set(key, values.set(value, { value, count: count + 1, newest: Math.max(newest, creationOrder) }));
+    }
+  }
+  return Object.fromEntries([...votes].map(([key, values]) => [key, winnerOf([...values.values()])]));
+}
+
+function isCarried(key: string, value: string): boolean {
+  return !RESERVED.some((prefix) => key.startsWith(prefix)) && isLabelKey(key) && isLabelValue(value);
+}
+
+function winnerOf(votes: readonly Vote[]): string {
+  const [best] = [...votes].sort((a, b) => b.count - a.count || b.newest - a.newest || compareText(a.value, b.value));
+  return best?.value ?? '';
 }

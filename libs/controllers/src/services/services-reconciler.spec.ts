@@ -10,6 +10,7 @@ import {
   tagged,
   type Replica,
 } from '../../../../test/support/loop-harness';
+import { KeyedLoop } from '../reconcile/keyed-reconciler';
 import { ServicesReconciler } from './services-reconciler';
 
 const GRACE = 500;
@@ -22,8 +23,10 @@ describe('ServicesLoop', () => {
   let world: LoopHarness;
   let replica: Replica;
   const unusable: string[] = [];
-  const newLoop = (): ServicesReconciler =>
-    new ServicesReconciler({ cp: EAST, gracePeriod: GRACE, onUnusableName: (_, service) => unusable.push(service) });
+  const newLoop = (): KeyedLoop =>
+    new KeyedLoop(
+      new ServicesReconciler({ cp: EAST, gracePeriod: GRACE, onUnusableName: (_, service) => unusable.push(service) }),
+    );
 
   beforeEach(async () => {
     unusable.length = 0;

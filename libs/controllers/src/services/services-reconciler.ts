@@ -1,123 +1,75 @@
-import { compareIdentities, compareText, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import { Dataplane } from '@causeway/kinds';
-import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import { compareIdentities, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { DelayQueue } from '../reconcile/delay-queue';
-import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
-import { planService, isGenerated, type BackingDataplane } from './plan-service';
+import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { isGenerated, planService, type BackingDataplane } from './plan-service';
 import { servicesOf, type GeneratedSpec } from './service-candidates';
 
-/** What the services loop needs to know. */
+/** Settings of the services reconciler. */
 export interface ServicesConfig {
   readonly cp: ControlPlane & { readonly role: 'zone' };
   /** How long a generated service without Dataplanes is kept, ms. */
   readonly gracePeriod: number;
-  /** Told of a Dataplane that names a service which cannot be called so. */
+  /** Called for a Dataplane that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
 
-/** Changes in one plan. */
-const BATCH = 500;
-
 /** Makes MeshServices of the Dataplanes of this zone (design.md §4 services). */
-export class ServicesReconciler implements ControlLoop {
+export class ServicesReconciler implements KeyedReconciler {
   readonly name = 'services';
-  private readonly stale = new WorkQueue(compareText);
   /** Service → its Dataplanes, by index key. */
   private readonly members = new Map<string, Set<string>>();
-  /** What Dataplanes of several services make. */
-  private readonly shapes = new WeakMap<DataplaneResource, ReadonlyMap<string, GeneratedSpec>>();
-  /** Generated services without Dataplanes → when their grace ends. */
-  private readonly due = new DelayQueue();
-  private readonly gathering = new SlicedWork();
-  private index: IndexReader | undefined;
+  /** The generated specs of Dataplanes that have several services. */
+  private readonly specs = new WeakMap<DataplaneResource, ReadonlyMap<string, GeneratedSpec>>();
 
   constructor(private readonly config: ServicesConfig) {}
 
-  reset(index: IndexReader): void {
-    this.index = index;
-    this.stale.clear();
+  seed(index: IndexReader): Iterable<Keys> {
     this.members.clear();
-    this.due.clear();
-    this.gathering.begin(this.gather(index));
+    return this.walk(index);
   }
 
-  observe(event: IndexEvent): void {
-    for (const change of event.changes) {
-      if (!this.isOurs(change.id)) continue;
-      if (change.id.kind === 'Dataplane') this.observeDataplane(change);
-      else if (change.id.kind === 'MeshService') this.stale.add(change.key);
-    }
+  keysOf(change: IndexChange): Keys {
+    const { id, key } = change;
+    if (!this.isOurs(id)) return NO_KEYS;
+    if (id.kind === 'Dataplane') return this.keysOfDataplane(change);
+    return id.kind === 'MeshService' ? [key] : NO_KEYS;
   }
 
-  plan(now: number): LoopPlan | undefined {
-    if (!this.gathering.advance()) return { changes: [], more: true };
-    for (const key of this.due.dueAt(now)) this.stale.add(key);
-    const decided = planBatch(this.stale, { changes: BATCH }, (key) => this.decide(key, now));
-    const wakeAt = this.due.nextDue;
-    return wakeAt === undefined ? decided : { ...decided, wakeAt };
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult {
+    const { cp, gracePeriod } = this.config;
+    const existing = index.byIdentityKey(key);
+    const id = existing?.id ?? parseIdentityKey(key);
+    return planService({ id, existing, backings: this.backingsOf(key, index), cp, now, gracePeriod });
   }
 
-  onWritten(changes: readonly Change[], result: WriteResult): void {
-    for (const key of refusedKeys(changes, result)) this.stale.add(key);
-  }
-
-  /** One row a step. Meeting a Dataplane that was observed in between changes nothing. */
-  private *gather(index: IndexReader): Generator<unknown> {
+  /** A Dataplane that changes during the walk is met twice, which changes nothing. */
+  private *walk(index: IndexReader): Generator<Keys> {
     for (const resource of index.ofKind('Dataplane')) {
-      this.observeDataplane({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
-      yield;
+      yield this.keysOf({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
     }
     for (const service of index.ofKind('MeshService')) {
-      if (this.isOurs(service.id) && isGenerated(service)) this.stale.add(identityKey(service.id));
-      yield;
+      yield this.isOurs(service.id) && isGenerated(service) ? [identityKey(service.id)] : NO_KEYS;
     }
   }
 
-  private decide(key: string, now: number): Change | undefined {
-    const { cp, gracePeriod } = this.config;
-    const existing = this.index?.byIdentityKey(key);
-    const backings = this.backingsOf(key);
-    const id = existing?.id ?? parseIdentityKey(key);
-    const { change, dueAt } = planService({ id, existing, backings, cp, now, gracePeriod });
-    this.due.set(key, dueAt);
-    return change;
-  }
-
-  private backingsOf(key: string): readonly BackingDataplane[] {
-    const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly BackingDataplane[] => {
-      const dataplane = this.index?.byIdentityKey(member);
-      if (!dataplane || !Dataplane.is(dataplane)) return [];
-      const shape = this.shapesOf(dataplane).get(key);
-      return shape ? [{ dataplane, spec: shape }] : [];
-    });
-    return backings.sort(({ dataplane: a }, { dataplane: b }) => byCreation(a, b));
-  }
-
-  /** The services of a Dataplane by key; worked out once, however many they are. */
-  private shapesOf(dataplane: DataplaneResource): ReadonlyMap<string, GeneratedSpec> {
-    const known = this.shapes.get(dataplane);
-    if (known) return known;
-    const { candidates } = servicesOf(dataplane);
-    const shapes = new Map(candidates.map(({ id, spec: shape }) => [identityKey(id), shape]));
-    if (shapes.size > 1) this.shapes.set(dataplane, shapes);
-    return shapes;
-  }
-
-  private observeDataplane({ key, id, before, after }: IndexChange): void {
-    if (!this.isOurs(id)) return;
+  private keysOfDataplane({ key, before, after }: IndexChange): Keys {
+    const services: string[] = [];
     for (const resource of [before, after]) {
       if (!resource || !Dataplane.is(resource)) continue;
       const { candidates, unusable } = servicesOf(resource);
-      for (const candidate of candidates) this.setMember(identityKey(candidate.id), key, resource === after);
+      for (const { id } of candidates) {
+        const service = identityKey(id);
+        this.setMember(service, key, resource === after);
+        services.push(service);
+      }
       if (resource === after) for (const name of unusable) this.config.onUnusableName?.(key, name);
     }
+    return services;
   }
 
   private setMember(service: string, dataplane: string, member: boolean): void {
-    this.stale.add(service);
     const members = this.members.get(service) ?? new Set<string>();
     if (member) members.add(dataplane);
     else members.delete(dataplane);
@@ -125,11 +77,32 @@ export class ServicesReconciler implements ControlLoop {
     else this.members.set(service, members);
   }
 
+  /** In the order of their creation. */
+  private backingsOf(key: string, index: IndexReader): readonly BackingDataplane[] {
+    const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly BackingDataplane[] => {
+      const dataplane = index.byIdentityKey(member);
+      if (!dataplane || !Dataplane.is(dataplane)) return [];
+      const spec = this.specsOf(dataplane).get(key);
+      return spec ? [{ dataplane, spec }] : [];
+    });
+    return backings.sort(({ dataplane: a }, { dataplane: b }) => compareCreation(a, b));
+  }
+
+  /** The generated specs of a Dataplane by service key. Those of a Dataplane with several services are kept: each service asks. */
+  private specsOf(dataplane: DataplaneResource): ReadonlyMap<string, GeneratedSpec> {
+    const known = this.specs.get(dataplane);
+    if (known) return known;
+    const { candidates } = servicesOf(dataplane);
+    const specs = new Map(candidates.map(({ id, spec }) => [identityKey(id), spec]));
+    if (specs.size > 1) this.specs.set(dataplane, specs);
+    return specs;
+  }
+
   private isOurs(id: { readonly zone: string }): boolean {
     return id.zone === this.config.cp.zone;
   }
 }
 
-function byCreation(a: DataplaneResource, b: DataplaneResource): number {
+function compareCreation(a: DataplaneResource, b: DataplaneResource): number {
   return a.creationOrder - b.creationOrder || compareIdentities(a.id, b.id);
 }

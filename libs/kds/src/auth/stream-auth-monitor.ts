@@ -1,9 +1,9 @@
+import { Unauthenticated } from '@causeway/access';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { ZoneAuthenticator, ZoneCaller } from '../global/zone-authenticator';
-import { Unauthenticated } from './unauthenticated';
 
-/** Longest time between two looks at the clock, ms: system timers do not reach further than 24 days, and clocks jump. */
-const LONGEST_WAIT = 60_000;
+/** Maximum delay of the timer, ms: system timers are limited to 24 days, and clocks jump. */
+const MAX_DELAY = 60_000;
 
 interface MonitoredStream {
   readonly caller: ZoneCaller;
@@ -12,8 +12,8 @@ interface MonitoredStream {
 }
 
 /**
- * Watches over the streams that were let in: one whose token has expired is ended, and when keys, revocations or rules
- * change each is judged anew (design.md §5 Zone tokens).
+ * Ends admitted streams whose token is no longer valid: at the end of its validity, and after a change of keys,
+ * revocations or exemptions, which has every stream authenticated again (docs/design.md §5 Zone tokens).
  */
 export class StreamAuthMonitor {
   private readonly watched = new Set<MonitoredStream>();
@@ -29,8 +29,8 @@ export class StreamAuthMonitor {
   }
 
   /**
-   * Calls `end` once when the caller may stay no longer; until the returned function is called. The caller is judged at
-   * once as well: what was revoked while its stream began is not missed.
+   * Calls `end` at most once, when the caller is no longer authenticated, until the returned function is called. The
+   * caller is authenticated at once too, so that a revocation while the stream began is not missed.
    */
   watch(caller: ZoneCaller, end: (error: unknown) => void): () => void {
     const entry: MonitoredStream = { caller, end, until: Infinity };
@@ -66,7 +66,7 @@ export class StreamAuthMonitor {
     this.timer?.cancel();
     const next = Math.min(...[...this.watched].map(({ until }) => until));
     if (next === Infinity) return;
-    const wait = Math.min(Math.max(next - this.clock.now(), 0), LONGEST_WAIT);
+    const wait = Math.min(Math.max(next - this.clock.now(), 0), MAX_DELAY);
     this.timer = this.clock.after(wait, () => this.endExpired());
   }
 

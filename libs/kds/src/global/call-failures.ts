@@ -1,7 +1,7 @@
+import { Unauthenticated } from '@causeway/access';
 import { Metadata, status } from '@grpc/grpc-js';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from '../auth/unauthenticated';
 import type { EndReason } from '../session/peer-stream';
 import type { ZoneHeaders } from '../wire/headers';
 import { TooManyAttempts } from './connection-limits';

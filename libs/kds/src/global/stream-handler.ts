@@ -1,6 +1,6 @@
 import { globalIdentity, Unavailable } from '@causeway/resources';
+import { waitUntilCaughtUp } from '@causeway/store';
 import type { StreamAuthMonitor } from '../auth/stream-auth-monitor';
-import { caughtUp } from '../caught-up';
 import type { InboundCapacity } from '../session/inbound/inbound-capacity';
 import { peerText } from '../session/peer-limits';
 import { PeerState } from '../session/peer-state';
@@ -57,8 +57,8 @@ export class StreamHandler {
       const open = await this.open({ accepted: caller, stream, channel }, direction);
       const removed = this.register(open, caller, { ...incoming, stream });
       deliver(channel, open.half, removed);
-      const [head, floor] = await Promise.all([options.store.head(), options.store.floor()]);
-      await caughtUp(options.index, head, channel.lifetime.signal);
+      const caughtUp = waitUntilCaughtUp(options.store, options.index, channel.lifetime.signal);
+      const [floor] = await Promise.all([options.store.floor(), caughtUp]);
       this.checkZone(caller.zone);
       open.half.open(floor);
       // Kuma zones may wait for what this one is about to get.

@@ -5,20 +5,21 @@ import type { KumaOptions } from './translation';
 import { kumaTranslation } from './translations';
 import type { WireResource } from '../wire/wire-resource';
 
-/** Content of an Any: JSON has no type URL (kds.md §2.7). */
+/** Content of an Any; JSON has no type URL (docs/reference/kds-wire.md §2.7). */
 export interface Payload {
   readonly typeUrl: string;
   readonly value: string | Uint8Array;
 }
 
 /**
- * A protobuf spec of a kind we do not know is kept as these two, and goes on unchanged (kds.md §10.1).
+ * A protobuf spec of an unknown kind is stored under these two keys and sent on unchanged (docs/reference/kds-wire.md
+ * §2.7).
  */
 const OPAQUE_TYPE = '@type';
 const OPAQUE_VALUE = '@value';
 const OPEN_BRACE = 0x7b;
 
-/** The spec as one peer understands it. Throws what Kuma's message cannot say, with the reason. */
+/** The spec in the language of the peer. Throws, with the reason, if Kuma's message cannot express it. */
 export function encodeSpec(resource: WireResource, dialect: Dialect, options: KumaOptions): Payload {
   const { kind, spec } = resource;
   if (dialect.json) return { typeUrl: '', value: JSON.stringify(spec) };
@@ -31,7 +32,7 @@ export function encodeSpec(resource: WireResource, dialect: Dialect, options: Ku
     : { typeUrl: proto.typeUrl, value: proto.encode(said) };
 }
 
-/** The status as one peer understands it, as JSON. */
+/** The status in the language of the peer, as JSON; undefined if the resource has none. */
 export function encodeStatus(resource: WireResource, dialect: Dialect): string | undefined {
   const { kind, status } = resource;
   if (status === undefined) return undefined;
@@ -39,11 +40,12 @@ export function encodeStatus(resource: WireResource, dialect: Dialect): string |
   return JSON.stringify(say === undefined ? status : say(status));
 }
 
-/** The spec in our language. Throws what cannot be decoded, or is of another message than its kind. */
+/** The spec in our language. Throws if it cannot be decoded or is another message than that of its kind. */
 export function decodeSpec(kind: string, any: Any | undefined, dialect: Dialect): JsonObject {
   if (any === undefined) throw new TypeError('spec is missing');
   const { proto, fromKumaSpec: readSpec } = kumaTranslation(kind);
-  // No message of these kinds starts with the byte of '{', and Kuma does not check a JSON spec's type URL.
+  // No protobuf message of these kinds starts with the byte of '{', and Kuma does not check the type URL of a JSON
+  // spec.
   if (any.typeUrl === '' || any.value[0] === OPEN_BRACE) {
     const spec = parseJsonObject(any.value, 'spec');
     return dialect.json || readSpec === undefined ? spec : readSpec(spec);
@@ -53,7 +55,7 @@ export function decodeSpec(kind: string, any: Any | undefined, dialect: Dialect)
   return proto.decode(any.value);
 }
 
-/** The status in our language; none where the peer sent none. Throws what is not a JSON object. */
+/** The status in our language; undefined if the peer sent none. Throws if it is not a JSON object. */
 export function decodeStatus(
   resource: Omit<WireResource, 'spec'>,
   any: Any | undefined,

@@ -1,17 +1,15 @@
-import { Config, Dataplane, DataplaneInsight, Mesh, Secret } from '@causeway/proto-gen';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { KumaTranslation } from './translation';
-import { mapValues } from './selectors';
-import { protoSpec } from './proto-spec';
+import { Config, Dataplane, DataplaneInsight, Mesh, Secret, ZoneIngress } from '@causeway/proto-gen';
+import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue } from '@causeway/resources';
+import { mapValues, protoSpec, type KumaTranslation } from './translation';
 
-/** A Mesh of ours says nothing about MeshServices; a Kuma zone must be told (design.md §5). */
+/** A Mesh here needs no `meshServices`; a Kuma zone does (docs/design.md §5). */
 export const meshTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.Mesh', Mesh),
   toKumaSpec: (spec, { meshServicesMode: mode }) =>
     spec['meshServices'] !== undefined || mode === 'Disabled' ? spec : { ...spec, meshServices: { mode } },
 };
 
-/** `health` without `ready` is "not ready" in Kuma's message: said in full in ours. */
+/** `health` without `ready` means "not ready" in Kuma's message; here `ready: false` is explicit. */
 export const dataplaneTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.Dataplane', {
     ...Dataplane,
@@ -19,7 +17,7 @@ export const dataplaneTranslation: KumaTranslation = {
   }),
 };
 
-/** The generation of a subscription belongs to the zone: zero on the wire (kds.md §4.3). */
+/** The generation of a subscription is local to the zone, so it is not sent (docs/reference/kds-wire.md §4.3). */
 export const dataplaneInsightTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.DataplaneInsight', DataplaneInsight),
   toKumaSpec: (spec) => mapValues(spec, (value) => (isJsonArray(value) ? value.map(withoutGeneration) : value)),
@@ -29,7 +27,7 @@ export const configTranslation: KumaTranslation = {
   proto: protoSpec('kuma.system.v1alpha1.Config', Config, { hasMaps: false }),
 };
 
-/** Secret and GlobalSecret: `data` in base64 (kds.md Appendix B.4). */
+/** Secret and GlobalSecret: `data` is base64 (docs/reference/kds-wire.md Appendix B.4). */
 export const secretTranslation: KumaTranslation = {
   proto: protoSpec(
     'kuma.system.v1alpha1.Secret',
@@ -43,6 +41,22 @@ export const secretTranslation: KumaTranslation = {
     },
     { hasMaps: false },
   ),
+};
+
+/**
+ * The address at which other zones reach a Kuma zone. A zone omits its own name and the global sets it: a Kuma zone
+ * takes an ingress without a zone for its own, and would not route to the zone of origin (docs/reference/kds-wire.md
+ * §4.4).
+ */
+export const zoneIngressTranslation: KumaTranslation = {
+  proto: protoSpec('kuma.mesh.v1alpha1.ZoneIngress', ZoneIngress),
+  withOriginZone: (spec, zone) => {
+    const { availableServices: services } = spec;
+    const named = { ...spec, zone };
+    return isJsonArray(services)
+      ? { ...named, availableServices: services.map((service) => taggedWith(service, zone)) }
+      : named;
+  },
 };
 
 function withReadiness(spec: unknown): unknown {
@@ -61,4 +75,12 @@ function withoutGeneration(subscription: JsonValue): JsonValue {
   if (!isJsonObject(subscription)) return subscription;
   const { generation: _, ...rest } = subscription;
   return rest satisfies JsonObject;
+}
+
+/** Sets the zone tag of a service that has one. */
+function taggedWith(service: JsonValue, zone: string): JsonValue {
+  if (!isJsonObject(service) || !isJsonObject(service['tags']) || service['tags'][Label.zone] === undefined) {
+    return service;
+  }
+  return { ...service, tags: { ...service['tags'], [Label.zone]: zone } };
 }

@@ -18,7 +18,10 @@ function opaqueKind(
   });
 }
 
-/** Addresses at which Kuma zones reach each other: ZoneIngress in 2.x, in 2.14 also MeshZoneAddress (docs/reference/kds-wire.md §10.1). */
+/**
+ * Addresses at which Kuma zones reach each other: ZoneIngress in 2.x, in 2.14 also MeshZoneAddress
+ * (docs/reference/kds-wire.md §10.1).
+ */
 const ADDRESSES: readonly Kind[] = [
   opaqueKind({ name: 'ZoneIngress', plural: 'zoneingresses', shortName: 'zi', scope: 'global', sync: Sync.relayed }),
   opaqueKind({

@@ -1,11 +1,11 @@
 import { fieldsOf, MAX_META_FIELDS } from '../wire/bounds';
 
-/** A key that no map can hold: generated code assigns entries one by one, and loses this one in silence. */
+/** Generated code assigns map entries one by one to an object, and silently loses this key. */
 const RESERVED_KEY = '__proto__';
 
 const MapEntry = { key: 1 } as const;
 
-/** Throws for a map entry, as undecoded bytes, whose key would be lost. */
+/** Throws for an undecoded map entry with the reserved key. */
 export function refuseReservedKey(what: string, entry: Uint8Array): void {
   if (!mentions(entry)) return;
   for (const { number, content } of fieldsOf(what, entry, MAX_META_FIELDS)) {
@@ -13,7 +13,7 @@ export function refuseReservedKey(what: string, entry: Uint8Array): void {
   }
 }
 
-/** Throws for a message that holds this text anywhere: it may be a key of a map, however deep. */
+/** Throws for an undecoded message that contains the text of the reserved key: it may be a map key at any depth. */
 export function refuseReservedText(what: string, message: Uint8Array): void {
   if (mentions(message)) throw reservedKeyError(what);
 }

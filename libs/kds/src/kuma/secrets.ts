@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { Label } from '@causeway/resources';
-import { AUTHORITY_SECRET } from '../tls/authority-secret';
+import { AUTHORITY_SECRET } from '@causeway/access';
 import type { WireResource } from '../wire/wire-resource';
 
 const SIGNING_KEY = 'zone-token-signing-key';
@@ -14,14 +14,14 @@ const WITHHELD = new Set([
 ]);
 const WITHHELD_PREFIX = 'user-token-signing-key';
 
-/** True for secrets that never leave the global (kds.md §4.2.3). */
+/** Whether it is a secret that never leaves the global (docs/reference/kds-wire.md §4.2). */
 export function isWithheldSecret({ kind, name }: Pick<WireResource, 'kind' | 'name'>): boolean {
   return kind === 'GlobalSecret' && (WITHHELD.has(name) || name.startsWith(WITHHELD_PREFIX));
 }
 
 /**
- * A signing key of zone tokens leaves as its public half under another name; every other resource as it is
- * (kds.md §4.2 Mappers 2). Throws when the key cannot be read, rather than sending it.
+ * Replaces a signing key of zone tokens by its public half, under another name; other resources are returned unchanged
+ * (docs/reference/kds-wire.md §4.2 Mappers 2). Throws if the key cannot be read, so that it is not sent.
  */
 export function withPublicKeyOnly(resource: WireResource): WireResource {
   const { kind, name, labels, spec } = resource;

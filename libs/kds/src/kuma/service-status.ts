@@ -2,7 +2,10 @@ import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue, type
 
 const GENERATOR = 'HostnameGenerator';
 
-/** MeshService in Kuma's shape; what is zero is left out, the objects around it are not (kuma-2.14.md §2.9, §3). */
+/**
+ * Status of a MeshService in Kuma's shape: zero counts are omitted, the objects around them are not
+ * (docs/reference/kuma-2.14.md).
+ */
 export function toKumaMeshServiceStatus(status: JsonObject): JsonObject {
   return {
     ...toKumaHostnames(status),
@@ -12,19 +15,19 @@ export function toKumaMeshServiceStatus(status: JsonObject): JsonObject {
   };
 }
 
-/** MeshMultiZoneService in Kuma's shape. */
+/** Status of a MeshMultiZoneService in Kuma's shape. */
 export function toKumaMultiZoneStatus(status: JsonObject): JsonObject {
   return { ...toKumaHostnames(status), ...toKumaVips(status) };
 }
 
-/** MeshExternalService in Kuma's shape, which has one `vip`. */
+/** Status of a MeshExternalService in Kuma's shape, which has one `vip`. */
 export function toKumaExternalStatus(status: JsonObject): JsonObject {
   return { vip: toKumaVip(status), ...toKumaHostnames(status) };
 }
 
 /**
- * Status of a service as we have it, read from Kuma's. A VIP of a Kubernetes service is Kubernetes' own (design.md §1).
- * `tls`, which we do not compute, is kept.
+ * Status of a service in our shape. The VIP of a service on Kubernetes is one of Kubernetes (docs/design.md §1). `tls`,
+ * which is not computed here, is kept.
  */
 export function fromKumaServiceStatus(status: JsonObject, labels: Labels): JsonObject {
   const ip = firstIp(status);
@@ -39,7 +42,7 @@ export function fromKumaServiceStatus(status: JsonObject, labels: Labels): JsonO
   };
 }
 
-/** Generated names in `addresses`, and a condition `Generated` for each generator. */
+/** The Available hostnames as `addresses`, and a condition `Generated` for each claim. */
 function toKumaHostnames(status: JsonObject): JsonObject {
   const claims = objects(status['addresses']);
   const addresses = claims.filter((claim) => claim['status'] === 'Available').map(toKumaAddress);
@@ -62,7 +65,7 @@ function toKumaAddress(claim: JsonObject): JsonObject {
   return { hostname: claim['hostname'], origin: GENERATOR, hostnameGeneratorRef: { coreName: generatorOf(claim) } };
 }
 
-/** A claim that lost has a hostname, one whose template failed has none. */
+/** A claim that lost to another has a hostname; one whose template failed has none. */
 function toKumaCondition(claim: JsonObject): JsonObject {
   const generated = claim['status'] === 'Available';
   const failure = claim['hostname'] === undefined ? 'TemplateError' : 'Collision';

@@ -1,14 +1,15 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { KumaTranslation } from './translation';
-import { toKumaSelectors } from './selectors';
 import {
   fromKumaServiceStatus,
   toKumaExternalStatus,
   toKumaMeshServiceStatus,
   toKumaMultiZoneStatus,
 } from './service-status';
+import { mapValues, type KumaTranslation } from './translation';
 
-/** Kuma applies no defaults to what arrives: they are filled in before sending (kds.md §2.7). */
+const SEED_NAME = /\{\{\s*name\s*\}\}/g;
+
+/** Kuma applies no defaults to received resources, so they are filled in here (docs/reference/kds-wire.md §2.7). */
 export const meshServiceTranslation: KumaTranslation = {
   toKumaSpec: (spec) => withoutExport(withPorts(spec, (port) => withProtocol(withTarget(port)))),
   toKumaStatus: toKumaMeshServiceStatus,
@@ -30,6 +31,35 @@ export const meshExternalServiceTranslation: KumaTranslation = {
   fromKumaStatus: fromKumaServiceStatus,
 };
 
+/**
+ * Kuma does not know `labels` selectors and `{{ name }}` of seed 001; its own forms are accepted here, so nothing is
+ * translated back.
+ */
+export const hostnameGeneratorTranslation: KumaTranslation = {
+  toKumaSpec: (spec) => toKumaTemplate(toKumaSelectors(spec)),
+};
+
+/** `labels` selectors as `matchLabels` (docs/design.md §5). */
+function toKumaSelectors(spec: JsonObject): JsonObject {
+  const { selector } = spec;
+  if (!isJsonObject(selector)) return spec;
+  const said = mapValues(selector, toKumaMatchLabels);
+  return said === selector ? spec : { ...spec, selector: said };
+}
+
+function toKumaMatchLabels(selector: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(selector) || selector['labels'] === undefined) return selector;
+  const { labels, ...rest } = selector;
+  return { matchLabels: labels, ...rest };
+}
+
+function toKumaTemplate(spec: JsonObject): JsonObject {
+  const { template } = spec;
+  if (typeof template !== 'string') return spec;
+  const said = template.replace(SEED_NAME, '{{ .DisplayName }}');
+  return said === template ? spec : { ...spec, template: said };
+}
+
 function withPorts(spec: JsonObject, map: (port: JsonObject) => JsonObject): JsonObject {
   const { ports } = spec;
   if (!isJsonArray(ports)) return spec;
@@ -45,7 +75,7 @@ function withProtocol(port: JsonObject): JsonObject {
   return port['appProtocol'] === undefined ? { ...port, appProtocol: 'tcp' } : port;
 }
 
-/** The rule by which a service is exported is ours alone. */
+/** Kuma has no export rules. */
 function withoutExport(spec: JsonObject): JsonObject {
   if (spec['export'] === undefined) return spec;
   const { export: _, ...said } = spec;

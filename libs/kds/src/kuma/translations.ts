@@ -1,14 +1,18 @@
 import type { KumaTranslation } from './translation';
-import { hostnameGeneratorTranslation } from './hostname-generator';
 import {
   configTranslation,
   dataplaneInsightTranslation,
   dataplaneTranslation,
   meshTranslation,
   secretTranslation,
+  zoneIngressTranslation,
 } from './proto-kinds';
-import { meshExternalServiceTranslation, meshMultiZoneServiceTranslation, meshServiceTranslation } from './services';
-import { zoneIngressTranslation } from './zone-ingress';
+import {
+  hostnameGeneratorTranslation,
+  meshExternalServiceTranslation,
+  meshMultiZoneServiceTranslation,
+  meshServiceTranslation,
+} from './services';
 
 const IDENTITY: KumaTranslation = {};
 
@@ -26,7 +30,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['ZoneIngress', zoneIngressTranslation],
 ]);
 
-/** Kuma's language for a kind; of a kind that is not listed everything is the same in both. */
+/** The translation of a kind; the identity for a kind that is not listed. */
 export function kumaTranslation(kind: string): KumaTranslation {
   return TRANSLATIONS.get(kind) ?? IDENTITY;
 }

@@ -2,13 +2,14 @@ import type { Kind, Resource } from '@causeway/resources';
 import { KUMA_DIALECT } from '../wire/dialect';
 import type { KumaOptions } from './translation';
 import { kumaTranslation } from './translations';
-import { toWireResource } from '../wire/outgoing';
+import { toWireResource } from '../wire/wire-resource';
 import { isWithheldSecret } from './secrets';
 import { ResourceEncoder } from '../wire/resource-encoder';
 
 /**
- * Asks of resources that a global holds why Kuma zones cannot be told of them; undefined where they can be, or are not
- * to be. Said of the resource alone, whoever is connected. What leaves as JSON can always be said.
+ * Returns a function that says why a resource of the global cannot be sent to Kuma zones; undefined if it can be, or is
+ * not for Kuma zones. Depends on the resource only, not on which zones are connected. Kinds that Kuma sends as JSON are
+ * always supported.
  */
 export function unsupportedByKuma(options?: KumaOptions): (resource: Resource, kind: Kind) => string | undefined {
   const global = { role: 'global' } as const;

@@ -5,7 +5,7 @@ import { RoughZone } from '../../../../test/support/rough-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { encodeZoneHeaders } from '../wire/headers';
 import { encodeRequest } from '../wire/request';
-import { kdsSyncService } from '../wire/services';
+import { kdsSyncService } from '../wire/kds-service';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const MIB = 1024 * 1024;

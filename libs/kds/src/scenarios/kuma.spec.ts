@@ -8,11 +8,10 @@ import { clusterConfig } from '../kuma/kuma-incarnation';
 import { KUMA_DIALECT } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { NODE_FEATURES } from '../wire/node';
-import { CREATION_ORDER_LABEL } from '../wire/outgoing';
+import { CREATION_ORDER_LABEL, formatWireKey, type WireResource } from '../wire/wire-resource';
 import { decodeRequest, encodeRequest } from '../wire/request';
 import { decodeResponse, type IncomingResponse } from '../wire/response';
-import { kdsSyncService } from '../wire/services';
-import { formatWireKey, type WireResource } from '../wire/wire-resource';
+import { kdsSyncService } from '../wire/kds-service';
 
 const HOLD = 300_000;
 const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };

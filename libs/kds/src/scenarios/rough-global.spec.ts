@@ -6,7 +6,7 @@ import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { encodeRequest } from '../wire/request';
-import { kdsSyncService } from '../wire/services';
+import { kdsSyncService } from '../wire/kds-service';
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 

@@ -8,7 +8,7 @@ import { CAUSEWAY_DIALECT, Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { encodeRequest } from '../wire/request';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { kdsSyncService } from '../wire/services';
+import { kdsSyncService } from '../wire/kds-service';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 

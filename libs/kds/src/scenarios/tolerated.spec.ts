@@ -1,5 +1,5 @@
 import { hashedName } from '@causeway/naming';
-import { ConditionsReconciler, LoopRunner } from '@causeway/controllers';
+import { createConditionsReconciler, LoopRunner } from '@causeway/controllers';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -45,7 +45,7 @@ describe('what breaks rules of ours and comes by sync', () => {
     const epoch = (await new MemoryLease(global.disk).takeOver(0, 'global-1', 1_000_000)) ?? 0;
     const { store, index } = global;
     const term = { epoch, holder: 'global-1', signal: stop.signal };
-    const loop = new ConditionsReconciler({ cp: { role: 'global' }, registry: coreKinds });
+    const loop = createConditionsReconciler({ cp: { role: 'global' }, registry: coreKinds });
     ended = new LoopRunner([loop], { store, index, clock: systemClock, logger: silentLogger, term }).run();
   });
 

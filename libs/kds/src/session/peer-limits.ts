@@ -1,6 +1,6 @@
 import { shortened, type Registry } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
-import type { AppliedResult } from '../wire/results';
+import type { AppliedResult } from '../wire/request';
 
 /** Most refusals that a text lists; it says how many there are. */
 const LISTED = 100;

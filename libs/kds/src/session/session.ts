@@ -48,7 +48,7 @@ export function deliver({ queue, lifetime }: InboundChannel, half: SessionHalf, 
     message: (bytes) => half.message(bytes),
     drain: () => half.drain(),
     ended: (reason) => {
-      lifetime.abort();
+      lifetime.abort(new Error(`the stream ended: ${reason}`));
       void half.close();
       ended(reason);
     },

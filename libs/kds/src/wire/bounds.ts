@@ -2,42 +2,42 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 const MIB = 1024 * 1024;
 
-/** Most fields of a resource's envelope, labels counted each. */
+/** Maximum of fields in a resource's envelope; each label is one. */
 export const MAX_META_FIELDS = 4_096;
 
-/** Longest name of a kind. */
+/** Maximum length of the name of a kind. */
 export const MAX_KIND_LENGTH = 253;
 
-/** What one response may hold. */
+/** Bounds of one response. */
 export interface ResponseBounds {
   readonly bytes: number;
-  /** Resources and removals together. */
+  /** Resources and removals. */
   readonly items: number;
-  /** Bytes of one resource with its envelope and status; a larger one is refused alone. */
+  /** Bytes of one resource with its envelope and status; a larger one is rejected, the others are not. */
   readonly resource: number;
 }
 
-/** Of a plain Kuma peer: all of a kind comes in one message. */
+/** Of a plain Kuma peer, which sends all of a kind in one message. */
 export const KUMA_BOUNDS: ResponseBounds = { bytes: 10 * MIB, items: 100_000, resource: 1.5 * MIB };
 
-/** Of a peer with cw-chunk: pieces of 256 KiB, or one resource that is larger. */
+/** Of a peer with cw-chunk, which sends chunks of 256 KiB, or one larger resource. */
 export const CHUNKED_BOUNDS: ResponseBounds = { bytes: 2 * MIB, items: 20_000, resource: 1.5 * MIB };
 
-/** What one request may hold. */
+/** Bounds of one request. */
 export const REQUEST_BOUNDS = { bytes: 2 * MIB, fields: 10_000, results: 25_000, node: MIB / 4 } as const;
 
-/** Of a message that was not taken from a peer, such as one of our own. */
+/** For messages that do not come from a peer. */
 export const UNBOUNDED: ResponseBounds = { bytes: Infinity, items: Infinity, resource: Infinity };
 
-/** A message that goes beyond a bound: who sent it is at fault, and the stream ends with this reason. */
+/** A message exceeds a bound. The stream ends with this reason. */
 export class BoundsExceeded extends Error {}
 
-/** Throws BoundsExceeded for more bytes than `most`. */
+/** Throws BoundsExceeded if there are more bytes than `most`. */
 export function checkBytes(what: string, bytes: number, most: number): void {
   if (bytes > most) throw new BoundsExceeded(`${what} has ${bytes} bytes; at most ${most} are taken`);
 }
 
-/** A field of a message, its content undecoded; empty for fields that are not length-delimited. */
+/** A top-level field of a message. `content` is undecoded; empty for fields that are not length-delimited. */
 export interface WireField {
   readonly number: number;
   readonly start: number;
@@ -48,8 +48,8 @@ export interface WireField {
 const NOTHING = new Uint8Array(0);
 
 /**
- * The fields of a message, not of those in it. Throws BoundsExceeded for more than `most`, and what cannot be read. A field
- * costs about as much as its tag, so a message of millions of empty parts is refused before any of them is made.
+ * The top-level fields of a message. Throws BoundsExceeded for more than `most`, and on malformed bytes. Reading a
+ * field costs about as much as its tag, so a message of millions of empty fields is refused before it is decoded.
  */
 export function* fieldsOf(what: string, bytes: Uint8Array, most: number): Generator<WireField> {
   const reader = new BinaryReader(bytes);
@@ -67,7 +67,7 @@ export function* fieldsOf(what: string, bytes: Uint8Array, most: number): Genera
   }
 }
 
-/** Throws as `fieldsOf` does. */
+/** Reads all fields; throws as `fieldsOf` does. */
 export function checkFields(what: string, bytes: Uint8Array, most: number): void {
   for (const field of fieldsOf(what, bytes, most)) void field;
 }

@@ -11,16 +11,15 @@ import {
 } from '@causeway/resources';
 import type { CopyFacts } from '@causeway/store';
 import { kumaTranslation } from '../kuma/translations';
-import { CREATION_ORDER_LABEL } from './outgoing';
-import type { WireResource } from './wire-resource';
+import { CREATION_ORDER_LABEL, type WireResource } from './wire-resource';
 
-/** What of a kind decides the identity of a copy. */
+/** The properties of a kind that decide the identity of a copy. */
 export type CopiedKind = Pick<Kind, 'scope' | 'namespaced' | 'sync'>;
 
-/** Who sent it: the global, or a zone by its authenticated name. */
+/** The sender of a resource: the global, or a zone by its authenticated name. */
 export type Sender = { readonly role: 'global' } | { readonly role: 'zone'; readonly zone: string };
 
-/** A received resource as a store holds it; give it to a `put` change. */
+/** A received resource in the form of a `put` change. */
 export interface Copy {
   readonly id: Identity;
   readonly labels: Labels;
@@ -32,10 +31,10 @@ export interface Copy {
 export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly ok: false; readonly reason: string };
 
 /**
- * The copy that a received resource becomes. A zone's resources are its own whatever their payload claims (design.md §5
- * Ownership, kds.md §4.4); identities that could not be told apart or are of the wrong scope are refused.
- * From peers without `cw-meta`: origin incarnation '' and revision 0, which order nothing; a uid made from the identity;
- * generation 0; creation time 0.
+ * The copy that a received resource becomes, or why it is rejected. The zone of a zone's resources is the sender,
+ * whatever their content claims (docs/design.md §5 Ownership, docs/reference/kds-wire.md §4.4). Ambiguous identities
+ * and those of the wrong scope are rejected. Without `cw-meta` the copy has origin incarnation '' and revision 0, which
+ * order nothing, a uid derived from the identity, generation 0 and creation time 0.
  */
 export function copyOf(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
   const id = identityOf(wire, kind, sender);
@@ -98,7 +97,7 @@ function orderOf(label: string | undefined): number {
   return Number.isSafeInteger(order) && order > 0 ? order : 0;
 }
 
-/** The same for every sight of one identity, in the form of a uid. */
+/** A uid derived from the identity, so it is the same each time the resource is received. */
 function uidOf(id: Identity): string {
   const hex = createHash('sha256').update(identityKey(id)).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

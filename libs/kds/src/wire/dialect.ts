@@ -1,4 +1,4 @@
-/** Names of our extensions in the handshake (design.md §5). */
+/** Names of our extensions in the handshake (docs/design.md §5). */
 export const Extension = {
   json: 'cw-json',
   meta: 'cw-meta',
@@ -7,19 +7,19 @@ export const Extension = {
   result: 'cw-result',
 } as const;
 
-/** How resources are said to one peer: as JSON of our specs or in Kuma's language, with our facts or without. */
+/** Encoding of resources for one peer: `json` for our specs as JSON, else Kuma's messages; `meta` with our metadata. */
 export interface Dialect {
   readonly json: boolean;
   readonly meta: boolean;
 }
 
-/** What a plain Kuma peer understands. */
+/** For a plain Kuma peer. */
 export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false });
 
-/** What a Causeway peer with all extensions understands. */
+/** For a Causeway peer with all extensions. */
 export const CAUSEWAY_DIALECT: Dialect = Object.freeze({ json: true, meta: true });
 
-/** The dialect that follows from the extensions in use on a session. */
+/** The dialect of a session with these extensions. */
 export function dialectOf(features: Iterable<string>): Dialect {
   const used = new Set(features);
   return { json: used.has(Extension.json), meta: used.has(Extension.meta) };

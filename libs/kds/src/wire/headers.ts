@@ -10,20 +10,20 @@ const Header = {
 } as const;
 const HEADER_FEATURES = ['zone-ping-health', 'hash-suffix'] as const;
 
-/** What a zone says of itself in the headers of every call (kds.md §1.3, design.md §5). */
+/** The headers of every call of a zone (docs/reference/kds-wire.md §1.3). */
 export interface ZoneHeaders {
   readonly zone: string;
   readonly version: string;
   readonly features: readonly string[];
   /** From the handshake; absent from a plain Kuma zone. */
   readonly session?: number;
-  /** Extensions agreed on in the handshake; they travel beside Kuma's features, which ignores what it does not know. */
+  /** Extensions agreed on in the handshake; sent as further features, of which Kuma ignores unknown ones. */
   readonly extensions?: readonly string[];
   /** Zone token without the scheme. */
   readonly token?: string;
 }
 
-/** Headers of a call of ours; each feature is a field of its own, which Kuma's global needs. */
+/** Headers of a call. Each feature is a header of its own: a Kuma global requires that. */
 export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metadata {
   const metadata = new Metadata();
   metadata.set(Header.zone, headers.zone);
@@ -35,7 +35,7 @@ export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metad
   return metadata;
 }
 
-/** Node joins repeated headers with commas: both forms are read. A session that is no number counts as none. */
+/** Node joins repeated headers with commas, so both forms are read. A session that is not a number is ignored. */
 export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
   const session = sessionOf(first(metadata, Header.session) ?? '');
   const token = /^Bearer\s+(.+)$/i.exec(first(metadata, Header.token) ?? '')?.[1];

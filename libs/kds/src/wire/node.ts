@@ -1,7 +1,7 @@
 import { Node } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** What a Causeway zone and global say they can in the node of every first request (kds.md §2.2, §4.2). */
+/** Features in the node of every first request, of zone and global (docs/reference/kds-wire.md §2.2). */
 export const NODE_FEATURES = [
   'zone-token',
   'hash-suffix',
@@ -10,7 +10,10 @@ export const NODE_FEATURES = [
   'optional-top-level-target-ref',
 ] as const;
 
-/** What a control plane says of itself in its first request of a kind; only the first of a stream is read (kds.md §2.3). */
+/**
+ * Metadata of a control plane in the first request of a kind; a peer reads only the first one of a stream
+ * (docs/reference/kds-wire.md §2.3).
+ */
 export interface NodeMetadata {
   readonly version: string;
   /** Sanitized configuration as JSON text; empty from the global. */
@@ -19,12 +22,15 @@ export interface NodeMetadata {
   readonly features: readonly string[];
 }
 
-/** `node` of a request: the zone's name in both directions, the metadata in first requests only (kds.md §2.2). */
+/**
+ * `node` of a request. `id` is the zone's name in both directions; metadata is in first requests only
+ * (docs/reference/kds-wire.md §2.2).
+ */
 export function encodeNode(id: string, metadata: NodeMetadata | undefined): Node {
   return { ...Node.create({ id }), metadata: metadata === undefined ? undefined : structOf(metadata) };
 }
 
-/** Missing or odd metadata is read as empty: nothing of it is needed to sync. */
+/** Metadata of a node. Missing or malformed fields are empty: sync needs none of them. */
 export function decodeNodeMetadata(node: Node | undefined): NodeMetadata | undefined {
   const metadata: unknown = node?.metadata;
   if (!isJsonObject(metadata)) return undefined;

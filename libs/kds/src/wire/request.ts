@@ -1,23 +1,41 @@
-import { DeltaDiscoveryRequest, type Status } from '@causeway/proto-gen';
+import { DeltaDiscoveryRequest, ResourceOutcome, ResourceResult, type Any, type Status } from '@causeway/proto-gen';
 import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
-import { decodeResult, encodeResult, type AppliedResult } from './results';
+import type { WireKey } from './wire-resource';
 
 const EVERYTHING = '*';
 const Field = { node: 1, typeUrl: 2, errorDetail: 7 } as const;
 
-/** First request of a kind on a stream: asks for all of it. */
+const RESULT_URL = 'type.googleapis.com/causeway.v1.ResourceResult';
+
+const OUTCOMES = {
+  applied: ResourceOutcome.RESOURCE_OUTCOME_APPLIED,
+  rejected: ResourceOutcome.RESOURCE_OUTCOME_REJECTED,
+  superseded: ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED,
+} as const;
+
+/** What a peer did with one resource that it was sent (docs/design.md §5 cw-result). All three acknowledge it. */
+export interface AppliedResult extends WireKey {
+  readonly kind: string;
+  /** Version of the resource; empty for a removal. */
+  readonly version: string;
+  readonly outcome: 'applied' | 'rejected' | 'superseded';
+  /** For the operator; empty unless rejected. */
+  readonly reason: string;
+}
+
+/** First request of a kind on a stream; asks for the whole state. */
 export interface SubscribeRequest {
   readonly type: 'subscribe';
   readonly kind: string;
-  /** The zone's name, also when the global asks. */
+  /** The zone's name, also in requests of the global. */
   readonly zone: string;
   readonly metadata?: NodeMetadata;
-  /** What the peer holds already, name.mesh → version; Kuma sends none and a Causeway peer resumes otherwise. */
+  /** Versions that the peer holds, by `name.mesh`. Kuma sends none; a Causeway peer uses resume points instead. */
   readonly held: Readonly<Record<string, string>>;
 }
 
-/** Everything of a response was taken in, or is listed in `results`. */
+/** Acknowledges a response; resources that are not applied are listed in `results`. */
 export interface AckRequest {
   readonly type: 'ack';
   readonly kind: string;
@@ -27,7 +45,7 @@ export interface AckRequest {
   readonly results: readonly AppliedResult[];
 }
 
-/** Something of a response was refused; the rest was taken in. */
+/** Rejects resources of a response; the others are applied. */
 export interface NackRequest {
   readonly type: 'nack';
   readonly kind: string;
@@ -40,7 +58,10 @@ export interface NackRequest {
 
 export type WireRequest = SubscribeRequest | AckRequest | NackRequest;
 
-/** The bytes of a DeltaDiscoveryRequest; `node` stands in each, a Kuma peer breaks without it (kds.md §2.3). */
+/**
+ * The bytes of a DeltaDiscoveryRequest. Each has `node`: a Kuma peer fails without it (docs/reference/kds-wire.md
+ * §2.3).
+ */
 export function encodeRequest(request: WireRequest): Buffer {
   const { kind, zone } = request;
   const metadata = request.type === 'subscribe' ? request.metadata : undefined;
@@ -48,7 +69,7 @@ export function encodeRequest(request: WireRequest): Buffer {
   return Buffer.from(DeltaDiscoveryRequest.encode({ ...base, ...specifics(request) }).finish());
 }
 
-/** Throws BoundsExceeded, and when the message as a whole cannot be read. */
+/** Throws BoundsExceeded, and if the message cannot be decoded. */
 export function decodeRequest(bytes: Uint8Array): WireRequest {
   boundRequest(bytes);
   const message = DeltaDiscoveryRequest.decode(bytes);
@@ -69,7 +90,7 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   return { type: 'nack', ...head, nonce, message: errorDetail.message, results };
 }
 
-/** Before anything of it is made. */
+/** Checks the bounds before anything is decoded. */
 function boundRequest(bytes: Uint8Array): void {
   checkBytes('a request', bytes.length, REQUEST_BOUNDS.bytes);
   for (const { number, content } of fieldsOf('a request', bytes, REQUEST_BOUNDS.fields)) {
@@ -99,11 +120,38 @@ function specifics(request: WireRequest): Partial<DeltaDiscoveryRequest> {
   }
 }
 
-/** With `cw-result` an ACK has details as well, but no message. */
+/** With `cw-result` an ACK has details too, but no message. */
 function isAck(detail: Status, results: readonly AppliedResult[]): boolean {
   return detail.message === '' && detail.code === 0 && results.length > 0;
 }
 
 function status(message: string, results: readonly AppliedResult[]): Status {
   return { code: 0, message, details: results.map(encodeResult) };
+}
+
+/** A result as an entry of `error_detail.details`. */
+function encodeResult(result: AppliedResult): Any {
+  const value = ResourceResult.encode({ ...result, outcome: OUTCOMES[result.outcome] }).finish();
+  return { typeUrl: RESULT_URL, value: Buffer.from(value) };
+}
+
+/** The result in an entry; undefined for other types of detail and unknown outcomes. */
+function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
+  if (typeUrl !== RESULT_URL) return undefined;
+  const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);
+  const read = outcomeOf(outcome);
+  return read === undefined ? undefined : { kind, name, mesh, version, outcome: read, reason };
+}
+
+function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
+  switch (outcome) {
+    case ResourceOutcome.RESOURCE_OUTCOME_APPLIED:
+      return 'applied';
+    case ResourceOutcome.RESOURCE_OUTCOME_REJECTED:
+      return 'rejected';
+    case ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED:
+      return 'superseded';
+    default:
+      return undefined;
+  }
 }

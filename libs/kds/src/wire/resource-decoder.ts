@@ -4,22 +4,24 @@ import { checkBytes, fieldsOf, MAX_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
 import { refuseReservedKey } from '../kuma/reserved-keys';
 import { decodeSpec, decodeStatus } from '../kuma/payload';
-import { KUMA_RESOURCE_URL } from './resource-bytes';
+import { KUMA_RESOURCE_URL } from './resource-encoder';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
 
-/** Longest reason: what is wrong with a payload may be as long as the payload. */
+/** A reason may quote the payload, so it is cut. */
 const MAX_REASON_LENGTH = 500;
 
-/** A resource out of a response, or why it could not be read. `version` is the sender's. */
+/** A resource of a response, or why it could not be decoded. `version` is the sender's. */
 export type DecodedResource =
   | { readonly ok: true; readonly version: string; readonly resource: WireResource }
   | { readonly ok: false; readonly version: string; readonly fault: WireFault };
 
-/** Numbers of the fields that are looked into undecoded (kds.md Appendix A). */
+/** Numbers of the fields that are checked before decoding (docs/reference/kds-wire.md Appendix A). */
 const META_FIELD = 1;
 const LABELS_FIELD = 6;
 
-/** Reads one resource; what is wrong with it, or more bytes than `most`, stays with it (design.md §5 One bad resource stops nothing). */
+/**
+ * Decodes one resource. A resource that is malformed or larger than `most` bytes becomes a fault; nothing is thrown.
+ */
 export function decodeResource(
   kind: string,
   outer: DiscoveryResource,

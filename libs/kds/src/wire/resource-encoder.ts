@@ -1,28 +1,43 @@
+import { hash } from 'node:crypto';
+import { ResourceMeta } from '@causeway/proto-gen';
 import type { ControlPlane, Resource } from '@causeway/resources';
-import { ReverseWriter } from './reverse-writer';
-import type { Dialect } from './dialect';
-import type { KumaOptions } from '../kuma/translation';
-import { toWireResource } from './outgoing';
+import { encodeSpec, encodeStatus, type Payload } from '../kuma/payload';
 import { isWithheldSecret, withPublicKeyOnly } from '../kuma/secrets';
-import { encodeSpec, encodeStatus } from '../kuma/payload';
-import { writeResource, type ResourceBytes } from './resource-bytes';
-import type { WireKey, WireResource } from './wire-resource';
+import type { KumaOptions } from '../kuma/translation';
+import type { Dialect } from './dialect';
+import { ReverseWriter } from './reverse-writer';
+import { formatWireKey, toWireResource, type WireKey, type WireMeta, type WireResource } from './wire-resource';
 
-/** A resource as it leaves for all peers of one dialect. */
-export interface EncodedResource extends ResourceBytes, WireKey {
+/** Type URL of the Any in a discovery Resource (docs/reference/kds-wire.md §2.4). */
+export const KUMA_RESOURCE_URL = 'type.googleapis.com/kuma.mesh.v1alpha1.KumaResource';
+
+/** Numbers of the fields written here (docs/reference/kds-wire.md Appendix A). */
+const Entry = { version: 1, resource: 2, name: 3 } as const;
+const AnyField = { typeUrl: 1, value: 2 } as const;
+const KumaField = { meta: 1, spec: 2, status: 3 } as const;
+const MetaField = { name: 1, mesh: 2, labels: 6, causeway: 100 } as const;
+const LabelField = { key: 1, value: 2 } as const;
+const RESPONSE_RESOURCES = 2;
+
+/** The bytes of one resource for all peers of one dialect, ready to be copied into any number of responses. */
+export interface EncodedResource extends WireKey {
   readonly kind: string;
+  /** Lower-case hex sha256 of the KumaResource: equal content has an equal version. */
+  readonly version: string;
+  /** Field 2 of a DeltaDiscoveryResponse, tag and length included. */
+  readonly entry: Buffer;
 }
 
-/** A resource that a dialect cannot say is not sent; the reason belongs into a condition (design.md §5). */
+/** A resource that a dialect cannot express is not sent; a condition has to report the reason (docs/design.md §5). */
 export type Encoding =
   { readonly ok: true; readonly resource: EncodedResource } | { readonly ok: false; readonly reason: string };
 
 /**
- * Encodes resources of one control plane, each once for each dialect: all streams share the bytes (design.md §5).
- * Remembered by object, as long as the object lives, so a changed resource must be a new object.
+ * Encodes the resources of one control plane, each once a dialect: all streams share the bytes (docs/design.md §5).
+ * Encodings are cached by object identity as long as the object lives, so a changed resource must be a new object.
  */
 export class ResourceEncoder {
-  private readonly known = new WeakMap<Resource, Encoding[]>();
+  private readonly cache = new WeakMap<Resource, Encoding[]>();
   private readonly out = new ReverseWriter();
 
   constructor(
@@ -30,35 +45,84 @@ export class ResourceEncoder {
     private readonly options: KumaOptions = { meshServicesMode: 'Everywhere' },
   ) {}
 
-  /** The bytes of a resource of the store for peers of this dialect. */
+  /** Encodes a stored resource for peers of this dialect. */
   encode(resource: Resource, dialect: Dialect): Encoding {
     const encodings = this.encodingsOf(resource);
     const slot = (dialect.json ? 1 : 0) + (dialect.meta ? 2 : 0);
     return (encodings[slot] ??= this.encodeWire(toWireResource(resource, this.cp, dialect), dialect));
   }
 
-  /** The bytes of a resource that is in no store, such as Config; not remembered. */
+  /** Encodes a resource that is not in the store, such as Config; not cached. */
   encodeWire(wire: WireResource, dialect: Dialect): Encoding {
     try {
       if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
       const resource = withPublicKeyOnly(wire);
-      const { kind, name, mesh } = resource;
-      const said = {
-        resource,
-        spec: encodeSpec(resource, dialect, this.options),
-        status: encodeStatus(resource, dialect),
-      };
-      return { ok: true, resource: { kind, name, mesh, ...writeResource(this.out, said) } };
+      const payloads = { spec: encodeSpec(resource, dialect, this.options), status: encodeStatus(resource, dialect) };
+      return { ok: true, resource: writeEntry(this.out, resource, payloads) };
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
   private encodingsOf(resource: Resource): Encoding[] {
-    const known = this.known.get(resource);
+    const known = this.cache.get(resource);
     if (known !== undefined) return known;
     const fresh: Encoding[] = [];
-    this.known.set(resource, fresh);
+    this.cache.set(resource, fresh);
     return fresh;
   }
+}
+
+/** Spec and status of a resource in the language of the peer. */
+interface Payloads {
+  readonly spec: Payload;
+  readonly status: string | undefined;
+}
+
+/** Writes the discovery Resource around the KumaResource (docs/reference/kds-wire.md Appendix B). */
+function writeEntry(out: ReverseWriter, resource: WireResource, payloads: Payloads): EncodedResource {
+  out.reset();
+  out.field(Entry.name, formatWireKey(resource));
+  const any = out.length;
+  writeKumaResource(out, resource, payloads);
+  const version = hash('sha256', out.written(any), 'hex');
+  out.close(AnyField.value, any);
+  out.field(AnyField.typeUrl, KUMA_RESOURCE_URL);
+  out.close(Entry.resource, any);
+  out.field(Entry.version, version);
+  out.close(RESPONSE_RESOURCES, 0);
+  const { kind, name, mesh } = resource;
+  return { kind, name, mesh, version, entry: Buffer.from(out.written(0)) };
+}
+
+function writeKumaResource(out: ReverseWriter, resource: WireResource, { spec, status }: Payloads): void {
+  if (status !== undefined) writeAny(out, KumaField.status, { typeUrl: '', value: status });
+  writeAny(out, KumaField.spec, spec);
+  const meta = out.length;
+  if (resource.meta !== undefined) out.field(MetaField.causeway, metaBytes(resource.meta));
+  writeLabels(out, resource.labels);
+  if (resource.mesh !== '') out.field(MetaField.mesh, resource.mesh);
+  out.field(MetaField.name, resource.name);
+  out.close(KumaField.meta, meta);
+}
+
+function writeAny(out: ReverseWriter, field: number, { typeUrl, value }: Payload): void {
+  const since = out.length;
+  if (value.length > 0) out.field(AnyField.value, value);
+  if (typeUrl !== '') out.field(AnyField.typeUrl, typeUrl);
+  out.close(field, since);
+}
+
+/** Sorted, so that equal content has equal bytes. */
+function writeLabels(out: ReverseWriter, labels: WireResource['labels']): void {
+  for (const key of Object.keys(labels).sort().reverse()) {
+    const since = out.length;
+    out.field(LabelField.value, labels[key] ?? '');
+    out.field(LabelField.key, key);
+    out.close(MetaField.labels, since);
+  }
+}
+
+function metaBytes(meta: WireMeta): Uint8Array {
+  return ResourceMeta.encode({ ...meta }).finish();
 }

@@ -12,37 +12,37 @@ import {
 import type { Dialect } from './dialect';
 import { decodeResource, type DecodedResource } from './resource-decoder';
 import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
-import type { ResourceBytes } from './resource-bytes';
+import type { EncodedResource } from './resource-encoder';
 
-/** Field of our mark in a DeltaDiscoveryResponse; Kuma ignores it and is never sent it. */
+/** Field number of our StateMark in a DeltaDiscoveryResponse; never sent to Kuma, which would ignore it. */
 const MARK_FIELD = 100;
 const MARK_TAG = MARK_FIELD * 8 + 2;
 const Field = { systemVersion: 1, resources: 2, typeUrl: 4, nonce: 5, removed: 6, controlPlane: 7 } as const;
 const CONTROL_PLANE_IDENTIFIER = 1;
 
-/** Parts of a response that are neither resources nor removals: more make no sense. */
+/** Maximum of fields of a response that are neither resources nor removals. */
 const MAX_HEAD_FIELDS = 100;
 
-/** Where a piece of state stands: which state, cut how, and whether more of it follows (cw-chunk, cw-resume). */
+/** Position of a message in the state of its sender (cw-chunk, cw-resume). */
 export interface StatePosition {
   readonly incarnation: string;
   readonly revision: number;
-  /** Hash of the rules the state was cut by. */
+  /** Hash of the rules that decide what the receiver gets. */
   readonly view: string;
-  /** Further pieces follow: nothing may be concluded from absence yet. */
+  /** Further chunks follow: absence does not mean deletion yet. */
   readonly more: boolean;
-  /** Only changes since the resume point: absence means nothing. */
+  /** Contains only changes since the resume point: absence does not mean deletion. */
   readonly resumed: boolean;
-  /** What the peer may hold from before and may hold no longer; only where `resumed`. */
+  /** Resources that the receiver may hold from an earlier stream and must drop; only if `resumed`. */
   readonly gone: readonly GoneResource[];
-  /** MAC of the point that is reached with this message; absent where none is. */
+  /** MAC of the resume point that is reached with this message, if one is. */
   readonly mac?: string;
 }
 
-/** Longest text of a mark: hashes, ids and MACs are shorter. */
+/** Maximum length of the texts of a mark: hashes, ids and MACs are shorter. */
 const MAX_MARK_TEXT = 200;
 
-/** A resource of the message's kind that is no more. */
+/** Identity of a deleted resource of the message's kind. */
 export interface GoneResource {
   readonly mesh: string;
   readonly zone: string;
@@ -50,7 +50,7 @@ export interface GoneResource {
   readonly name: string;
 }
 
-/** What one response says before its resources. */
+/** The fields of a response beside resources and removals. */
 export interface ResponseHead {
   readonly kind: string;
   readonly nonce: string;
@@ -61,7 +61,7 @@ export interface ResponseHead {
 }
 
 export interface OutgoingResponse extends ResponseHead {
-  readonly resources: readonly ResourceBytes[];
+  readonly resources: readonly EncodedResource[];
   readonly removed: readonly WireKey[];
 }
 
@@ -70,28 +70,22 @@ export interface IncomingResponse extends ResponseHead {
   readonly removed: readonly WireKey[];
 }
 
-/** The bytes of a DeltaDiscoveryResponse; of its resources only copies are made. */
+/** The bytes of a DeltaDiscoveryResponse; the bytes of its resources are copied, not encoded again. */
 export function encodeResponse(response: OutgoingResponse): Buffer {
   const head = response.position === undefined ? [] : [versionField(response.position)];
   return Buffer.concat([...head, ...response.resources.map((resource) => resource.entry), tail(response)]);
 }
 
-/** How many bytes `encodeResponse` will make. */
-export function responseSize(response: OutgoingResponse): number {
-  const head = response.position === undefined ? 0 : versionField(response.position).length;
-  return response.resources.reduce((size, { entry }) => size + entry.length, head + tail(response).length);
-}
-
-/** A message that is no message: the stream is of no use. */
+/** The bytes are not a message, so the stream has to end. */
 export class MalformedMessage extends Error {}
 
-/** A response whose resources are still bytes. */
+/** A response whose resources are not decoded. */
 export interface OpenedResponse extends ResponseHead {
   readonly removed: readonly WireKey[];
   readonly entries: readonly Uint8Array[];
 }
 
-/** Reads what a response says beside its resources; those are only found. Throws BoundsExceeded, Unreadable. */
+/** Decodes a response except its resources. Throws BoundsExceeded, MalformedMessage. */
 export function openResponse(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
   return orMalformed(() => open(bytes, bounds));
 }
@@ -125,19 +119,19 @@ function open(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
   };
 }
 
-/** Reads one of a response's entries. Throws Unreadable when it is no resource at all. */
+/** Decodes one entry of a response. Throws MalformedMessage if it is not a discovery Resource. */
 export function decodeEntry(kind: string, entry: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): DecodedResource {
   const outer = orMalformed(() => DiscoveryResource.decode(entry));
   return decodeResource(kind, outer, dialect, bounds.resource);
 }
 
-/** A response with all its resources. Throws as `openResponse` and `decodeEntry` do. */
+/** Decodes a response with its resources. Throws as `openResponse` and `decodeEntry` do. */
 export function decodeResponse(bytes: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): IncomingResponse {
   const { entries, ...head } = openResponse(bytes, bounds);
   return { ...head, resources: entries.map((entry) => decodeEntry(head.kind, entry, dialect, bounds)) };
 }
 
-/** A message without its resources, and those. */
+/** Splits a message into the bytes without resources and the bytes of each resource. */
 function split(
   bytes: Uint8Array,
   items: number,
@@ -149,23 +143,6 @@ function split(
     else head.push(bytes.subarray(field.start, field.end));
   }
   return { head: Buffer.concat(head), entries };
-}
-
-/** Groups resources so that no group is larger than `limit` bytes but for one that a single resource fills (cw-chunk). */
-export function chunksOf<T extends ResourceBytes>(resources: readonly T[], limit: number): readonly (readonly T[])[] {
-  const groups: T[][] = [[]];
-  let size = 0;
-  for (const resource of resources) {
-    const current = groups.at(-1);
-    if (current === undefined || (current.length > 0 && size + resource.entry.length > limit)) {
-      groups.push([resource]);
-      size = 0;
-    } else {
-      current.push(resource);
-    }
-    size += resource.entry.length;
-  }
-  return groups;
 }
 
 function versionField({ revision }: StatePosition): Uint8Array {

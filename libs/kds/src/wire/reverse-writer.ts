@@ -3,29 +3,29 @@ const LENGTH_DELIMITED = 2;
 const SHORT = 64;
 
 /**
- * Writes a protobuf message from its last byte to its first: the length of what is nested is known when its prefix is
- * written, so nothing is measured or moved. One instance is used for many messages; `reset` starts the next.
+ * Writes a protobuf message from its last byte to its first. The length of a nested message is known when its prefix is
+ * written, so nothing is measured or moved. One instance writes many messages; `reset` starts the next one.
  */
 export class ReverseWriter {
   private buffer = Buffer.allocUnsafe(FIRST_SIZE);
   private start = FIRST_SIZE;
 
-  /** Forgets what was written. */
+  /** Starts a new message. */
   reset(): void {
     this.start = this.buffer.length;
   }
 
-  /** How many bytes stand behind the next one to be written. */
+  /** Number of bytes written so far. */
   get length(): number {
     return this.buffer.length - this.start;
   }
 
-  /** The bytes written since `length` was `since`; valid until the next write. */
+  /** The bytes written since `length` was `since`: a view that is valid until the next write. */
   written(since: number): Buffer {
     return this.buffer.subarray(this.start, this.buffer.length - since);
   }
 
-  /** A field of text or bytes. */
+  /** Writes a field of text or bytes. */
   field(field: number, value: string | Uint8Array): void {
     const since = this.length;
     if (typeof value === 'string') this.text(value);
@@ -33,7 +33,7 @@ export class ReverseWriter {
     this.close(field, since);
   }
 
-  /** Makes what was written since then a field: its length and its tag come before it. */
+  /** Makes the bytes written since `length` was `since` a length-delimited field. */
   close(field: number, since: number): void {
     this.varint(this.length - since);
     this.varint(field * 8 + LENGTH_DELIMITED);
@@ -47,7 +47,10 @@ export class ReverseWriter {
     this.buffer.write(value, this.start, size, 'utf8');
   }
 
-  /** Short text of ASCII, as names and labels are: a loop here costs a third of the two calls into Node. */
+  /**
+   * Fast path for short ASCII text, such as names and labels: the loop takes a third of the time of two calls into
+   * Node.
+   */
   private ascii(value: string): boolean {
     this.reserve(value.length);
     const at = this.start - value.length;

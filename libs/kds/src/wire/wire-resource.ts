@@ -1,27 +1,36 @@
-import type { JsonObject, Labels, OriginRevision } from '@causeway/resources';
+import { keepsNameOnWire, wireName } from '@causeway/naming';
+import {
+  Label,
+  type ControlPlane,
+  type JsonObject,
+  type Labels,
+  type OriginRevision,
+  type Resource,
+} from '@causeway/resources';
+import type { Dialect } from './dialect';
 
-/** What a resource or a removal is called on the wire. */
+/** Name of a resource or a removal on the wire. */
 export interface WireKey {
   readonly name: string;
   /** Empty for kinds of global scope. */
   readonly mesh: string;
 }
 
-/** Facts about a resource that only Causeway peers tell each other (design.md §5 cw-meta). */
+/** Metadata of a resource that only Causeway peers exchange (docs/design.md §5 cw-meta). */
 export interface WireMeta {
   readonly uid: string;
-  /** Zone of origin; empty for what was made on the global. */
+  /** Zone of origin; empty for resources of the global. */
   readonly zone: string;
   readonly namespace: string;
   readonly generation: number;
-  /** µs since 1970; 0 = unknown. */
+  /** µs since 1970; 0 if unknown. */
   readonly creationOrder: number;
   readonly origin: OriginRevision;
 }
 
 /**
- * One resource at the border between our model and the messages: plain data, names and labels as on the wire, spec
- * and status always in our language.
+ * One resource between our model and the messages: plain data, with name and labels as on the wire, and spec and status
+ * in our language.
  */
 export interface WireResource extends WireKey {
   readonly kind: string;
@@ -32,19 +41,69 @@ export interface WireResource extends WireKey {
   readonly meta?: WireMeta;
 }
 
-/** What of a received resource could not be taken in, and why; it counts as handled (design.md §5). */
+/** A received resource that was rejected, and why (docs/design.md §5 "One bad resource"). */
 export interface WireFault extends WireKey {
   readonly kind: string;
   readonly reason: string;
 }
 
-/** A removal as in `removed_resources`: `name.mesh`, with the dot also for global scope (kds.md §2.4). */
+/**
+ * Carries the creation order through a Kuma global; the receiving Causeway zone removes it (docs/reference/kds-wire.md
+ * §4.3).
+ */
+export const CREATION_ORDER_LABEL = 'causeway.io/creation-order';
+
+const GRACE_LABEL = 'kuma.io/deletion-grace-period-started-at';
+
+/**
+ * A resource as this control plane sends it: with hashed name and with the labels of its origin
+ * (docs/reference/kds-wire.md §4.2 down, §4.3 up). Status is sent up, not down, except for Zones.
+ */
+export function toWireResource(resource: Resource, cp: ControlPlane, dialect: Dialect): WireResource {
+  const labels = outgoingLabels(resource, cp, dialect);
+  const { id, spec, status } = resource;
+  const wire = { kind: id.kind, mesh: id.mesh, name: wireName({ ...id, labels }), labels, spec };
+  return {
+    ...wire,
+    ...(status !== undefined && (cp.role === 'zone' || isStatusSentDown(id.kind)) ? { status } : {}),
+    ...(dialect.meta ? { meta: metaOf(resource) } : {}),
+  };
+}
+
+/**
+ * Whether the global sends the status of a kind to zones: that of Zones, which says who is lost (docs/design.md §5).
+ */
+export function isStatusSentDown(kind: string): boolean {
+  return kind === 'Zone';
+}
+
+/**
+ * Name of a stored resource on the wire; for a copy, the name that its sender uses. The name depends on labels, which a
+ * tombstone does not have, so a sender has to remember the key of a resource that it may have to remove.
+ */
+export function wireKeyOf({ id, labels }: Pick<Resource, 'id' | 'labels'>): WireKey {
+  return { name: wireName({ ...id, labels }), mesh: id.mesh };
+}
+
+/** `name.mesh` as in `removed_resources`, with the dot also for global scope (docs/reference/kds-wire.md §2.4). */
 export function formatWireKey(key: WireKey): string {
   return `${key.name}.${key.mesh}`;
 }
 
-/** Splits at the last dot; without a dot the scope is global (kds.md §2.4). */
+/** Splits at the last dot; without a dot the scope is global (docs/reference/kds-wire.md §2.4). */
 export function parseWireKey(text: string): WireKey {
   const dot = text.lastIndexOf('.');
   return dot < 0 ? { name: text, mesh: '' } : { name: text.slice(0, dot), mesh: text.slice(dot + 1) };
+}
+
+function outgoingLabels({ id, labels, creationOrder }: Resource, cp: ControlPlane, dialect: Dialect): Labels {
+  const named = keepsNameOnWire(id.kind) || labels[Label.displayName] ? {} : { [Label.displayName]: id.name };
+  if (cp.role === 'global') return { ...labels, ...named, [Label.origin]: 'global' };
+  const { [GRACE_LABEL]: _, ...kept } = labels;
+  const order = dialect.meta || creationOrder === 0 ? {} : { [CREATION_ORDER_LABEL]: String(creationOrder) };
+  return { ...kept, ...named, ...order, [Label.origin]: 'zone', [Label.zone]: cp.zone };
+}
+
+function metaOf({ id, uid, generation, creationOrder, origin }: Resource): WireMeta {
+  return { uid, zone: id.zone, namespace: id.namespace, generation, creationOrder, origin };
 }

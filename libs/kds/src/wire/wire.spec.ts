@@ -4,11 +4,17 @@ import { isJsonObject, type JsonObject, type Resource } from '@causeway/resource
 import { copyOf } from './copy';
 import { CAUSEWAY_DIALECT, dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
 import type { DecodedResource } from './resource-decoder';
-import { CREATION_ORDER_LABEL, wireKeyOf, toWireResource } from './outgoing';
-import { KUMA_RESOURCE_URL } from './resource-bytes';
+import {
+  CREATION_ORDER_LABEL,
+  formatWireKey,
+  parseWireKey,
+  toWireResource,
+  wireKeyOf,
+  type WireResource,
+} from './wire-resource';
+import { KUMA_RESOURCE_URL } from './resource-encoder';
 import { ResourceEncoder, type EncodedResource } from './resource-encoder';
-import { decodeResponse, encodeResponse, chunksOf, responseSize, type StatePosition } from './response';
-import { formatWireKey, parseWireKey, type WireResource } from './wire-resource';
+import { decodeResponse, encodeResponse, type StatePosition } from './response';
 
 const GLOBAL = { role: 'global' } as const;
 const EAST = { role: 'zone', zone: 'east', federated: true } as const;
@@ -21,7 +27,7 @@ const SERVICE_KIND = {
     standalone: false,
     down: 'everything',
     up: true,
-    toldWith: [],
+    requiredToSend: [],
     zoneInIdentity: true,
     peers: 'all',
   },
@@ -281,28 +287,6 @@ describe('a response', () => {
   it('says where its state stands to a Causeway peer', () => {
     const response = { ...head, position, resources: [], removed: [{ name: 'a.b', mesh: 'default' }] };
     expect(decodeResponse(encodeResponse(response), CAUSEWAY_DIALECT)).toEqual(response);
-  });
-
-  it('is as large as promised', () => {
-    const resources = [encode(toWireResource(redis, GLOBAL, KUMA_DIALECT), KUMA_DIALECT)];
-    for (const extra of [{}, { position }]) {
-      const response = { ...head, ...extra, resources, removed: [{ name: 'a', mesh: '' }] };
-      expect(encodeResponse(response)).toHaveLength(responseSize(response));
-    }
-  });
-
-  it('in pieces holds every resource once, in order, within the limit', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 20 })), fc.integer({ min: 5, max: 40 }), (sizes, limit) => {
-        const resources = sizes.map((size, i) => ({ version: String(i), entry: Buffer.alloc(size) }));
-        const groups = chunksOf(resources, limit);
-        expect(groups.flat()).toEqual(resources);
-        for (const group of groups) {
-          expect(group.length === 1 || group.reduce((sum, { entry }) => sum + entry.length, 0) <= limit).toBe(true);
-        }
-      }),
-    );
-    expect(chunksOf([], 5)).toEqual([[]]);
   });
 });
 

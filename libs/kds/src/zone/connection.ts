@@ -1,6 +1,5 @@
 import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
-import type { StorePoint } from '@causeway/resources';
-import { caughtUp } from '../caught-up';
+import { waitUntilCaughtUp } from '@causeway/store';
 import { InboundCapacity } from '../session/inbound/inbound-capacity';
 import type { InboundHalf } from '../session/inbound/inbound-half';
 import type { KindReport } from '../session/kind-report';
@@ -61,9 +60,9 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const peerState = await PeerState.read(options.store, GLOBAL_PEER);
     const greeting = await shakeHands(transport, options, peerState);
     const signer = await ResumePointSigner.read(options.store, GLOBAL_PEER);
-    const { head, resumePoints } = await judgeResumePoints(options, greeting, signer);
+    const resumePoints = await judgeResumePoints(options, greeting, signer);
     const floor = await options.store.floor();
-    await caughtUp(options.index, head, signal);
+    await waitUntilCaughtUp(options.store, options.index, signal);
     signal.throwIfAborted();
     const { zone, index, registry, clock, logger } = options;
     const extensions = greeting?.features ?? [];
@@ -108,10 +107,10 @@ async function judgeResumePoints(
   { store, maintenance, logger }: ZoneSyncOptions,
   greeting: HandshakeResponse | undefined,
   signer: ResumePointSigner,
-): Promise<Pick<ZoneSessionParts, 'resumePoints'> & { readonly head: StorePoint }> {
+): Promise<ZoneSessionParts['resumePoints']> {
   const head = await store.head();
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
-  const { points: resumePoints, isSetBack, doubtful } = judgeClaimedPoints(claimed, head, signer);
+  const { points, isSetBack, doubtful } = judgeClaimedPoints(claimed, head, signer);
   if (isSetBack && maintenance) {
     logger.error('the global holds newer state than this store: it was set back, and begins a new life');
     await maintenance.newIncarnation();
@@ -124,7 +123,7 @@ async function judgeResumePoints(
       revision,
     });
   }
-  return { head, resumePoints };
+  return points;
 }
 
 function open(session: OpenSession, stop: () => void): Connection {

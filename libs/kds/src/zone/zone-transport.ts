@@ -16,8 +16,7 @@ import {
 import { type Clock, errorText } from '@causeway/runtime';
 import { ClientStream } from '../session/grpc-streams';
 import type { ListenedStream } from '../session/peer-stream';
-import { kdsChannelOptions } from '../wire/kds-service';
-import { kdsSyncService } from '../wire/services';
+import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
 
 /** How long a handshake may take, connecting included, ms. */
 const HANDSHAKE_DEADLINE = 10_000;

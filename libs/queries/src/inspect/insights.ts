@@ -1,6 +1,6 @@
 import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
-import type { SortedPage } from '@causeway/runtime';
+import { batchesOf, type SortedPage } from '@causeway/runtime';
 
 /** A question to the zone's DNS server; `type` is A where absent. */
 export interface DnsQuestion {
@@ -49,9 +49,8 @@ export async function readInsights(
 ): Promise<readonly (JsonObject | undefined)[]> {
   const insights: (JsonObject | undefined)[] = [];
   if (!insightOf) return insights;
-  for (let from = 0; from < resources.length; from += READ_AT_ONCE) {
+  for (const batch of batchesOf(resources, READ_AT_ONCE)) {
     signal.throwIfAborted();
-    const batch = resources.slice(from, from + READ_AT_ONCE);
     insights.push(...(await Promise.all(batch.map(async (resource) => insightOf(resource)))));
   }
   return insights;

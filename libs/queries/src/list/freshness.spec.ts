@@ -16,7 +16,7 @@ function setUp(head: number): { index: ResourceIndex; clock: FakeClock; freshnes
 }
 
 describe('Freshness', () => {
-  it('waits for what was written here, unasked', async () => {
+  it('waits for the writes of this process, unasked', async () => {
     const { index, freshness } = setUp(7);
     freshness.noteWrite(7);
     let ready = false;
@@ -36,11 +36,11 @@ describe('Freshness', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('refuses a revision that nobody has written', async () => {
+  it('refuses a revision that the store has not reached', async () => {
     await expect(setUp(5).freshness.wait(6)).rejects.toThrow('There is no revision 6 yet; the newest is 5.');
   });
 
-  it('forgets what was written in another life of the store', async () => {
+  it('forgets what was written in another incarnation of the store', async () => {
     const { index, freshness } = setUp(5);
     freshness.noteWrite(100);
     index.load({ point: { incarnation: 'j', revision: 1 }, resources: [], tombstones: [] });

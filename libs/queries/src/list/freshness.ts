@@ -1,5 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
+import { withDeadline, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import { InvalidQuery } from '../errors';
 
@@ -49,15 +49,13 @@ export class Freshness {
     const wanted = Math.max(minRevision, this.newestWrite);
     if (this.revision() >= wanted) return;
     await this.checkExists(minRevision);
-    const stop = new AbortController();
-    const timer = this.limit.clock.after(this.limit.longest, () => stop.abort());
+    const { clock, longest } = this.limit;
+    const tooLong = new Unavailable(`revision ${wanted} is not seen within ${longest} ms`);
     try {
-      await this.index.reached(wanted, stop.signal);
+      await withDeadline(clock, longest, tooLong, (signal) => this.index.reached(wanted, signal));
     } catch {
       const seen = this.index.point?.revision ?? 0;
       throw new Unavailable(`This replica has seen revision ${seen}, not yet ${wanted}; try again.`);
-    } finally {
-      timer.cancel();
     }
   }
 

@@ -51,41 +51,41 @@ class CountingIndex extends ResourceIndex {
   }
 }
 
-const namesOf = (orders: SortedIndex): string[] => orders.of(KIND).map(({ id }) => id.name);
+const namesOf = (sorted: SortedIndex): string[] => sorted.of(KIND).map(({ id }) => id.name);
 
-function ordered(names: readonly string[]): { readonly index: CountingIndex; readonly orders: SortedIndex } {
+function indexOf(names: readonly string[]): { readonly index: CountingIndex; readonly sorted: SortedIndex } {
   const index = new CountingIndex().hold(names);
-  const orders = new SortedIndex(index);
-  orders.follow();
-  return { index, orders };
+  const sorted = new SortedIndex(index);
+  sorted.follow();
+  return { index, sorted };
 }
 
-describe('OrderedKinds', () => {
-  it('makes an order in slices, once for all who wait', async () => {
-    const { index, orders } = ordered(many(10_000));
-    const both = [orders.ready(KIND, () => NEVER), orders.ready(KIND, () => NEVER)];
+describe('SortedIndex', () => {
+  it('sorts in slices, once for all callers that wait', async () => {
+    const { index, sorted } = indexOf(many(10_000));
+    const both = [sorted.ready(KIND, () => NEVER), sorted.ready(KIND, () => NEVER)];
     expect(index.looked).toBe(SLICE);
     await Promise.all(both);
     expect(index.looked).toBe(10_000);
-    expect(namesOf(orders)).toEqual(index.names());
+    expect(namesOf(sorted)).toEqual(index.names());
     expect(index.looked).toBe(10_000);
   });
 
-  it('is not made to the end for who is gone', async () => {
-    const { index, orders } = ordered(many(10_000));
+  it('stops a sort that no caller waits for any more', async () => {
+    const { index, sorted } = indexOf(many(10_000));
     const life = new AbortController();
-    const waiting = orders.ready(KIND, () => life.signal);
+    const waiting = sorted.ready(KIND, () => life.signal);
     life.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     for (let i = 0; i < 3; i++) await yieldToEventLoop();
     expect(index.looked).toBe(SLICE);
-    await orders.ready(KIND, () => NEVER);
-    expect(namesOf(orders)).toEqual(index.names());
+    await sorted.ready(KIND, () => NEVER);
+    expect(namesOf(sorted)).toEqual(index.names());
   });
 
-  it('misses nothing that comes, goes, comes again or is read anew while it is made', async () => {
-    const { index, orders } = ordered(many(10_000));
-    const ready = orders.ready(KIND, () => NEVER);
+  it('misses nothing that is created, deleted, created again or reloaded during a sort', async () => {
+    const { index, sorted } = indexOf(many(10_000));
+    const ready = sorted.ready(KIND, () => NEVER);
     for (let i = 0; i < 15; i++) {
       index.put(`new-${i}`, `back-${i}`);
       index.remove(`s-${i * 7}`);
@@ -96,34 +96,34 @@ describe('OrderedKinds', () => {
       await yieldToEventLoop();
     }
     await ready;
-    expect(namesOf(orders)).toEqual(index.names());
+    expect(namesOf(sorted)).toEqual(index.names());
     index.hold(many(3_000));
-    const again = orders.ready(KIND, () => NEVER);
+    const again = sorted.ready(KIND, () => NEVER);
     index.hold(many(4_000));
     await again;
-    expect(namesOf(orders)).toEqual(index.names());
+    expect(namesOf(sorted)).toEqual(index.names());
   });
 
-  it('is mended with what came and went since, also with what was both', async () => {
-    const { index, orders } = ordered(many(10));
-    await orders.ready(KIND, () => NEVER);
-    expect(namesOf(orders)).toEqual(index.names());
+  it('merges what was created and deleted since, also what was both', async () => {
+    const { index, sorted } = indexOf(many(10));
+    await sorted.ready(KIND, () => NEVER);
+    expect(namesOf(sorted)).toEqual(index.names());
     index.put('a', 'b', 'z');
     index.remove('b');
     index.remove('s-3');
     index.remove('s-4');
     index.put('s-4');
-    expect(namesOf(orders)).toEqual(index.names());
+    expect(namesOf(sorted)).toEqual(index.names());
   });
 
-  it('is made anew in slices when very much came since', async () => {
-    const { index, orders } = ordered(many(10));
-    await orders.ready(KIND, () => NEVER);
+  it('sorts again in slices when very much was created since', async () => {
+    const { index, sorted } = indexOf(many(10));
+    await sorted.ready(KIND, () => NEVER);
     index.put(...many(6_000));
     index.looked = 0;
-    const ready = orders.ready(KIND, () => NEVER);
+    const ready = sorted.ready(KIND, () => NEVER);
     expect(index.looked).toBe(SLICE);
     await ready;
-    expect(namesOf(orders)).toEqual(index.names());
+    expect(namesOf(sorted)).toEqual(index.names());
   });
 });

@@ -126,7 +126,7 @@ describe('Watch', () => {
     await running;
   });
 
-  it('tells a reader with too long a backlog to list again', async () => {
+  it('sends relist to a reader with too long a backlog', async () => {
     const { sink, watch, tell } = setUp();
     const running = watch.run(AT_ONE);
     tell(...['a', 'b', 'c', 'd'].map((name) => change(name, 2)));
@@ -134,7 +134,7 @@ describe('Watch', () => {
     expect([sink.ended, sink.written.at(-1)]).toEqual(['soft', 'event: relist\ndata: {}\n\n']);
   });
 
-  it('tells a reader to list again when the index was loaded anew', async () => {
+  it('sends relist when the index was reloaded', async () => {
     const { sink, watch } = setUp();
     const running = watch.run(AT_ONE);
     watch.note({ point: { incarnation: 'j', revision: 1 }, reloaded: true, changes: [] });

@@ -130,8 +130,8 @@ describe('Watches', () => {
     await settled();
     change('big', MEGABYTE);
     await settled(500);
-    const told = readers.map(({ written }) => written.find((chunk) => Buffer.isBuffer(chunk)));
-    expect([new Set(told).size, told[0]?.length]).toEqual([1, expect.any(Number)]);
+    const buffers = readers.map(({ written }) => written.find((chunk) => Buffer.isBuffer(chunk)));
+    expect([new Set(buffers).size, buffers[0]?.length]).toEqual([1, expect.any(Number)]);
     expect(watches.metrics()).toMatchObject({ open: 400, bytes: 0 });
   });
 
@@ -164,7 +164,7 @@ describe('Watches', () => {
     expect(watches.metrics().bytes).toBeLessThan(2 * MEGABYTE);
   });
 
-  it('tell a reader that is behind too many bytes of changes to list again', async () => {
+  it('send relist to a reader that lags behind too many bytes of changes', async () => {
     setUp([], { watchBytes: 2_000 });
     const reader = await watch(true);
     await turn();
@@ -177,7 +177,7 @@ describe('Watches', () => {
     expect([reader.events.at(-1), watches.metrics().ended.backlog]).toEqual(['relist', 1]);
   });
 
-  it('tell of a resource that goes and comes while its list is told', async () => {
+  it('send the deletion of a resource that is deleted while its list is sent', async () => {
     setUp(Array.from({ length: 1_200 }, (_, i) => service(`s${i}`, i)));
     const reader = await watch(true);
     const { id } = service('s999', 1);

@@ -1,10 +1,9 @@
 import type { Static, TSchema } from 'typebox';
-import { jsonBytes } from '../json-size';
+import { jsonBytes } from '../json';
 import { DEFAULT_BOUNDS, type KindBounds, type KindDefinition, type TypedKind } from './kind';
-import { checkName } from '../names';
+import { checkName } from '../identity';
 import { compileSchema } from '../schema/compiled-schema';
-import { FieldPath, type Violation } from '../violation';
-import { Violations } from '../violations';
+import { FieldPath, Violations, type Violation } from '../violation';
 
 type Defaulted =
   | 'namespaced'
@@ -20,21 +19,21 @@ type Defaulted =
 
 const SPEC = FieldPath.at('spec');
 
-/** What a kind file writes: fields with a usual value may be left out. */
+/** What a kind file declares; fields with a default may be absent. */
 export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
   Partial<Pick<KindDefinition<S>, Defaulted>> & { readonly bounds?: Partial<KindBounds> };
 
 /**
- * Makes a kind of its declaration. Usual values: no namespaces, written by anybody, not confidential, nothing
- * server-owned, `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
+ * Makes a kind from its declaration. Defaults: no namespaces, written by anybody, not confidential, nothing server-owned,
+ * `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
   const schema = compileSchema(input.spec);
   const bounds = Object.freeze({ ...DEFAULT_BOUNDS, ...input.bounds });
   const rules = (spec: unknown, at: FieldPath): readonly Violation[] =>
     schema.fits(spec) ? (input.validate?.(spec, at) ?? []) : [];
-  /** A field that does not fit must not hide which rules the others break. */
-  const rulesOfSoundPart = (spec: unknown, at: FieldPath): readonly Violation[] => {
+  /** A field that does not fit the schema must not hide violations of other fields. */
+  const rulesOfValidSubset = (spec: unknown, at: FieldPath): readonly Violation[] => {
     const { value, replaced } = schema.validSubset(spec, at);
     return rules(value, at).filter(({ field }) => !replaced.concern(field));
   };
@@ -56,12 +55,12 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     checkName: input.checkName ?? checkName,
     check: (spec, at) => {
       const found = new Violations();
-      // Size first: what is too large is not walked through.
+      // Size first: a spec that is too large is not traversed.
       if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
         found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
       else {
         schema.check(spec, at, found);
-        found.addAll(found.total === 0 ? rules(spec, at) : rulesOfSoundPart(spec, at));
+        found.addAll(found.total === 0 ? rules(spec, at) : rulesOfValidSubset(spec, at));
       }
       return input.confidential === true ? found.map(withoutValue) : found;
     },
@@ -76,7 +75,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
   } satisfies TypedKind<Static<S>>);
 }
 
-/** A violation that does not repeat what it complains of. */
+/** A violation without the value in its reason. */
 function withoutValue(violation: Violation): Violation {
   const value = violation.reason.indexOf('; got ');
   return value < 0 ? violation : { ...violation, reason: violation.reason.slice(0, value) };

@@ -1,13 +1,13 @@
 import type { Kind } from './kind';
 import { nearest } from '../suggestion';
 
-/** The kinds a program knows. Built once from an explicit list; there is no global one. */
+/** The kinds that a program knows, built once from an explicit list. There is no global registry. */
 export class Registry {
   readonly kinds: readonly Kind[];
   private readonly byName: ReadonlyMap<string, Kind>;
   private readonly byNoun: ReadonlyMap<string, Kind>;
 
-  /** Throws when two kinds share a name, plural or short name: that is a bug of the list. */
+  /** Throws if two kinds share a name, plural or short name, which is a bug of the list. */
   constructor(kinds: readonly Kind[]) {
     this.kinds = Object.freeze([...kinds]);
     this.byName = uniqueMap(kinds.flatMap((kind) => [kind.name, ...kind.aliases].map((name) => [name, kind] as const)));
@@ -26,12 +26,12 @@ export class Registry {
     return this.byNoun.get(noun);
   }
 
-  /** The kind name most like `word`, for error messages. */
+  /** The kind name nearest to `word`, for error messages. */
   suggestKind(word: string): string | undefined {
     return nearest(word, [...this.byName.keys()]);
   }
 
-  /** The noun most like `word`, for error messages. */
+  /** The noun nearest to `word`, for error messages. */
   suggestNoun(word: string): string | undefined {
     return nearest(word, [...this.byNoun.keys()]);
   }

@@ -1,30 +1,31 @@
-/** Who may write a kind, and which way it travels (design.md §1 table). One of `Sync`, never built by hand. */
+/** Who may write a kind, and in which directions it is synced (docs/design.md §1, table of kinds). Always one of `Sync`. */
 export interface SyncRule {
   readonly name: string;
-  /** Where users may write it. A zone by itself may also write what `global` names where `standalone` is set. */
+  /** Where users may write it. With `standalone`, a zone that is not federated may write what `global` writes. */
   readonly writtenOn: readonly ('global' | 'zone')[];
   readonly standalone: boolean;
   /**
-   * From the global to the zones: nothing, what was made on the global, other zones' resources as well, or of these
-   * only policies that the owner of a service made for its clients.
+   * What the global sends to the zones: nothing, what was made on the global, resources of other zones as well, or of
+   * those only policies that the owner of a service made for its clients.
    */
   readonly down: 'nothing' | 'global' | 'everything' | 'producers';
-  /** From a zone to the global. */
+  /** Whether a zone sends it to the global. */
   readonly up: boolean;
-  /** Whether a zone that makes one stands in its identity; else the global's wins over a zone's. */
+  /** Whether the zone of origin is part of the identity. If not, the global's resource wins over a zone's. */
   readonly zoneInIdentity: boolean;
   /**
-   * Spec fields of the control plane that must stand before a zone tells of one it made: others hear of it once, and
-   * never of a half of it.
+   * Server-owned spec fields that must be set before a zone sends a resource it made, so that others get it once and
+   * complete.
    */
-  readonly toldWith: readonly string[];
-  /** Who gets it: everybody, or only peers that are Causeway, or only those that are not. */
+  readonly requiredToSend: readonly string[];
+  /** Which peers get it. */
   readonly peers: 'all' | 'causeway' | 'kuma';
 }
 
-const rule = (r: Omit<SyncRule, 'toldWith'> & Partial<SyncRule>): SyncRule => Object.freeze({ toldWith: [], ...r });
+const rule = (r: Omit<SyncRule, 'requiredToSend'> & Partial<SyncRule>): SyncRule =>
+  Object.freeze({ requiredToSend: [], ...r });
 
-/** The legal ways of a kind through the zones, by name. */
+/** The legal sync rules, by name. */
 export const Sync = {
   /** Mesh: made on the global (or on a zone by itself), known everywhere. */
   meshWide: rule({
@@ -46,7 +47,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'all',
   }),
-  /** Zone: made on the global, told to Causeway zones only. */
+  /** Zone: made on the global, sent to Causeway zones only. */
   zoneList: rule({
     name: 'zoneList',
     writtenOn: ['global'],
@@ -56,7 +57,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'causeway',
   }),
-  /** Dataplane: made in a zone, reported to the global. */
+  /** Dataplane: made in a zone, sent to the global. */
   toGlobal: rule({
     name: 'toGlobal',
     writtenOn: ['zone'],
@@ -66,14 +67,14 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** MeshService: made in a zone, told to the global and through it to every other zone. */
+  /** MeshService: made in a zone, sent to the global and through it to every other zone. */
   acrossZones: rule({
     name: 'acrossZones',
     writtenOn: ['zone'],
     standalone: false,
     down: 'everything',
     up: true,
-    toldWith: ['state'],
+    requiredToSend: ['state'],
     zoneInIdentity: true,
     peers: 'all',
   }),
@@ -97,7 +98,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** What only Kuma zones need of each other: passed on as it came. */
+  /** What only Kuma zones need of each other: relayed unchanged. */
   relayed: rule({
     name: 'relayed',
     writtenOn: [],
@@ -107,7 +108,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'kuma',
   }),
-  /** Policies of Kuma zones: of those only what its producer made for clients elsewhere is passed on, as it came. */
+  /** Policies of Kuma zones: only those that a producer made for clients in other zones are relayed, unchanged. */
   relayedPolicies: rule({
     name: 'relayedPolicies',
     writtenOn: [],
@@ -119,7 +120,7 @@ export const Sync = {
   }),
 } as const;
 
-/** Whether one zone may hear of another's resources of kinds with this rule. */
+/** True if resources of one zone are sent to other zones. */
 export function crossesZones({ down }: SyncRule): boolean {
   return down === 'everything' || down === 'producers';
 }

@@ -1,26 +1,25 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { withDefaults } from './defaults';
+import type { FieldPath, Violation, Violations } from '../violation';
 import { shapeViolation } from './received-shape';
+import { isRecord, type Schema } from './schema';
 import { addSchemaViolations } from './schema-violations';
 import { validSubset, type ValidSubset } from './valid-subset';
-import type { FieldPath, Violation } from '../violation';
-import type { Violations } from '../violations';
 
-/** A schema made ready to judge values. */
+/** A compiled schema. */
 export interface CompiledSchema<S extends TSchema> {
   readonly fits: (value: unknown) => value is Static<S>;
-  /** Adds every violation to `found`, field path first; none when the value fits. */
+  /** Adds every violation to `found`; none if the value fits. */
   readonly check: (value: unknown, at: FieldPath, found: Violations) => void;
-  /** The first place where the value has a wrong JSON type or more than the schema allows. */
+  /** The first field with a wrong JSON type or more than the schema allows. */
   readonly shapeViolation: (value: unknown, at: FieldPath) => Violation | undefined;
-  /** The value with defaults where fields are absent; the input is not changed. */
+  /** The value with defaults for absent fields; the input is not changed. */
   readonly withDefaults: (value: unknown) => unknown;
-  /** What of a value that does not fit can be judged further. */
+  /** The part of a value that further rules can check although the value does not fit. */
   readonly validSubset: (value: unknown, at: FieldPath) => ValidSubset;
 }
 
-/** Compiles a TypeBox schema; do it once and keep the result. */
+/** Compiles a TypeBox schema. Call it once and keep the result. */
 export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
   const validator = Compile(schema);
   const fits = (value: unknown): value is Static<S> => validator.Check(value);
@@ -28,7 +27,7 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
     fits,
     withDefaults: (value) => withDefaults(schema, value),
     validSubset: (value, at) => validSubset(schema, value, at),
-    // The compiled check is fast, and what fits has the right shape.
+    // The compiled check is fast, and a value that fits has the right shape.
     shapeViolation: (value, at) => (fits(value) ? undefined : shapeViolation(schema, value, at)),
     check: (value, at, found) => {
       if (fits(value)) return;
@@ -37,4 +36,32 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
       if (found.total === before) found.add(at, 'invalid', () => 'does not fit its schema');
     },
   };
+}
+
+/**
+ * `value` with the schema's defaults for absent fields. The input is not changed; parts without defaults are shared with
+ * the result, whatever their keys. Values of a wrong type stay as they are, for the check to refuse.
+ */
+function withDefaults(schema: Schema, value: unknown): unknown {
+  if (value === undefined) {
+    if (schema.default === undefined) return undefined;
+    return withDefaults(schema, schema.default);
+  }
+  if (schema.type === 'object' && isRecord(value)) return objectWithDefaults(schema, value);
+  const { items, maxItems = Infinity } = schema;
+  if (schema.type === 'array' && items && Array.isArray(value) && value.length <= maxItems)
+    return value.map((item) => withDefaults(items, item));
+  return value;
+}
+
+function objectWithDefaults(
+  { properties = {} }: Schema,
+  value: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const filled = Object.entries(properties).flatMap(([key, inner]) => {
+    const item = Object.hasOwn(value, key) ? value[key] : undefined;
+    const next = withDefaults(inner, item);
+    return next === item ? [] : [[key, next] as const];
+  });
+  return filled.length === 0 ? value : Object.fromEntries([...Object.entries(value), ...filled]);
 }

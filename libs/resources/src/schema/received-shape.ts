@@ -2,26 +2,28 @@ import { entrySchema, isLonger, isRecord, ownSchema, type Schema } from './schem
 import { show } from './schema-violations';
 import type { FieldPath, Violation, ViolationRule } from '../violation';
 
-/** Longest text where a schema lists the values: what another control plane may know beyond them. */
+/** Longest text if a schema lists the values: another control plane may know further values. */
 const LONGEST_WORD = 253;
 
 /**
- * The first place where `value` has another JSON type than the schema or more than it allows (items, entries,
- * characters), or undefined. Every other rule is left out: what arrives by sync may break those. `null` stands for
- * absence, fields and values that nobody knows pass. Linear in the value.
+ * The first field with another JSON type than the schema, or with more items, entries or characters than it allows.
+ * No other rule is checked, because resources that arrive by sync may break those. `null` means absent; unknown fields and
+ * values pass. Linear in the value.
  */
 export function shapeViolation(schema: Schema, value: unknown, at: FieldPath): Violation | undefined {
   if (value === null || value === undefined) return undefined;
-  if (schema.anyOf) return unionFault(schema.anyOf, value, at);
-  if (schema.enum || schema.const !== undefined) return wordFault(schema.enum ?? [schema.const], value, at);
+  if (schema.anyOf) return unionViolation(schema.anyOf, value, at);
+  if (schema.enum || schema.const !== undefined) return enumViolation(schema.enum ?? [schema.const], value, at);
   switch (schema.type) {
     case 'object':
-      return isRecord(value) ? objectFault(schema, value, at) : wrong(at, 'wrong-type', 'must be an object', value);
+      return isRecord(value) ? objectViolation(schema, value, at) : wrong(at, 'wrong-type', 'must be an object', value);
     case 'array':
-      return Array.isArray(value) ? arrayFault(schema, value, at) : wrong(at, 'wrong-type', 'must be a list', value);
+      return Array.isArray(value)
+        ? arrayViolation(schema, value, at)
+        : wrong(at, 'wrong-type', 'must be a list', value);
     case 'string':
       return typeof value === 'string'
-        ? textFault(schema.maxLength ?? Infinity, value, at)
+        ? textViolation(schema.maxLength ?? Infinity, value, at)
         : wrong(at, 'wrong-type', 'must be a string', value);
     case 'integer':
     case 'number':
@@ -33,7 +35,11 @@ export function shapeViolation(schema: Schema, value: unknown, at: FieldPath): V
   }
 }
 
-function objectFault(schema: Schema, value: Readonly<Record<string, unknown>>, at: FieldPath): Violation | undefined {
+function objectViolation(
+  schema: Schema,
+  value: Readonly<Record<string, unknown>>,
+  at: FieldPath,
+): Violation | undefined {
   const { properties = {}, maxProperties = Infinity, propertyNames } = schema;
   const entries = Object.entries(value);
   if (entries.length > maxProperties)
@@ -41,7 +47,7 @@ function objectFault(schema: Schema, value: Readonly<Record<string, unknown>>, a
   for (const [key, item] of entries) {
     const known = ownSchema(properties, key);
     const field = at.field(key);
-    const name = known ? undefined : textFault(propertyNames?.maxLength ?? Infinity, key, field);
+    const name = known ? undefined : textViolation(propertyNames?.maxLength ?? Infinity, key, field);
     if (name) return name;
     const inner = known ?? entrySchema(schema, key);
     const fault = inner && shapeViolation(inner, item, field);
@@ -50,7 +56,7 @@ function objectFault(schema: Schema, value: Readonly<Record<string, unknown>>, a
   return undefined;
 }
 
-function arrayFault({ items, maxItems = Infinity }: Schema, value: readonly unknown[], at: FieldPath) {
+function arrayViolation({ items, maxItems = Infinity }: Schema, value: readonly unknown[], at: FieldPath) {
   if (value.length > maxItems)
     return at.violation(`must have at most ${maxItems} items, has ${value.length}`, 'too-many');
   if (!items) return undefined;
@@ -61,19 +67,19 @@ function arrayFault({ items, maxItems = Infinity }: Schema, value: readonly unkn
   return undefined;
 }
 
-function textFault(most: number, value: string, at: FieldPath): Violation | undefined {
+function textViolation(most: number, value: string, at: FieldPath): Violation | undefined {
   if (!isLonger(value, most)) return undefined;
   return at.violation(`must not be longer than ${most} characters, has ${value.length}`, 'too-long');
 }
 
-/** Of a list of words only that it is a word of bounded length; which ones there are another version may know better. */
-function wordFault(words: readonly unknown[], value: unknown, at: FieldPath): Violation | undefined {
+/** For a list of values only type and length are checked, because another version may know further values. */
+function enumViolation(words: readonly unknown[], value: unknown, at: FieldPath): Violation | undefined {
   const [sample] = words;
-  if (typeof value === 'string' && typeof sample === 'string') return textFault(LONGEST_WORD, value, at);
+  if (typeof value === 'string' && typeof sample === 'string') return textViolation(LONGEST_WORD, value, at);
   return typeof value === typeof sample ? undefined : wrong(at, 'wrong-type', `must be a ${typeof sample}`, value);
 }
 
-function unionFault(branches: readonly Schema[], value: unknown, at: FieldPath): Violation | undefined {
+function unionViolation(branches: readonly Schema[], value: unknown, at: FieldPath): Violation | undefined {
   const faults = branches.map((branch) => shapeViolation(branch, value, at));
   if (faults.includes(undefined)) return undefined;
   return faults.find((fault) => fault?.rule !== 'wrong-type') ?? wrong(at, 'wrong-type', 'has the wrong type', value);

@@ -1,7 +1,6 @@
 import { Type, type TSchema } from 'typebox';
 import { compileSchema } from './compiled-schema';
-import { FieldPath } from '../violation';
-import { Violations } from '../violations';
+import { FieldPath, Violations } from '../violation';
 
 const strict = { additionalProperties: false };
 

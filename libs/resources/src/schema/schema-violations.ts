@@ -1,15 +1,14 @@
 import { entrySchema, isLonger, isRecord, matches, ownSchema, type Schema } from './schema';
 import { nearest } from '../suggestion';
-import { shortened, type FieldPath } from '../violation';
-import type { Violations } from '../violations';
+import { shortened, type FieldPath, type Violations } from '../violation';
 
 /**
- * Adds to `found` every violation of `value` against a schema, in the order of the document. A library's validator stops
- * at a number of errors and reports each branch of a union; an operator wants one reason a field. What has more items,
- * fields or characters than the schema allows is one violation and not looked into. Linear in the value.
+ * Adds every violation of `value` against a schema to `found`, in the order of the document. It gives one reason a field,
+ * where validators of libraries stop at a number of errors and report each branch of a union. A value with more items,
+ * fields or characters than the schema allows is one violation and is not traversed. Linear in the value.
  */
 export function addSchemaViolations(schema: Schema, value: unknown, at: FieldPath, found: Violations): void {
-  if (schema.anyOf) return explainUnion(schema.anyOf, value, at, found);
+  if (schema.anyOf) return unionViolations(schema.anyOf, value, at, found);
   const { enum: options, const: only } = schema;
   if (options) {
     if (!options.includes(value))
@@ -22,27 +21,27 @@ export function addSchemaViolations(schema: Schema, value: unknown, at: FieldPat
   }
   switch (schema.type) {
     case 'object':
-      return isRecord(value) ? explainObject(schema, value, at, found) : wrongType('an object', value, at, found);
+      return isRecord(value) ? objectViolations(schema, value, at, found) : wrongType('an object', value, at, found);
     case 'array':
-      return Array.isArray(value) ? explainArray(schema, value, at, found) : wrongType('a list', value, at, found);
+      return Array.isArray(value) ? arrayViolations(schema, value, at, found) : wrongType('a list', value, at, found);
     case 'string':
       return typeof value === 'string'
-        ? explainString(schema, value, at, found)
+        ? stringViolations(schema, value, at, found)
         : wrongType('a string', value, at, found);
     case 'integer':
       return Number.isInteger(value)
-        ? explainNumber(schema, Number(value), at, found)
+        ? numberViolations(schema, Number(value), at, found)
         : wrongType('a whole number', value, at, found);
     case 'number':
       return typeof value === 'number'
-        ? explainNumber(schema, value, at, found)
+        ? numberViolations(schema, value, at, found)
         : wrongType('a number', value, at, found);
     case 'boolean':
       return typeof value === 'boolean' ? undefined : wrongType('true or false', value, at, found);
   }
 }
 
-function explainObject(
+function objectViolations(
   schema: Schema,
   value: Readonly<Record<string, unknown>>,
   at: FieldPath,
@@ -61,11 +60,11 @@ function explainObject(
     const field = at.field(key);
     const own = ownSchema(properties, key);
     if (own) addSchemaViolations(own, item, field, found);
-    else explainEntry(schema, { key, item }, field, found);
+    else entryViolations(schema, { key, item }, field, found);
   }
 }
 
-function explainEntry(
+function entryViolations(
   schema: Schema,
   { key, item }: { readonly key: string; readonly item: unknown },
   at: FieldPath,
@@ -73,7 +72,7 @@ function explainEntry(
 ): void {
   const { propertyNames, properties = {} } = schema;
   const before = found.total;
-  if (propertyNames) explainName(propertyNames, key, at, found);
+  if (propertyNames) nameViolations(propertyNames, key, at, found);
   if (found.total > before) return;
   const entry = entrySchema(schema, key);
   if (entry) addSchemaViolations(entry, item, at, found);
@@ -81,20 +80,25 @@ function explainEntry(
     found.add(at, 'unknown-field', () => unknownField(key, Object.keys(properties)));
 }
 
-function explainName({ maxLength = Infinity, pattern, title }: Schema, key: string, at: FieldPath, found: Violations) {
+function nameViolations(
+  { maxLength = Infinity, pattern, title }: Schema,
+  key: string,
+  at: FieldPath,
+  found: Violations,
+) {
   if (isLonger(key, maxLength))
     found.add(at, 'too-long', () => `has a name longer than ${maxLength} characters: ${key.length}`);
   else if (pattern !== undefined && !matches(pattern, key))
     found.add(at, 'wrong-form', () => `has a name that must be ${title ?? `as in ${pattern}`}`);
 }
 
-/** What to say of a field nobody knows, with the likely meaning where there is one. */
+/** The reason for an unknown field, with the nearest known field if there is one. */
 export function unknownField(key: string, known: readonly string[]): string {
   const guess = nearest(key, known);
   return guess === undefined ? 'is not a known field' : `is not a known field; did you mean "${guess}"?`;
 }
 
-function explainArray(schema: Schema, value: readonly unknown[], at: FieldPath, found: Violations): void {
+function arrayViolations(schema: Schema, value: readonly unknown[], at: FieldPath, found: Violations): void {
   const { minItems = 0, maxItems = Infinity, items } = schema;
   if (value.length < minItems)
     return found.add(at, 'too-few', () => `must have at least ${minItems} item${minItems === 1 ? '' : 's'}`);
@@ -103,7 +107,7 @@ function explainArray(schema: Schema, value: readonly unknown[], at: FieldPath, 
   if (items) value.forEach((item, i) => addSchemaViolations(items, item, at.index(i), found));
 }
 
-function explainString(schema: Schema, value: string, at: FieldPath, found: Violations): void {
+function stringViolations(schema: Schema, value: string, at: FieldPath, found: Violations): void {
   const { minLength = 0, maxLength = Infinity, pattern, title } = schema;
   if (value === '' && minLength > 0) return found.add(at, 'required', () => 'must not be empty');
   if (value.length < minLength) return found.add(at, 'too-short', () => `must have at least ${minLength} characters`);
@@ -117,7 +121,7 @@ function explainString(schema: Schema, value: string, at: FieldPath, found: Viol
     );
 }
 
-function explainNumber(schema: Schema, value: number, at: FieldPath, found: Violations): void {
+function numberViolations(schema: Schema, value: number, at: FieldPath, found: Violations): void {
   const { minimum = -Infinity, maximum = Infinity } = schema;
   if (value >= minimum && value <= maximum) return;
   found.add(at, 'out-of-range', () => {
@@ -126,7 +130,7 @@ function explainNumber(schema: Schema, value: number, at: FieldPath, found: Viol
   });
 }
 
-function explainUnion(branches: readonly Schema[], value: unknown, at: FieldPath, found: Violations): void {
+function unionViolations(branches: readonly Schema[], value: unknown, at: FieldPath, found: Violations): void {
   const consts = branches.map((branch) => branch.const);
   if (consts.every((only) => only !== undefined)) {
     if (!consts.some((only) => only === value))
@@ -176,7 +180,7 @@ function list(values: readonly unknown[]): string {
   return values.map(String).join(', ');
 }
 
-/** A value as a message repeats it: never more than 80 characters of it. */
+/** A value for messages, at most 80 characters of it. */
 export function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'an object';

@@ -1,7 +1,7 @@
-/** The part of JSON Schema that kinds use; everything else a schema says is left to the compiled validator. */
+/** The part of JSON Schema that kinds use. The compiled validator checks everything else. */
 export interface Schema {
   readonly type?: unknown;
-  /** What a pattern means, with an article: for people, who do not read patterns. */
+  /** What a pattern means, with an article, for messages to people. */
   readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -26,14 +26,14 @@ export interface Schema {
 
 const COMPILED = new Map<string, RegExp>();
 
-/** Whether `text` matches a pattern of a schema; each pattern is compiled once. */
+/** True if `text` matches a pattern of a schema; each pattern is compiled once. */
 export function matches(pattern: string, text: string): boolean {
   let compiled = COMPILED.get(pattern);
   if (!compiled) COMPILED.set(pattern, (compiled = new RegExp(pattern, 'u')));
   return compiled.test(text);
 }
 
-/** Whether `text` has more than `most` characters (code points, as JSON Schema counts); costs at most `2 × most` steps. */
+/** True if `text` has more than `most` characters (code points, as JSON Schema counts); costs at most `2 × most` steps. */
 export function isLonger(text: string, most: number): boolean {
   if (text.length <= most) return false;
   if (text.length > 2 * most) return true;
@@ -42,13 +42,13 @@ export function isLonger(text: string, most: number): boolean {
   return points > most;
 }
 
-/** The schema of an entry that no property describes: of a map's values. */
+/** The schema of an entry that is not a property: the values of a map. */
 export function entrySchema({ patternProperties, additionalProperties }: Schema, key: string): Schema | undefined {
   for (const pattern in patternProperties) if (matches(pattern, key)) return patternProperties[pattern];
   return isSchema(additionalProperties) ? additionalProperties : undefined;
 }
 
-/** The schema that `known` has for a field, never what every object inherits. */
+/** The schema of a field in `known`, never an inherited property. */
 export function ownSchema(known: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
   return Object.hasOwn(known, key) ? known[key] : undefined;
 }

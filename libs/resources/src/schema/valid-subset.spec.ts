@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineKind } from '../kind/define-kind';
-import { ReplacedFields } from './replaced-fields';
+import { ReplacedFields } from './valid-subset';
 import { compileSchema } from './compiled-schema';
 import { Sync } from '../kind/sync-rule';
 import { FieldPath } from '../violation';

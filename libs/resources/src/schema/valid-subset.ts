@@ -1,19 +1,17 @@
-import { ReplacedFields } from './replaced-fields';
+import { Violations, type FieldPath } from '../violation';
 import { isRecord, ownSchema, type Schema } from './schema';
 import { addSchemaViolations } from './schema-violations';
-import type { FieldPath } from '../violation';
-import { Violations } from '../violations';
 
-/** What of a value can be judged further although the value does not fit its schema. */
+/** The part of a value that further rules can check although the value does not fit its schema. */
 export interface ValidSubset {
   readonly value: unknown;
-  /** Where `value` is not what was given; what a rule says of these fields is worth nothing. */
+  /** The fields in which `value` differs from the input; violations of these fields mean nothing. */
   readonly replaced: ReplacedFields;
 }
 
 /**
- * A copy of `value` in which fields that nobody knows and optional ones that do not fit are left out, and required ones
- * have a stand-in that stands nowhere else in the value: so one misspelt field does not hide which rules the rest breaks.
+ * A copy of `value` without unknown fields and without optional fields that do not fit; required fields that do not fit
+ * have a placeholder that occurs nowhere else in the value. So one misspelt field does not hide violations of the others.
  */
 export function validSubset(schema: Schema, value: unknown, at: FieldPath): ValidSubset {
   const repair = new Repair(new Set(scalarsIn(value)));
@@ -22,7 +20,7 @@ export function validSubset(schema: Schema, value: unknown, at: FieldPath): Vali
 
 class Repair {
   readonly replaced = new ReplacedFields();
-  /** How many stand-ins were tried of each sequence: a next one goes on there. */
+  /** The next placeholder of each sequence. */
   private readonly tried = new Map<number | string, number>();
 
   constructor(private readonly taken: Set<unknown>) {}
@@ -32,7 +30,7 @@ class Repair {
     if (schema.type === 'object' && isRecord(value)) return this.object(schema, value, at);
     if (schema.type === 'array' && Array.isArray(value)) return this.list(schema, value, at);
     this.replaced.add(at);
-    return this.standIn(schema);
+    return this.placeholder(schema);
   }
 
   private object(schema: Schema, value: Readonly<Record<string, unknown>>, at: FieldPath): object {
@@ -41,7 +39,7 @@ class Repair {
       const item = Object.hasOwn(value, key) ? value[key] : undefined;
       const needed = required.includes(key);
       if (item === undefined && !needed) return [];
-      // What a value of a fixed list is about decides over its neighbours as well.
+      // A value of a fixed list also decides how its neighbours are meant.
       if (needed && inner.enum && !inner.enum.includes(item)) this.replaced.add(at);
       if (needed || isMendable(inner, item)) return [[key, this.mended(inner, item, at.field(key))]];
       if (fits(inner, item, at.field(key))) return [[key, item]];
@@ -51,7 +49,7 @@ class Repair {
     return Object.fromEntries([...known, ...this.others(schema, value, at)]);
   }
 
-  /** The entries that no property describes: labels, tags. */
+  /** The entries that are not properties: labels, tags. */
   private others(
     schema: Schema,
     value: Readonly<Record<string, unknown>>,
@@ -78,21 +76,21 @@ class Repair {
     const { items, minItems = 0, maxItems = Infinity } = schema;
     if (!items || value.length < minItems || value.length > maxItems) this.replaced.add(at);
     if (!items) return value;
-    // Of a list that is too long nothing is judged.
+    // A list that is too long is not traversed.
     const judged = value.length > maxItems ? [] : value;
     const kept = judged.map((item, i) => this.mended(items, item, at.index(i)));
-    return [...kept, ...Array.from({ length: Math.max(0, minItems - kept.length) }, () => this.standIn(items))];
+    return [...kept, ...Array.from({ length: Math.max(0, minItems - kept.length) }, () => this.placeholder(items))];
   }
 
-  private standIn(schema: Schema): unknown {
+  private placeholder(schema: Schema): unknown {
     if (schema.const !== undefined) return schema.const;
     if (schema.enum) return schema.enum[0];
-    if (schema.anyOf?.[0]) return this.standIn(schema.anyOf[0]);
+    if (schema.anyOf?.[0]) return this.placeholder(schema.anyOf[0]);
     switch (schema.type) {
       case 'object':
         return this.smallest(schema);
       case 'array':
-        return Array.from({ length: schema.minItems ?? 0 }, () => this.standIn(schema.items ?? {}));
+        return Array.from({ length: schema.minItems ?? 0 }, () => this.placeholder(schema.items ?? {}));
       case 'integer':
       case 'number':
         return this.free(schema.minimum ?? 0, (n) => (schema.minimum ?? 0) + n);
@@ -104,10 +102,10 @@ class Repair {
   }
 
   private smallest({ properties = {}, required = [] }: Schema): object {
-    return Object.fromEntries(required.map((key) => [key, this.standIn(properties[key] ?? {})]));
+    return Object.fromEntries(required.map((key) => [key, this.placeholder(properties[key] ?? {})]));
   }
 
-  /** The next value of a sequence that is not taken: an equal one would break rules against repetition. */
+  /** The next value of a sequence that is not in the input: a repeated value would break rules of uniqueness. */
   private free(sequence: number | string, nth: (n: number) => unknown): unknown {
     for (let n = this.tried.get(sequence) ?? 0; ; n++) {
       const value = nth(n);
@@ -125,12 +123,12 @@ function fits(schema: Schema, value: unknown, at: FieldPath): boolean {
   return found.total === 0;
 }
 
-/** True for what has parts that may be good although the whole is not. */
+/** True for values with parts that may fit although the whole does not. */
 function isMendable(schema: Schema, value: unknown): boolean {
   return schema.type === 'object' ? isRecord(value) : schema.type === 'array' && Array.isArray(value);
 }
 
-/** All texts, numbers and truth values in a value, however deep it is. */
+/** All strings, numbers and booleans in a value, however deeply nested. */
 function* scalarsIn(value: unknown): Generator<unknown> {
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -138,4 +136,39 @@ function* scalarsIn(value: unknown): Generator<unknown> {
     if (typeof next !== 'object' || next === null) yield next;
     else for (const inner of Object.values(next)) open.push(inner);
   }
+}
+
+/** The fields of a value that were replaced. */
+export class ReplacedFields {
+  private readonly fields = new Set<string>();
+  /** The replaced fields and all their parents. */
+  private readonly around = new Set<string>();
+
+  /** Records that `at` was replaced. */
+  add(at: FieldPath): void {
+    const field = at.toString();
+    this.fields.add(field);
+    for (const outer of outerFields(field)) this.around.add(outer);
+  }
+
+  /** The replaced fields, in the order in which they were replaced. */
+  list(): readonly string[] {
+    return [...this.fields];
+  }
+
+  /** True if `field` (as violations name it), one of its parents, or one of its children was replaced. */
+  concern(field: string): boolean {
+    if (this.around.has(field)) return true;
+    for (const outer of outerFields(field)) if (this.fields.has(outer)) return true;
+    return false;
+  }
+}
+
+/** `a.b[0]` → `a`, `a.b`, `a.b[0]`. A dot in a quoted name gives prefixes that are not the name of any field. */
+function* outerFields(field: string): Generator<string> {
+  for (let i = 1; i < field.length; i++) {
+    const char = field.charAt(i);
+    if (char === '.' || char === '[') yield field.slice(0, i);
+  }
+  yield field;
 }

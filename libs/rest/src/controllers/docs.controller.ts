@@ -1,24 +1,25 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { jsonTextResponse, send } from '../http/rest-response';
-import { queryOf } from '../http/rest-request';
+import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { JSON_TYPE } from '../http/response-headers';
 import { DOCS_HEADERS, DOCS_PAGE } from '../openapi/docs-page';
+import { NoQuery } from '../requests/decorators';
 import { OPENAPI } from '../tokens';
 
 /** The OpenAPI document, and a page to browse it. */
 @Controller()
+@NoQuery()
 export class DocsController {
   constructor(@Inject(OPENAPI) private readonly document: string) {}
 
   @Get('/openapi.json')
-  openApi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    queryOf(request, []).check();
-    send(reply, jsonTextResponse(this.document));
+  @Header('content-type', JSON_TYPE)
+  openApi(): string {
+    return this.document;
   }
 
   @Get('/docs')
-  page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    queryOf(request, []).check();
-    send(reply, { status: 200, headers: DOCS_HEADERS, body: DOCS_PAGE });
+  page(@Res({ passthrough: true }) reply: FastifyReply): string {
+    void reply.headers(DOCS_HEADERS);
+    return DOCS_PAGE;
   }
 }

@@ -1,22 +1,49 @@
-import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { Queries } from '@causeway/queries';
+import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { send } from '../http/rest-response';
-import type { InspectionRequests } from '../inspect/inspection-requests';
-import { INSPECTIONS } from '../tokens';
+import { ReadOnly } from '../http/access.guard';
+import { SmallBodyPipe } from '../http/body.pipes';
+import { jsonHeaders } from '../http/response-headers';
+import { FromRequest } from '../requests/decorators';
+import {
+  DataplanesPipe,
+  HostnameInMeshPipe,
+  HostnamesPipe,
+  LookupPipe,
+  NamedPipe,
+  OverviewsPipe,
+  ServicePipe,
+  ZoneOfViewPipe,
+  type DataplanesQuery,
+  type HostnameInMesh,
+  type HostnamesQuery,
+  type LookupQuery,
+  type NamedQuery,
+  type OverviewsQuery,
+} from '../requests/inspection.pipes';
+import { listBody, tableBody } from '../requests/list-body';
+import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
+import { QUERIES } from '../tokens';
 
-/** Views over resources that no single resource shows. */
+/** Views that join several resources, or a resource and its insight (docs/reference/kuma-rest.md §1.4, §1.5). */
 @Controller()
 export class InspectionController {
-  constructor(@Inject(INSPECTIONS) private readonly inspections: InspectionRequests) {}
+  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 
   @Get(['/zones+insights', '/zones/_overview'])
-  async zones(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.zones(request));
+  zones(
+    @FromRequest(OverviewsPipe('Zone')) wanted: OverviewsQuery,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.overviews(wanted, signal, request, reply);
   }
 
   @Get(['/zones+insights/:name', '/zones/:name/_overview'])
-  async zone(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.zone(request));
+  zone(@FromRequest(NamedPipe('Zone')) { name, minRevision }: NamedQuery): Promise<JsonObject> {
+    return this.queries.inspections.overview(name, minRevision);
   }
 
   @Get([
@@ -25,38 +52,79 @@ export class InspectionController {
     '/meshes/:mesh/dataplanes+insights',
     '/meshes/:mesh/dataplanes/_overview',
   ])
-  async dataplanes(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.dataplanes(request));
+  dataplanes(
+    @FromRequest(OverviewsPipe('Dataplane')) wanted: OverviewsQuery,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.overviews(wanted, signal, request, reply);
   }
 
   @Get(['/meshes/:mesh/dataplanes+insights/:name', '/meshes/:mesh/dataplanes/:name/_overview'])
-  async dataplane(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.dataplane(request));
+  dataplane(@FromRequest(NamedPipe('Dataplane')) { name, minRevision }: NamedQuery): Promise<JsonObject> {
+    return this.queries.inspections.overview(name, minRevision);
   }
 
+  /** The hostnames that a service has. */
   @Get('/meshes/:mesh/:plural/:name/_hostnames')
-  async hostnamesOf(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.hostnamesOf(request));
+  async hostnamesOf(@FromRequest(ServicePipe) { name, minRevision }: NamedQuery): Promise<object> {
+    const items = await this.queries.hostnames.ofService(name, minRevision);
+    return { total: items.length, items };
   }
 
+  /** The Dataplanes that a MeshService selects. */
   @Get(['/meshes/:mesh/meshservices/:name/_dataplanes', '/meshes/:mesh/meshservices/:name/_resources/dataplanes'])
-  async dataplanesOf(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.dataplanesOf(request));
+  async dataplanesOf(
+    @FromRequest(DataplanesPipe) { name, range, minRevision }: DataplanesQuery,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+    @Req() request: FastifyRequest,
+  ): Promise<object> {
+    const table = await this.queries.inspections.dataplanesOf(name, { range, minRevision }, signal());
+    return tableBody(request, table, range);
   }
 
+  /** The table of all hostnames of a mesh. */
   @Get('/meshes/:mesh/hostnames')
-  async hostnames(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.hostnames(request));
+  async hostnames(
+    @FromRequest(HostnamesPipe) wanted: HostnamesQuery,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const table = await this.queries.hostnames.table(wanted, signal());
+    void reply.header('causeway-revision', String(table.revision));
+    return tableBody(request, table, wanted.range);
   }
 
+  /** What the zone's DNS server would answer, and why. */
   @Get('/_dns/lookup')
-  async lookup(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.lookup(request));
+  lookup(@Query(LookupPipe) { question, minRevision }: LookupQuery): Promise<JsonObject> {
+    return this.queries.hostnames.lookup(question, minRevision);
   }
 
+  /** Who claims a hostname and who wins, by which rule. */
   @Post('/_explain/hostname')
   @HttpCode(200)
-  async explain(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.inspections.explain(request));
+  @ReadOnly(true)
+  explain(
+    @Query(ZoneOfViewPipe) zone: string | undefined,
+    @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh }: HostnameInMesh,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+  ): Promise<JsonObject> {
+    const question = { hostname, mesh, ...(zone === undefined ? {} : { zone }) };
+    return this.queries.hostnames.explain(question, undefined, signal());
+  }
+
+  private async overviews(
+    wanted: OverviewsQuery,
+    signal: RequestSignal,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<string> {
+    const result = await this.queries.inspections.overviews(wanted.kind, wanted, signal);
+    const text = listBody(request, wanted.page, result, (_, i) => JSON.stringify(result.overviews[i]));
+    void reply.headers(jsonHeaders(result.revision));
+    return text;
   }
 }

@@ -1,46 +1,56 @@
-import { Controller, Delete, Get, Inject, Patch, Put, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { EventEncoder, Queries } from '@causeway/queries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { EventEncoder } from '@causeway/queries';
-import { EVENT_ENCODER, READS, WATCHES, WRITES } from '../tokens';
-import { send } from '../http/rest-response';
-import type { ResourceReads } from '../read/resource-reads';
-import { replySink } from '../watch/server-sent-events';
-import { wantsWatch, type WatchRequests } from '../watch/watch-requests';
-import type { ResourceWrites } from '../write/resource-writes';
+import { jsonHeaders, resourceHeaders } from '../http/response-headers';
+import { FromRequest } from '../requests/decorators';
+import { listBody } from '../requests/list-body';
+import {
+  GetPipe,
+  ListPipe,
+  SignalPipe,
+  type GetQuery,
+  type ListQuery,
+  type RequestSignal,
+  type WatchQuery,
+} from '../requests/resource.pipes';
+import { EVENT_ENCODER, QUERIES } from '../tokens';
+import { replySink } from './server-sent-events';
 
-/** The one endpoint for every kind of the registry, in one mesh and over all (design.md §6). */
+/**
+ * GET of the resources of every kind, in one mesh and over all (docs/design.md §6). One controller serves all kinds:
+ * the kinds are data of the registry, so that a new kind has its paths without a class of its own. Its pipes turn the
+ * plural in the path into a Kind.
+ */
 @Controller()
 export class ResourceController {
   constructor(
-    @Inject(READS) private readonly reads: ResourceReads,
-    @Inject(WATCHES) private readonly watches: WatchRequests,
+    @Inject(QUERIES) private readonly queries: Queries,
     @Inject(EVENT_ENCODER) private readonly encoder: EventEncoder,
-    @Inject(WRITES) private readonly writes: ResourceWrites,
   ) {}
 
+  /** `{total, items, next}`, or with `watch=true` server-sent events for as long as the client reads. */
   @Get(['/:plural', '/meshes/:mesh/:plural'])
-  async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    if (wantsWatch(request)) await this.watches.serve(request, replySink(reply, this.encoder));
-    else send(reply, await this.reads.list(request));
+  async list(
+    @FromRequest(ListPipe) wanted: ListQuery | WatchQuery,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (wanted.type === 'watch') return this.queries.watches.serve(wanted.watch, replySink(reply, this.encoder));
+    const result = await this.queries.resources.list(wanted, signal);
+    const text = listBody(request, wanted.page, result, (one) => this.queries.json.listed(one, wanted.form));
+    void reply.headers(jsonHeaders(result.revision)).send(text);
   }
 
+  /** One resource by its plain name or its name on the KDS wire, with its ETag. */
   @Get(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
-  async get(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.reads.get(request));
-  }
-
-  @Put(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
-  async put(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.writes.put(request));
-  }
-
-  @Patch(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
-  async patch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.writes.patch(request));
-  }
-
-  @Delete(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
-  async remove(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.writes.remove(request));
+  async get(
+    @FromRequest(GetPipe) { name, form, minRevision }: GetQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const resource = await this.queries.resources.get(name, minRevision);
+    const text = this.queries.json.encode(resource, { form });
+    void reply.headers(resourceHeaders(resource));
+    return text;
   }
 }

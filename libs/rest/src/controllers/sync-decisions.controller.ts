@@ -1,35 +1,41 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { send } from '../http/rest-response';
-import { SYNC_ANSWERS } from '../tokens';
-import type { SyncDecisionRequests } from '../zones/zone-requests';
+import { Body, Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import type { Confirmation, Queries, ZoneAdoption } from '@causeway/queries';
+import type { JsonObject } from '@causeway/resources';
+import { ObjectBodyPipe } from '../http/body.pipes';
+import { NoQuery } from '../requests/decorators';
+import { QUERIES } from '../tokens';
 
-/** What the operator decides of sync. */
+/** Decisions about sync; AccessGuard leaves them to the operator. */
 @Controller()
+@NoQuery()
 export class SyncDecisionsController {
-  constructor(@Inject(SYNC_ANSWERS) private readonly answers: SyncDecisionRequests) {}
+  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 
   @Post('/zones/:name/_confirm')
   @HttpCode(200)
-  async confirmZone(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.confirmZone(request));
+  confirmZone(@Param('name') zone: string): Promise<Confirmation> {
+    return this.queries.zoneDecisions.confirmZone(zone);
   }
 
+  /** Without a body the store that was refused last is adopted. */
   @Post('/zones/:name/_adopt')
   @HttpCode(200)
-  async adoptZone(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.adoptZone(request));
+  adoptZone(
+    @Param('name') zone: string,
+    @Body(new ObjectBodyPipe(['storeId'], { optional: true })) { storeId }: JsonObject,
+  ): Promise<ZoneAdoption> {
+    return this.queries.zoneDecisions.adoptZone(zone, storeId);
   }
 
   @Post('/zones/:name/_reset-epoch')
   @HttpCode(200)
-  async resetEpoch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.resetEpoch(request));
+  resetEpoch(@Param('name') zone: string): ReturnType<Queries['zoneDecisions']['resetEpoch']> {
+    return this.queries.zoneDecisions.resetEpoch(zone);
   }
 
   @Post('/global/_confirm')
   @HttpCode(200)
-  async confirmGlobal(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.confirmGlobal(request));
+  confirmGlobal(): Promise<Confirmation> {
+    return this.queries.zoneDecisions.confirmGlobal();
   }
 }

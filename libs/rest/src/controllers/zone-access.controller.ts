@@ -1,34 +1,75 @@
-import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { send } from '../http/rest-response';
-import { ZONE_ANSWERS } from '../tokens';
-import type { ZoneTokenRequests } from '../zones/zone-requests';
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Inject,
+  Injectable,
+  Post,
+  Res,
+  UseGuards,
+  type CanActivate,
+} from '@nestjs/common';
+import type { Queries, ZoneTokenResponse } from '@causeway/queries';
+import type { JsonObject } from '@causeway/resources';
+import type { FastifyReply } from 'fastify';
+import { ObjectBodyPipe } from '../http/body.pipes';
+import { NoQuery } from '../requests/decorators';
+import { QUERIES } from '../tokens';
 
-/** How zones come to be let in. */
+/** Answers 404 on a zone, which lets nobody in, whatever the body is. */
+@Injectable()
+class GlobalOnlyGuard implements CanActivate {
+  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
+
+  canActivate(): boolean {
+    this.queries.zoneTokens.checkHere();
+    return true;
+  }
+}
+
+/** Zone tokens, and the certificate by which zones verify the global; AccessGuard leaves the POSTs to the operator. */
 @Controller()
+@UseGuards(GlobalOnlyGuard)
+@NoQuery()
 export class ZoneAccessController {
-  constructor(@Inject(ZONE_ANSWERS) private readonly answers: ZoneTokenRequests) {}
+  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 
+  /** A new token: the bare token as Kuma returns it, or with its id and end for a client that accepts JSON. */
   @Post('/tokens/zone')
   @HttpCode(200)
-  async issue(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.issue(request));
+  async issue(
+    @Body(new ObjectBodyPipe(['zone', 'validFor', 'scope'])) parameters: JsonObject,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ZoneTokenResponse | string> {
+    const issued = await this.queries.zoneTokens.issue(parameters);
+    // Set here and not by a decorator: a refusal does not carry it.
+    void reply.header('cache-control', 'no-store');
+    if (/\bapplication\/json\b/.test(accept ?? '')) return issued;
+    void reply.type('text/plain; charset=utf-8');
+    return issued.token;
   }
 
   @Post('/tokens/zone/revocations')
   @HttpCode(200)
-  async revoke(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.revoke(request));
+  async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject): Promise<object> {
+    await this.queries.zoneTokens.revoke(id);
+    return {};
   }
 
   @Post('/tokens/zone/keys')
   @HttpCode(200)
-  async rotate(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.answers.rotate(request));
+  async rotate(): Promise<{ readonly serial: number }> {
+    return { serial: await this.queries.zoneTokens.rotate() };
   }
 
+  /** Public: a certificate is no secret. */
   @Get('/kds/ca')
-  authority(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    send(reply, this.answers.authority(request));
+  @Header('content-type', 'application/x-pem-file')
+  authority(): string {
+    return this.queries.zoneTokens.authority();
   }
 }

@@ -1,7 +1,6 @@
-import { parseYaml } from '@causeway/admission';
+import { parseYaml, Unparsable } from '@causeway/admission';
 import type { RestLimits } from '../rest-dependencies';
-import { truncated } from './truncated';
-import { HttpError } from './http-error';
+import { HttpError, truncated, unparsableDetail } from './http-error';
 
 /** Media types of bodies, by how they are read. */
 export const BODY_TYPES = {
@@ -85,13 +84,21 @@ function jsonPosition(text: string, error: unknown): string {
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
-/** Throws Unparsable, which is answered as 400. */
 function readYaml(text: string): unknown {
-  const [document, ...more] = parseYaml(text, { nodes: MAX_YAML_NODES });
+  const [document, ...more] = yamlDocuments(text);
   if (!document) throw emptyBody();
   if (more.length > 0)
     throw new HttpError(400, `The body has ${more.length + 1} documents; send one resource at a time.`);
   return document.value;
+}
+
+/** An Unparsable becomes its HttpError here, so that a worker needs to know no other error. */
+function yamlDocuments(text: string): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(text, { nodes: MAX_YAML_NODES });
+  } catch (error) {
+    throw error instanceof Unparsable ? new HttpError(400, unparsableDetail(error), { cause: error }) : error;
+  }
 }
 
 function emptyBody(): HttpError {

@@ -1,25 +1,22 @@
+import { Readable } from 'node:stream';
 import { FakeClock, systemClock } from '@causeway/runtime';
 import { BodyParser } from './body-parser';
 import { BODY_WORKER_LIMITS } from './body-worker-pool';
-import type { RestRequest } from './rest-request';
+import { UnreadBody } from './request-body';
 import { parseBody } from './body-decode';
 import { problemOf } from './problem';
 import { RequestSignals } from './request-signals';
 
 const LIMITS = { yaml: 256 * 1024 };
 
-function callOf(body: string | Buffer, type = 'application/json'): RestRequest {
-  return {
-    ...{ method: 'PUT', url: '/', params: {}, query: {}, socket: {} },
-    headers: { 'content-type': type },
-    body: Buffer.from(body),
-  };
+function bodyOf(body: string | Buffer, type = 'application/json'): UnreadBody {
+  return new UnreadBody({ headers: { 'content-type': type } }, Readable.from([Buffer.from(body)]), 1024 * 1024);
 }
 
 /** Text that YAML takes very long to read. */
 const ENDLESS = '"'.repeat(250_000);
 
-describe('BodyReader', () => {
+describe('BodyParser', () => {
   let reader = new BodyParser(LIMITS, new RequestSignals(systemClock, 1), systemClock);
   /** Starting a thread takes a while: where nothing is ended one serves all. */
   const shared = new BodyParser(LIMITS, new RequestSignals(systemClock, 600_000), systemClock);
@@ -44,7 +41,7 @@ describe('BodyReader', () => {
     ['YAML with a key that prototypes have', 'application/yaml', `__proto__: {a: 1}\nfiller: ${filler}`],
     ['YAML with numbers that no JSON has', 'application/yaml', `a: [.inf, .nan, -.inf]\nfiller: ${filler}`],
   ])('reads large %s as it reads small bodies', async (_, type, body) => {
-    const read = await shared.parse(callOf(body, type));
+    const read = await shared.parse(bodyOf(body, type));
     const wanted = parseBody(type.endsWith('json') ? 'json' : 'yaml', Buffer.from(body));
     expect(read).toEqual(wanted);
     expect(Object.keys(Object(read))).toEqual(Object.keys(Object(wanted)));
@@ -60,7 +57,7 @@ describe('BodyReader', () => {
     ['several documents', 'application/yaml', `a: ${filler}\n---\nb: 1`],
     ['nothing but space', 'application/yaml', ' '.repeat(70_000)],
   ])('says of large %s what it says of small', async (_, type, body) => {
-    const large = await problem(shared.parse(callOf(body, type)));
+    const large = await problem(shared.parse(bodyOf(body, type)));
     const wanted = await problem(
       Promise.resolve().then(() => parseBody(type.endsWith('json') ? 'json' : 'yaml', Buffer.from(body))),
     );
@@ -75,22 +72,23 @@ describe('BodyReader', () => {
     ['keys in YAML', Array.from({ length: 7_000 }, (_, i) => `key${i}: 1`).join('\n')],
   ])('refuses a body of too many %s', async (name, body) => {
     const type = name.endsWith('YAML') ? 'application/yaml' : 'application/json';
-    const [status, detail] = await problem(shared.parse(callOf(body, type)));
+    const [status, detail] = await problem(shared.parse(bodyOf(body, type)));
     expect([status, detail]).toEqual([400, expect.stringMatching(/more than \d+ keys/)]);
   });
 
   it('ends the thread of a body that takes too long, and reads the next', async () => {
     open({ ...BODY_WORKER_LIMITS, workers: 1, timeout: 100 });
-    const [status, detail] = await problem(reader.parse(callOf(ENDLESS, 'application/yaml')));
+    const [status, detail] = await problem(reader.parse(bodyOf(ENDLESS, 'application/yaml')));
     expect([status, detail]).toEqual([400, expect.stringMatching(/^The body of 250000 bytes takes more than 0.1 s/)]);
     await reader.close();
-    expect(await open().parse(callOf(JSON.stringify({ filler })))).toEqual({ filler });
+    expect(await open().parse(bodyOf(JSON.stringify({ filler })))).toEqual({ filler });
   });
 
   it('gives up a body whose request is given up, at work or waiting', async () => {
     const clock = new FakeClock();
     open({ ...BODY_WORKER_LIMITS, workers: 1, timeout: 600_000 }, new RequestSignals(clock, 1_000));
-    const reads = [1, 2].map(() => problem(reader.parse(callOf(ENDLESS, 'application/yaml'))));
+    const reads = [1, 2].map(() => problem(reader.parse(bodyOf(ENDLESS, 'application/yaml'))));
+    while (reader.workers.busy < 2) await new Promise((resolve) => setImmediate(resolve));
     clock.advance(1_000);
     expect((await Promise.all(reads)).map(([status]) => status)).toEqual([503, 503]);
     expect(reader.workers.busy).toBe(0);
@@ -98,8 +96,8 @@ describe('BodyReader', () => {
 
   it('lets no more wait than it is allowed to', async () => {
     open({ ...BODY_WORKER_LIMITS, workers: 1, queued: 2, timeout: 600_000 });
-    const reads = [1, 2].map(() => problem(reader.parse(callOf(ENDLESS, 'application/yaml'))));
-    expect(await problem(reader.parse(callOf(ENDLESS, 'application/yaml')))).toEqual([503, expect.any(String)]);
+    const reads = [1, 2].map(() => problem(reader.parse(bodyOf(ENDLESS, 'application/yaml'))));
+    expect(await problem(reader.parse(bodyOf(ENDLESS, 'application/yaml')))).toEqual([503, expect.any(String)]);
     await reader.close();
     expect((await Promise.all(reads)).map(([status]) => status)).toEqual([503, 503]);
     expect(reader.workers.size).toBe(0);
@@ -108,7 +106,7 @@ describe('BodyReader', () => {
   it('ends a thread that has had no work for long', async () => {
     const clock = new FakeClock();
     reader = new BodyParser(LIMITS, new RequestSignals(clock, 600_000), clock);
-    await reader.parse(callOf(JSON.stringify({ filler })));
+    await reader.parse(bodyOf(JSON.stringify({ filler })));
     expect(reader.workers.size).toBe(1);
     clock.advance(BODY_WORKER_LIMITS.idleTimeout);
     expect(reader.workers.size).toBe(0);

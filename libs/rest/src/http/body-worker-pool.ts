@@ -118,7 +118,7 @@ export class BodyWorkerPool {
   }
 
   private start(): void {
-    const thread = startWorkerThread(join(__dirname, 'parse-body-worker'), { heapMiB: HEAP_MIB });
+    const thread = startWorkerThread(join(__dirname, 'body-worker'), { heapMiB: HEAP_MIB });
     // It must not keep the program alive; whoever waits for an answer has a socket that does.
     thread.unref();
     const one: BodyWorker = { thread, job: undefined, ready: false, timer: undefined };

@@ -1,4 +1,4 @@
-import type { Violation } from '@causeway/resources';
+import { shortened, type Violation } from '@causeway/resources';
 
 /** The statuses that REST itself decides; the others come from DomainErrors (design.md §6). */
 export type HttpErrorStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 414 | 415 | 503;
@@ -21,8 +21,21 @@ export class HttpError extends Error {
     parts: HttpErrorOptions = {},
   ) {
     super(detail, { cause: parts.cause });
-    this.name = 'HttpFailure';
+    this.name = 'HttpError';
     this.violations = parts.violations ?? [];
     this.headers = parts.headers ?? {};
   }
+}
+
+/** How much of what a client sent its error answer repeats. */
+const MAX_ECHOED = 200;
+
+/** A text as an error answer may repeat it: its first characters, 200 unless told. */
+export function truncated(text: string, longest = MAX_ECHOED): string {
+  return shortened(text, longest + 1, '…');
+}
+
+/** What is wrong with a body that cannot be parsed. */
+export function unparsableDetail({ violations }: { readonly violations: readonly Violation[] }): string {
+  return `The body cannot be read: ${violations.map(({ reason }) => reason).join('; ')}.`;
 }

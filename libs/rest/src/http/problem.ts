@@ -1,9 +1,15 @@
 import { PreconditionFailed, Unparsable } from '@causeway/admission';
 import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
-import { HttpError } from './http-error';
+import { randomUUID } from 'node:crypto';
+import { HttpError, truncated, unparsableDetail } from './http-error';
 
-/** The body of every error answer: RFC 9457, with Kuma's `invalid_parameters` (rest.md §2.7). */
+/** Longest text in a problem, in characters. */
+const MAX_TEXT = 1_000;
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** The body of every error response: RFC 9457, with Kuma's `invalid_parameters` (rest.md §2.7). */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -65,8 +71,7 @@ export function problemOf(error: unknown, instance: string, method = ''): Proble
   if (error instanceof HttpError) {
     return { problem: make(error.status, error.message, error.violations), headers: error.headers };
   }
-  if (error instanceof Unparsable)
-    return { problem: make(400, `The body cannot be read: ${reasonOf(error)}.`), headers: {} };
+  if (error instanceof Unparsable) return { problem: make(400, unparsableDetail(error)), headers: {} };
   if (error instanceof InvalidQuery) return { problem: make(400, error.message, error.violations), headers: {} };
   if (error instanceof WatchExpired) return { problem: make(410, error.message), headers: {} };
   if (error instanceof Overloaded) return { problem: make(503, error.message), headers: { 'retry-after': '1' } };
@@ -92,6 +97,14 @@ function frameworkStatus(error: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
-function reasonOf({ violations }: Invalid): string {
-  return violations.map(({ reason }) => reason).join('; ');
+/** A name for one occurrence of a problem. */
+export function newInstance(): string {
+  return `urn:uuid:${randomUUID()}`;
+}
+
+/** A problem as the body of a response; long texts are cut: names of a path may stand in them. */
+export function problemJson(problem: Problem): string {
+  return JSON.stringify(problem, (_, value: unknown) =>
+    typeof value === 'string' ? truncated(value, MAX_TEXT) : value,
+  );
 }

@@ -1,5 +1,5 @@
 import { HttpError } from './http-error';
-import { pathOf } from './paths';
+import { pathOf } from './route-table';
 
 /** Longest path and query, in characters as they come; a name or a selector of a legal length fits many times. */
 export const MAX_PATH_LENGTH = 8_192;

@@ -2,40 +2,44 @@ import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import { HttpError } from './http-error';
 
-/** The end of an answer, whole or not: Node's ServerResponse is one. */
+/** The end of a response, whole or not: Node's ServerResponse is one. */
 export interface ClosingResponse {
   once(event: 'close', listener: () => void): unknown;
 }
 
 /**
- * How long requests live: until the client is gone, the deadline of the request has passed, or the server ends. Work for
- * a request stops when its signal aborts.
+ * The requests that are open, each with an AbortSignal: it aborts when the client is gone, when the request has taken
+ * too long, and when the server ends. Work for a request stops when its signal aborts.
  */
 export class RequestSignals {
   private readonly responses = new WeakMap<object, ClosingResponse>();
   private readonly signals = new WeakMap<object, AbortSignal>();
   private readonly active = new Set<AbortController>();
+  private open = 0;
   private closed = false;
+  private idle: () => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
     private readonly deadline: number,
   ) {}
 
-  /** Notes a request and the answer that it gets. */
-  begin(request: object, answer: ClosingResponse): void {
-    this.responses.set(request, answer);
+  /** Registers a request and its response. */
+  begin(request: object, response: ClosingResponse): void {
+    this.responses.set(request, response);
+    this.open++;
+    response.once('close', this.ended);
   }
 
   /** The signal of a request. It is made when first asked for: most requests need none. */
   signalOf(request: object): AbortSignal {
     const known = this.signals.get(request);
     if (known) return known;
-    const life = new AbortController();
+    const controller = new AbortController();
     const end = (reason: Error): void => {
       timer.cancel();
-      this.active.delete(life);
-      life.abort(reason);
+      this.active.delete(controller);
+      controller.abort(reason);
     };
     const timer = this.clock.after(this.deadline, () => {
       const detail = `This request took longer than ${this.deadline / 1_000} s and was given up.`;
@@ -43,17 +47,34 @@ export class RequestSignals {
     });
     this.responses.get(request)?.once('close', () => end(new Unavailable('the client is gone')));
     if (this.closed) end(ending());
-    else this.active.add(life);
-    this.signals.set(request, life.signal);
-    return life.signal;
+    else this.active.add(controller);
+    this.signals.set(request, controller.signal);
+    return controller.signal;
   }
 
-  /** Gives up all requests. */
+  /** Aborts all signals, also those of requests that come later. */
   close(): void {
     this.closed = true;
-    for (const life of this.active) life.abort(ending());
+    for (const controller of this.active) controller.abort(ending());
     this.active.clear();
   }
+
+  /** Resolves when no request is open, at the latest after `longest` ms. */
+  async drained(longest: number): Promise<void> {
+    if (this.open === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.clock.after(longest, resolve);
+      this.idle = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** One function for all requests: this is on the path of each. */
+  private readonly ended = (): void => {
+    if (--this.open === 0) this.idle();
+  };
 }
 
 function ending(): Unavailable {

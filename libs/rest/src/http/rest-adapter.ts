@@ -1,21 +1,28 @@
+import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
-import type { RestServices } from '../rest-services';
-import { send } from './rest-response';
-import { problemResponse } from './problem.filter';
-import { limitConnections } from './limit-connections';
+import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
 import { HttpError } from './http-error';
-import { requestLineError } from './request-line';
+import { limitConnections } from './limit-connections';
+import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem';
+import { UnreadBody } from './request-body';
 
 const MAX_HEADERS = 16 * 1024;
 
-type AdapterServices = Pick<RestServices, 'limits' | 'routes' | 'guard' | 'requestSignals' | 'logger'>;
+/** What an application that imports RestModule passes to `NestFactory.create`, beside `restAdapter`. */
+export const REST_APPLICATION_OPTIONS = {
+  logger: false,
+  // The adapter hands bodies over unread; pipes read them.
+  bodyParser: false,
+  abortOnError: false,
+} as const satisfies NestApplicationOptions;
 
 /**
- * Nest's Fastify adapter with our limits; bodies arrive as bytes and are read by `BodyParser`, and every error,
- * also those before routing, is a problem document.
+ * Nest's Fastify adapter with the limits of REST. Bodies arrive unread (UnreadBody). What fails before Nest has a
+ * request that it can route is answered with a problem document as well.
  */
-export function restAdapter({ limits, routes, guard, requestSignals, logger }: AdapterServices): FastifyAdapter {
+export function restAdapter(chosen: Partial<RestLimits> = {}): FastifyAdapter {
+  const limits = { ...DEFAULT_LIMITS, ...chosen };
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
@@ -29,67 +36,53 @@ export function restAdapter({ limits, routes, guard, requestSignals, logger }: A
       headersTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.ceil(limits.requestTimeout / 10),
     },
-    // A longer name is refused by admission or not found; the router must not have an opinion of its own.
+    // Admission refuses longer names, or they are not found; the router must not have a limit of its own.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
-    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => {
-      const failure = new HttpError(400, 'The path of this request cannot be decoded.', { cause: error });
-      send(reply, problemResponse(failure, logger));
+    frameworkErrors: (cause: unknown, _request: unknown, reply: FastifyReply) => {
+      const error = new HttpError(400, 'The path of this request cannot be decoded.', { cause });
+      const { problem } = problemOf(error, newInstance());
+      void reply.code(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(rawProblem(error, logger));
+      if (socket.writable) socket.end(rawProblem(error.code));
     },
   });
   const fastify = adapter.getInstance();
   limitConnections(fastify.server, limits);
-  fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
-  // Before a body is read that nobody wants, and before anything is told to who may not ask.
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const refused =
-      requestLineError(request.url) ?? errorThrownBy(() => guard.check(request, request.routeOptions.url));
-    if (refused !== undefined) return send(reply, problemResponse(refused, logger));
-    requestSignals.begin(request, reply.raw);
-    done();
-  });
-  // The generic routes also catch paths that are no kind's.
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404 && routes.hasKnownKind(request.params)) return done();
-    send(
-      reply,
-      routes.optionsResponse(request.method, request.url) ??
-        problemResponse(routes.notFoundOrMethodNotAllowed(request.method, request.url), logger),
-    );
-  });
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  fastify.addContentTypeParser('*', (request, payload, done) =>
+    done(null, new UnreadBody(request, payload, limits.body)),
+  );
   return adapter;
 }
 
-/** What `check` throws. */
-function errorThrownBy(check: () => void): unknown {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
+/** An HTTP message for a connection whose request could not even be parsed; `code` is Node's. */
+function rawProblem(code: string | undefined): string {
+  const { status, phrase, detail } = RAW_PROBLEMS[code ?? ''] ?? NOT_HTTP;
+  const { problem } = problemOf(Object.assign(new Error(detail), { statusCode: status }), newInstance());
+  const body = problemJson(problem);
+  const headers = { 'content-type': PROBLEM_TYPE, 'content-length': Buffer.byteLength(body), connection: 'close' };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${phrase}\r\n${head.join('')}\r\n${body}`;
 }
 
-/** An HTTP message for a connection whose request could not even be parsed. */
-function rawProblem(error: { readonly code?: string }, logger: AdapterServices['logger']): string {
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const { headers, body } = problemResponse(
-    Object.assign(new Error(RAW_DETAILS[status]), { statusCode: status }),
-    logger,
-  );
-  const lines = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${RAW_PHRASES[status]}\r\n${head.join('')}\r\n${body}`;
+interface RawProblem {
+  readonly status: number;
+  readonly phrase: string;
+  readonly detail: string;
 }
 
-const RAW_DETAILS = {
-  400: 'This is not a request of HTTP/1.1.',
-  408: 'The request did not arrive in time.',
-  431: `The headers are larger than ${MAX_HEADERS} bytes.`,
-} as const;
+const NOT_HTTP: RawProblem = { status: 400, phrase: 'Bad Request', detail: 'This is not a request of HTTP/1.1.' };
 
-const RAW_PHRASES = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' } as const;
+const RAW_PROBLEMS: Readonly<Record<string, RawProblem>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    phrase: 'Request Timeout',
+    detail: 'The request did not arrive in time.',
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    phrase: 'Request Header Fields Too Large',
+    detail: `The headers are larger than ${MAX_HEADERS} bytes.`,
+  },
+};

@@ -1,7 +1,5 @@
-import { isJsonObject, type Registry } from '@causeway/resources';
-import type { RestResponse } from './rest-response';
-import { HttpError } from './http-error';
-import { pathOf, unknownPath } from './paths';
+import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
+import { HttpError, truncated } from './http-error';
 
 /** A route as the router has it; `path` has `:name` parameters. */
 export interface RegisteredRoute {
@@ -43,23 +41,15 @@ export class RouteTable {
 
   /** What to answer a request that no route took. */
   notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
-    const path = pathOf(url);
-    const allowed = this.allowed(path);
-    if (allowed.length === 0) return new HttpError(404, unknownPath(path, this.registry));
+    const allowed = this.allowedFor(url);
+    if (allowed.length === 0) return new HttpError(404, unknownPath(pathOf(url), this.registry));
     const allow = allowed.join(', ');
     return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
-  /** 204 with Allow for OPTIONS on a path that exists; anything else is a failure. */
-  optionsResponse(method: string, url: string): RestResponse | undefined {
-    if (method !== 'OPTIONS') return undefined;
-    const allowed = this.allowed(pathOf(url));
-    if (allowed.length === 0) return undefined;
-    return { status: 204, headers: { allow: [...allowed, 'OPTIONS'].join(', ') }, body: '' };
-  }
-
-  private allowed(path: string): string[] {
-    const segments = segmentsOf(path);
+  /** The methods that the path of a URL takes, sorted; empty for a path that nobody serves. */
+  allowedFor(url: string): readonly string[] {
+    const segments = segmentsOf(pathOf(url));
     const found = [...this.routes.values()].filter((route) => this.matches(route, segments));
     const exact = found.filter((route) => route.segments.every((segment) => !segment.startsWith(':')));
     const methods = (exact.length > 0 ? exact : found).flatMap((route) => [...route.methods]);
@@ -88,4 +78,41 @@ export class RouteTable {
 function segmentsOf(path: string): string[] {
   const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
   return trimmed.split('/');
+}
+
+/** The path of a list or a resource of a kind on REST: `/meshes/default/meshservices/redis`. */
+function kindPath(kind: Kind, mesh: string, name?: string): string {
+  const parts = [
+    ...(kind.scope === 'mesh' && mesh !== '' ? ['meshes', mesh] : []),
+    kind.plural,
+    ...(name === undefined ? [] : [name]),
+  ];
+  return `/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
+}
+
+/** What to say of a path nobody serves: the nearest one where there is one. */
+export function unknownPath(whole: string, registry: Registry): string {
+  const path = truncated(whole);
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const inMesh = segments[0] === 'meshes' && segments.length > 2;
+  const noun = (inMesh ? segments[2] : segments[0]) ?? '';
+  const kind = registry.noun(noun);
+  if (kind) return wrongScope(kind, inMesh, path);
+  const guess = noun.length > 3 ? registry.suggestNoun(noun) : undefined;
+  const plural = guess === undefined ? undefined : registry.noun(guess)?.plural;
+  return `There is no path ${path}${plural === undefined ? '.' : `; did you mean "${plural}"?`} GET /_resources lists the kinds.`;
+}
+
+function wrongScope(kind: Kind, inMesh: boolean, path: string): string {
+  if (kind.scope === 'mesh' && !inMesh)
+    return `There is no path ${path}; a ${kind.name} belongs to a mesh: /meshes/{mesh}/${kind.plural}/{name}.`;
+  if (kind.scope === 'global' && inMesh)
+    return `There is no path ${path}; a ${kind.name} belongs to no mesh: /${kind.plural}/{name}.`;
+  return `There is no path ${path}; the kind ${kind.name} is served under ${kindPath(kind, kind.scope === 'mesh' ? '{mesh}' : '')}.`;
+}
+
+/** The path of a URL, without query. */
+export function pathOf(url: string): string {
+  const end = url.search(/[?#]/);
+  return end < 0 ? url : url.slice(0, end);
 }

@@ -1,7 +1,6 @@
 import type { Kind } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
-import { getParameters, listParameters } from '../read/read-parameters';
-import { writeParameters } from '../write/write-parameters';
+import { getParameters, listParameters, writeParameters } from '../requests/query-parameters';
 import {
   ETAG_HEADER,
   IF_MATCH,

@@ -1,4 +1,4 @@
-import type { RestQueryParameter } from '../http/query-reader';
+import type { RestQueryParameter } from '../requests/query-reader';
 import { EXAMPLE_NAME } from './resource-schemas';
 import { text, type OpenApiObject } from './schema-parts';
 

@@ -9,7 +9,7 @@ import {
   OFFSET_PAGE_PARAMETERS,
   overviewParameters,
   ZONE_OF_VIEW,
-} from '../read/read-parameters';
+} from '../requests/query-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
 import { problemResponses } from './problems';
 import { jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';

@@ -1,21 +1,20 @@
+import { within } from '../abort';
 import type { Timer } from '../clock';
-import type { ElectionOptions } from './election-options';
-import type { KeptLease, LeaseKeeper } from './event-loop-lease-keeper';
 import { errorText } from '../logger';
-import { within } from '../within';
+import type { ElectionOptions, KeptLease, LeaseKeeper } from './leader-election';
 
 export interface ActiveTermOptions extends ElectionOptions {
   readonly epoch: number;
   readonly keeper: LeaseKeeper;
 }
 
-/** How many renewals in a row may find the lock in other hands: a candidate that cannot take over lets go sooner. */
+/** The term ends after so many renewals in a row that found another holder of the lock: a candidate that cannot take over releases it sooner. */
 const LOST_AFTER = 2;
 
 /**
- * One life as leader: has its lease kept, renews the lock each third of it, and aborts its signal when the lease was
- * lost, or could have been: when no renewal that began within the last lease has succeeded. Whoever asks for the signal
- * has it checked against the lease first: after the event loop was held, no timer need have fired.
+ * A term while it lasts. The keeper renews its lease, the term renews the lock each third of the lease. The signal
+ * aborts when the lease is lost or may be lost: when no renewal that began within the last lease has succeeded. Reading
+ * the signal checks the lease first, since no timer fires while the event loop is held.
  */
 export class ActiveTerm {
   private readonly over = new AbortController();
@@ -26,10 +25,10 @@ export class ActiveTerm {
   private outer: AbortSignal | undefined;
   private readonly stop = (): void => this.over.abort(new Error('told to stop'));
 
-  constructor(private readonly parts: ActiveTermOptions) {}
+  constructor(private readonly options: ActiveTermOptions) {}
 
   get epoch(): number {
-    return this.parts.epoch;
+    return this.options.epoch;
   }
 
   get signal(): AbortSignal {
@@ -47,9 +46,9 @@ export class ActiveTerm {
     return this.kept?.inWorker() ?? false;
   }
 
-  /** Has the lease kept; false when the epoch is over before it began. Ends with `signal` as well. */
+  /** Starts the renewals; false when the epoch ended before the term began. The term ends with `signal` as well. */
   async begin(signal: AbortSignal): Promise<boolean> {
-    const { keeper, epoch, holder, leaseMs } = this.parts;
+    const { keeper, epoch, holder, leaseMs } = this.options;
     this.outer = signal;
     signal.addEventListener('abort', this.stop, { once: true });
     if (signal.aborted) this.stop();
@@ -62,7 +61,7 @@ export class ActiveTerm {
     return true;
   }
 
-  /** The signal is aborted then, and nothing renews the lease. */
+  /** Aborts the signal and stops all renewals. */
   async end(): Promise<void> {
     this.over.abort(new Error('the work ended'));
     this.outer?.removeEventListener('abort', this.stop);
@@ -70,22 +69,22 @@ export class ActiveTerm {
     await Promise.all([this.keepingLock, this.kept?.end()]);
   }
 
-  /** Ends the term where its lease is gone; else looks again when it would be, were it not renewed. */
+  /** Ends the term where its lease is lost or expired; else checks again when the lease would expire. */
   private checkLease(): void {
     const { kept } = this;
     if (!kept || this.over.signal.aborted) return;
     const lost = kept.lost();
     if (lost !== undefined) return this.over.abort(new Error(lost));
-    const rest = this.parts.leaseMs - kept.age();
-    if (rest <= 0) return this.over.abort(new Error('the lease could not be renewed'));
-    this.deadline ??= this.parts.clock.after(rest, () => {
+    const remaining = this.options.leaseMs - kept.age();
+    if (remaining <= 0) return this.over.abort(new Error('the lease could not be renewed'));
+    this.deadline ??= this.options.clock.after(remaining, () => {
       this.deadline = undefined;
       this.checkLease();
     });
   }
 
   private async keepLock(): Promise<void> {
-    const { clock, leaseMs, lock } = this.parts;
+    const { clock, leaseMs, lock } = this.options;
     const { signal } = this.over;
     while (lock && !signal.aborted) {
       await clock.sleep(leaseMs / 3, signal);
@@ -94,7 +93,7 @@ export class ActiveTerm {
   }
 
   private async renewLock(): Promise<void> {
-    const { lock, clock, holder, leaseMs, logger } = this.parts;
+    const { lock, clock, holder, leaseMs, logger } = this.options;
     if (!lock) return;
     try {
       const ours = await within(clock, leaseMs / 3, lock.renew(holder, leaseMs));

@@ -1,13 +1,14 @@
+import { within } from '../abort';
 import { Backoff } from '../backoff';
 import { errorText } from '../logger';
-import type { ElectionOptions } from './election-options';
 import { ActiveTerm } from './active-term';
 import { EventLoopLeaseKeeper } from './event-loop-lease-keeper';
+import type { ElectionOptions, LeaderElection, LeaderStatus, LeaderTerm } from './leader-election';
 import { LockHealth } from './lock-health';
-import type { LeaderElection, LeaderStatus, LeaderTerm } from './leader-election';
-import { within } from '../within';
 
-/** The election of design.md §3: a lock for who tries, an epoch in the store for who leads, a lease for how long. */
+/**
+ * The election of docs/design.md §3: the lock decides who tries, the epoch in the store who leads, the lease how long.
+ */
 export function createElection(options: ElectionOptions): LeaderElection {
   return new Election(options);
 }
@@ -27,14 +28,14 @@ class Election implements LeaderElection {
 
   async run(lead: (term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const nap = new InterruptibleSleep(this.options, signal);
+      const pause = new InterruptibleSleep(this.options, signal);
       try {
-        await this.campaign(lead, nap, signal);
+        await this.campaign(lead, pause, signal);
       } catch (error) {
         this.options.logger.warn('an election failed, trying again', { error: errorText(error) });
-        await nap.sleep(this.retry.next());
+        await pause.sleep(this.retry.next());
       } finally {
-        nap.end();
+        pause.end();
       }
     }
   }
@@ -46,16 +47,16 @@ class Election implements LeaderElection {
     return { leading: true, epoch, transitions, leaseAge, leaseInWorker };
   }
 
-  /** One try: the epoch is read before the lock is asked for, so that who slept in between takes over nothing. */
+  /** One try. The epoch is read before the lock is asked for: a candidate that slept in between takes over nothing. */
   private async campaign(
     lead: (term: LeaderTerm) => Promise<void>,
-    nap: InterruptibleSleep,
+    pause: InterruptibleSleep,
     signal: AbortSignal,
   ): Promise<void> {
     const { lease, clock, holder, leaseMs } = this.options;
     const seen = await within(clock, leaseMs, lease.readEpoch());
-    if (seen.remaining > 0) return this.standBy(Math.min(seen.remaining, leaseMs) + 1, nap);
-    if (this.lockHealth && !(await this.lockHealth.mayTry())) return nap.sleep(this.retryDelay());
+    if (seen.remaining > 0) return this.standBy(Math.min(seen.remaining, leaseMs) + 1, pause);
+    if (this.lockHealth && !(await this.lockHealth.mayTry())) return pause.sleep(this.retryDelay());
     let epoch: number | undefined;
     try {
       if (!signal.aborted) epoch = await lease.takeOver(seen.epoch, holder, leaseMs);
@@ -63,19 +64,19 @@ class Election implements LeaderElection {
     } finally {
       await this.release(epoch);
     }
-    if (epoch === undefined) return nap.sleep(this.retryDelay());
+    if (epoch === undefined) return pause.sleep(this.retryDelay());
     await clock.sleep(this.retry.next(), signal); // a leader whose work fails at once lets others try first
   }
 
-  /** Waits while the lease of another stands, and sees meanwhile whether the lock's server answers. */
-  private async standBy(ms: number, nap: InterruptibleSleep): Promise<void> {
-    const { lockHealth: lockSight } = this;
-    if (!lockSight) return nap.sleep(ms);
+  /** Waits while the lease of another stands, and probes the lock's server meanwhile. */
+  private async standBy(ms: number, pause: InterruptibleSleep): Promise<void> {
+    const { lockHealth } = this;
+    if (!lockHealth) return pause.sleep(ms);
     const { clock, leaseMs } = this.options;
     const until = clock.elapsed() + ms;
-    for (let rest = ms; rest > 0 && !nap.over; rest = until - clock.elapsed()) {
-      void lockSight.probe();
-      await nap.sleep(Math.min(rest, leaseMs / 3));
+    for (let left = ms; left > 0 && !pause.over; left = until - clock.elapsed()) {
+      void lockHealth.probe();
+      await pause.sleep(Math.min(left, leaseMs / 3));
     }
   }
 
@@ -97,7 +98,7 @@ class Election implements LeaderElection {
     try {
       await lead(termOf(term, holder));
     } catch (error) {
-      // Work that was told to stop may end so; anything else is worth a line.
+      // Work that was told to stop may reject; any other failure is logged.
       if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
     } finally {
       this.term = undefined;
@@ -113,7 +114,7 @@ class Election implements LeaderElection {
     try {
       await within(clock, leaseMs, Promise.all(released));
     } catch (error) {
-      logger.debug('letting go of leadership failed; it runs out by itself', { error: errorText(error) });
+      logger.debug('releasing leadership failed; it expires by itself', { error: errorText(error) });
     }
   }
 
@@ -123,7 +124,7 @@ class Election implements LeaderElection {
   }
 }
 
-/** The term as its work sees it: each look at the signal is a look at the lease. */
+/** The term as its work sees it: reading the signal checks the lease. */
 function termOf(term: ActiveTerm, holder: string): LeaderTerm {
   return {
     epoch: term.epoch,
@@ -134,7 +135,7 @@ function termOf(term: ActiveTerm, holder: string): LeaderTerm {
   };
 }
 
-/** A sleep that a release of the lease ends, also one that came before it. */
+/** A sleep that a release of the lease ends, also a release that came before the sleep. */
 class InterruptibleSleep {
   private readonly woken = new AbortController();
   private readonly wake = (): void => this.woken.abort();

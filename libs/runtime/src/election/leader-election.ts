@@ -1,6 +1,9 @@
+import type { Clock } from '../clock';
+import type { Logger } from '../logger';
+
 /**
- * One life as leader. `signal` aborts the moment leadership is lost or doubtful: all work stops then. Whoever reads it
- * from the term has the lease looked at first.
+ * One term as leader. `signal` aborts the moment leadership is lost or doubtful: all work stops then. Each read of
+ * `signal` checks the lease first.
  */
 export interface LeaderTerm {
   readonly epoch: number;
@@ -8,7 +11,7 @@ export interface LeaderTerm {
   readonly signal: AbortSignal;
 }
 
-/** What can be told of an election at any time; for metrics and health. */
+/** State of an election at any time; for metrics and health. */
 export interface LeaderStatus {
   readonly leading: boolean;
   /** The epoch led last, 0 before the first. */
@@ -21,7 +24,7 @@ export interface LeaderStatus {
 }
 
 /**
- * Decides which replica of a control plane works (design.md §3). Liveness only: what keeps two leaders from doing
+ * Decides which replica of a control plane works (docs/design.md §3). Liveness only: what keeps two leaders from doing
  * harm is the epoch in every write (`Fence` of the store).
  */
 export interface LeaderElection {
@@ -32,4 +35,92 @@ export interface LeaderElection {
    */
   run(lead: (term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void>;
   status(): LeaderStatus;
+}
+
+/** What an election works with. */
+export interface ElectionOptions {
+  readonly lease: LeaderLease;
+  /** Decides which candidate tries; without a lock every candidate tries, and the lease alone decides. */
+  readonly lock?: LeaderLock;
+  /** Renews the lease of a term; by default the event loop of this process. */
+  readonly keeper?: LeaseKeeper;
+  /** Name of this process. No other process may have it, so it contains something random. */
+  readonly holder: string;
+  /** How long a silent leader keeps its place, ms; 200 is legal. */
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
+  readonly random?: () => number;
+}
+
+/** Who leads according to the store: the row that changes only at a take-over. Epoch 0: nobody has led yet. */
+export interface LeaderEpoch {
+  readonly epoch: number;
+  readonly holder: string;
+  /** ms until the lease beside it expires, by the store's clock; 0 when it expired or was released. */
+  readonly remaining: number;
+}
+
+/**
+ * The epoch and the lease of a control plane's leader, kept by its store (docs/design.md §3). The epoch makes leaders
+ * safe: writes carry it as a fence. The lease only says when another candidate may try. All methods throw when the store
+ * is away.
+ */
+export interface LeaderLease {
+  readEpoch(): Promise<LeaderEpoch>;
+  /**
+   * Begins the epoch after `fromEpoch`, once the lease has expired or was released; waits for fenced writes of the
+   * epoch before that are under way. Returns the new epoch, or undefined when the lease stands or another candidate was
+   * faster.
+   */
+  takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined>;
+  /** Extends the lease to `leaseMs` from now; false when epoch and holder no longer stand, or have released it. */
+  renew(epoch: number, holder: string, leaseMs: number): Promise<boolean>;
+  /** Ends the lease at once where epoch and holder stand; the epoch stays. */
+  release(epoch: number, holder: string): Promise<void>;
+  /** Calls `listener` soon after a release, so that a clean stop hands over at once; may miss some. Returns its end. */
+  onRelease(listener: () => void): () => void;
+}
+
+/**
+ * Decides which candidate tries to lead (docs/design.md §3). A hint: what keeps two leaders apart is the epoch in the
+ * store. All methods reject when the lock's server is away.
+ */
+export interface LeaderLock {
+  /** Resolves when the lock's server answers; changes nothing. */
+  ping(): Promise<void>;
+  /** Takes the lock for `leaseMs` where nobody else has it; true also when the holder has it already. */
+  acquire(holder: string, leaseMs: number): Promise<boolean>;
+  /** Extends the lock, and takes it again where it vanished; false when another holds it. */
+  renew(holder: string, leaseMs: number): Promise<boolean>;
+  /** Releases the lock where this holder has it. */
+  release(holder: string): Promise<void>;
+}
+
+/** Whose lease is to be renewed, and for how long at a time. */
+export interface LeaseRequest {
+  readonly epoch: number;
+  readonly holder: string;
+  readonly leaseMs: number;
+  /** Called when the lease is known to be lost. The call may come late: check `KeptLease.lost` before acting. */
+  readonly onLost: () => void;
+}
+
+/** A lease that is renewed each third of its length. The methods cost nothing and do no I/O. */
+export interface KeptLease {
+  /** ms since the newest granted renewal began: the lease is certain while this is below its length. */
+  age(): number;
+  /** Why the lease is lost; undefined while nothing says so. */
+  lost(): string | undefined;
+  /** Whether a thread of its own renews it, so that it outlives a busy event loop. */
+  inWorker(): boolean;
+  /** Stops renewing. Releases nothing. */
+  end(): Promise<void>;
+}
+
+/** Renews the lease of a leader's term (docs/adr/0004-lease-in-a-worker.md). */
+export interface LeaseKeeper {
+  /** Renews once and continues; undefined when the first renewal is refused or fails. */
+  keep(request: LeaseRequest): Promise<KeptLease | undefined>;
 }

@@ -1,7 +1,7 @@
+import { within } from '../abort';
 import type { Clock } from '../clock';
-import type { LeaderLock } from './leader-lock';
+import type { LeaderLock } from './leader-election';
 import { errorText, type Logger } from '../logger';
-import { within } from '../within';
 
 export interface LockHealthOptions {
   readonly lock: LeaderLock;
@@ -12,21 +12,21 @@ export interface LockHealthOptions {
 }
 
 /**
- * What a candidate knows of the lock's server. It looks also while the lease of another stands: when that lease ends,
- * a server that has been away for a lease costs no further wait (design.md §3).
+ * Whether the lock's server answers, as a candidate sees it. The candidate probes also while the lease of another
+ * stands: when that lease ends, a server that has been away for a lease costs no further wait (docs/design.md §3).
  */
 export class LockHealth {
-  /** Since when (`Clock.elapsed`) the server has not answered; undefined while it does. */
+  /** When the server stopped answering (`Clock.elapsed`); undefined while it answers. */
   private awaySince: number | undefined;
 
   constructor(private readonly options: LockHealthOptions) {}
 
-  /** Sees whether the server answers. Never rejects. */
+  /** Checks whether the server answers. Never rejects. */
   async probe(): Promise<void> {
     await this.ask((lock) => lock.ping());
   }
 
-  /** Whether the lock is ours, or its server has been away for a lease. */
+  /** Whether this candidate has the lock, or its server has been away for a lease. */
   async mayTry(): Promise<boolean> {
     const { holder, leaseMs, logger } = this.options;
     const asked = await this.ask((lock) => lock.acquire(holder, leaseMs));

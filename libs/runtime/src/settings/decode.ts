@@ -1,6 +1,6 @@
-import type { Settings, SettingValues } from './settings-types';
+import type { Settings, SettingValues } from './setting';
 
-/** Types the values that were each made by the parser of their own setting, which a loop cannot show to the compiler. */
+/** Types values that were each parsed by their own setting, which a loop cannot prove to the compiler. */
 export function decodeValues<S extends Settings>(values: Record<string, unknown>): SettingValues<S> {
   return values as SettingValues<S>;
 }

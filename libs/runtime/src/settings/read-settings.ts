@@ -1,7 +1,6 @@
 import { nearest } from '@causeway/resources';
 import { decodeValues } from './decode';
-import { suggestedName, isKubernetesVariable } from './stray-variables';
-import type { Settings, SettingValues } from './settings-types';
+import type { Settings, SettingValues } from './setting';
 
 /** Where values come from; the environment wins over the file. */
 export interface SettingSources {
@@ -10,11 +9,11 @@ export interface SettingSources {
   readonly file?: Readonly<Record<string, unknown>>;
 }
 
-/** What is known of names that are not among the settings. */
+/** Names that are not settings of this program, but known. */
 export interface KnownNames {
   /** Former names of settings and what they are called now. */
   readonly renamed?: Readonly<Record<string, string>>;
-  /** Names that other programs of the product read: never a slip of the pen. */
+  /** Names that other programs of the product read: never a typing error. */
   readonly elsewhere?: RegExp;
 }
 
@@ -33,8 +32,8 @@ const PREFIX = 'CAUSEWAY_';
 /**
  * Reads and checks all settings at once. Problems are one line each: a missing or malformed value, an unknown key of the
  * file, a variable that is likely meant as a setting. Every other unknown variable with the product's prefix is ignored
- * and told, since the environment has variables that nobody wrote for this program: those of other programs of the
- * product, and those that Kubernetes injects for a Service. Variables without the prefix are none of its business.
+ * and reported: the environment also has variables of other programs of the product, and those that Kubernetes injects
+ * for a Service. Variables without the prefix are not looked at.
  */
 export function readSettings<S extends Settings>(
   settings: S,
@@ -44,8 +43,8 @@ export function readSettings<S extends Settings>(
   const env = Object.fromEntries(
     Object.entries(sources.env).filter(([name, value]) => value && !isKubernetesVariable(name, value)),
   );
-  const stray = strayVariables(settings, env, others);
-  const problems = [...stray.problems, ...unknownFileKeys(settings, sources.file ?? {}, others)];
+  const unknown = unknownVariables(settings, env, others);
+  const problems = [...unknown.problems, ...unknownFileKeys(settings, sources.file ?? {}, others)];
   const values: Record<string, unknown> = {};
   const shown: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -63,7 +62,7 @@ export function readSettings<S extends Settings>(
   const injected = Object.keys(sources.env).filter(
     (name) => name.startsWith(PREFIX) && sources.env[name] && !(name in env),
   );
-  return { ok: true, values: decodeValues<S>(values), shown, ignored: [...stray.ignored, ...injected] };
+  return { ok: true, values: decodeValues<S>(values), shown, ignored: [...unknown.ignored, ...injected] };
 }
 
 /** The key of a setting in the YAML file: `CAUSEWAY_REST_PORT` is `restPort`. */
@@ -72,7 +71,7 @@ export function fileKey(name: string): string {
   return bare.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function strayVariables(
+function unknownVariables(
   settings: Settings,
   env: SettingSources['env'],
   { renamed = {}, elsewhere }: KnownNames,
@@ -111,4 +110,43 @@ function fileText(value: unknown): string | undefined {
   if (Array.isArray(value)) return value.map(String).join(',');
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
   return value === undefined || value === null ? undefined : JSON.stringify(value);
+}
+
+/**
+ * Whether Kubernetes injected the variable for a Service of the namespace: `X_SERVICE_HOST`, `X_SERVICE_PORT_REST`,
+ * `X_PORT_80_TCP_ADDR`, and `X_PORT` with an address as its value. None of these is a setting.
+ */
+function isKubernetesVariable(name: string, value: string): boolean {
+  return (
+    /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name) ||
+    /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
+    (/_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value))
+  );
+}
+
+/**
+ * The known name that `name` is a likely typing error of: the same words joined or ordered differently, the first words
+ * of it, or all words but one that is nearly the same. Names that are merely similar are none: a variable of another
+ * program must not stop this one.
+ */
+function suggestedName(name: string, known: readonly string[]): string | undefined {
+  const given = name.split('_');
+  return known.find((candidate) => isTypo(given, candidate.split('_')));
+}
+
+function isTypo(given: readonly string[], known: readonly string[]): boolean {
+  if (given.join('') === known.join('')) return true;
+  if ([...given].sort().join('_') === [...known].sort().join('_')) return true;
+  // The product's prefix and two words.
+  if (given.length >= 3 && given.length < known.length) return given.every((word, i) => word === known[i]);
+  if (given.length !== known.length) return false;
+  const [[word = '', wanted = ''] = [], ...others] = given.flatMap((each, i) =>
+    each === known[i] ? [] : [[each, known[i] ?? '']],
+  );
+  return others.length === 0 && isAlike(word, wanted);
+}
+
+function isAlike(word: string, wanted: string): boolean {
+  if (word.length >= 3 && (wanted.startsWith(word) || word.startsWith(wanted))) return true;
+  return Math.abs(word.length - wanted.length) <= 2 && nearest(word, [wanted]) !== undefined;
 }

@@ -1,10 +1,10 @@
-/** What became of one given text: a value, or what is wrong with it. */
+/** A parsed value, or what is wrong with the text. */
 export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-/** One thing that can be configured: how its text is read, what stands when it is absent, whether it is shown. */
+/** One setting: how its text is parsed, its default, whether its value is shown. */
 export interface Setting<T> {
   readonly parse: (text: string) => ParseResult<T>;
-  /** The text taken when none is given; undefined = the setting must be given. */
+  /** The text used when none is given; undefined: the setting is required. */
   readonly fallback: string | undefined;
   readonly optional: boolean;
   readonly secret: boolean;
@@ -88,3 +88,9 @@ export function list(fallback = ''): Setting<readonly string[]> {
     );
   return setting(parse, fallback);
 }
+
+/** The settings of a program by the name of their environment variable. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of settings, by the same names. */
+export type SettingValues<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };

@@ -1,10 +1,16 @@
 import { Unavailable } from '@causeway/resources';
+import type { Clock, Timer } from '@causeway/runtime';
 import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '@causeway/store';
 
 /** Changes in one group: their rows still come back with the answer. */
 const GROUP_SIZE = 50;
-/** Statements under way: a connection that hangs must not keep everybody waiting until its time-out. */
+/** Statements under way at most. */
 const CONCURRENT_GROUPS = 3;
+/** A statement that takes longer keeps nobody waiting any more: its connection may hang until its time-out, ms. */
+const SLOW = 25;
+/** After a group of this size, the next one waits GATHER ms for as many. */
+const BUSY_SIZE = 3;
+const GATHER = 1;
 
 interface Waiting {
   readonly change: Change;
@@ -15,14 +21,22 @@ interface Waiting {
 
 /**
  * Group commit: while some changes of users are being written, those that come meanwhile wait and go as one statement.
- * The log's head is locked by one writer at a time anyway; so many users at once cost a fraction of the work, and few
- * wait for nobody. Only single changes without fence and notes are grouped; each has its own answer.
+ * The log's head is locked by one writer at a time anyway, so users who write at once cost a fraction of the work, and a
+ * single user waits for nobody. When several write at once, a group waits up to a millisecond for those whose writes
+ * were just answered. Only single changes without fence and notes are grouped; each has its own answer.
  */
 export class GroupCommit {
-  private underWay = 0;
+  private running = 0;
+  /** The group that the next one waits for. */
+  private turn: symbol | undefined;
+  private gathering: Timer | undefined;
+  private lastSize = 0;
   private waiting: Waiting[] = [];
 
-  constructor(private readonly writeNow: (request: WriteRequest) => Promise<WriteResult>) {}
+  constructor(
+    private readonly writeNow: (request: WriteRequest) => Promise<WriteResult>,
+    private readonly clock: Pick<Clock, 'after'>,
+  ) {}
 
   write(request: WriteRequest): Promise<WriteResult> {
     const [change, ...others] = request.changes;
@@ -30,19 +44,48 @@ export class GroupCommit {
     if (alone || request.fence || request.session || request.notes) return this.writeNow(request);
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, request, resolve, reject });
-      if (this.underWay < CONCURRENT_GROUPS) void this.drain();
+      if (this.gathering && this.waiting.length >= this.lastSize) this.endGathering();
+      this.startNext();
     });
   }
 
-  private async drain(): Promise<void> {
-    this.underWay += 1;
-    while (this.waiting.length > 0) {
-      const group = this.waiting.slice(0, GROUP_SIZE);
-      this.waiting = this.waiting.slice(GROUP_SIZE);
-      const [only] = group;
-      await (only && group.length === 1 ? this.writeOne(only) : this.writeGroup(group));
-    }
-    this.underWay -= 1;
+  private startNext(): void {
+    if (this.turn || this.gathering || this.running >= CONCURRENT_GROUPS || this.waiting.length === 0) return;
+    const group = this.waiting.slice(0, GROUP_SIZE);
+    this.waiting = this.waiting.slice(GROUP_SIZE);
+    const own = Symbol('group');
+    this.turn = own;
+    this.running += 1;
+    const slow = this.clock.after(SLOW, () => this.giveUpTurn(own));
+    void this.writeTogether(group).finally(() => {
+      slow.cancel();
+      this.running -= 1;
+      this.lastSize = group.length;
+      if (group.length >= BUSY_SIZE && this.waiting.length < group.length) this.gather();
+      this.giveUpTurn(own);
+    });
+  }
+
+  private giveUpTurn(own: symbol): void {
+    if (this.turn === own) this.turn = undefined;
+    this.startNext();
+  }
+
+  private gather(): void {
+    this.gathering ??= this.clock.after(GATHER, () => {
+      this.gathering = undefined;
+      this.startNext();
+    });
+  }
+
+  private endGathering(): void {
+    this.gathering?.cancel();
+    this.gathering = undefined;
+  }
+
+  private async writeTogether(group: readonly Waiting[]): Promise<void> {
+    const [only] = group;
+    await (only && group.length === 1 ? this.writeOne(only) : this.writeGroup(group));
   }
 
   private async writeGroup(group: readonly Waiting[]): Promise<void> {

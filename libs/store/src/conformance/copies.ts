@@ -2,7 +2,7 @@ import { copyFacts, freshId, held, put, refusals, write, writeOne, type StoreWor
 
 const at = (
   revision: number,
-  incarnation = 'life-1',
+  incarnation = 'incarnation-1',
 ): { origin: { incarnation: string; revision: number; committedAt: number } } => ({
   origin: { incarnation, revision, committedAt: 1_700_000_000_000 + revision },
 });
@@ -30,8 +30,11 @@ export function describeCopies(world: () => StoreWorld): void {
       const [same] = await write(store, put(id, { n: 1 }, { copy: copyFacts() }));
       expect(same?.type).toBe('unchanged');
       const [uid] = await write(store, put(id, { n: 1 }, { copy: copyFacts({ uid: 'uid-2' }) }));
-      const [life] = await write(store, put(id, { n: 1 }, { copy: copyFacts({ uid: 'uid-2', ...at(7, 'life-2') }) }));
-      expect([uid?.type, life?.type]).toEqual(['written', 'written']);
+      const [renewed] = await write(
+        store,
+        put(id, { n: 1 }, { copy: copyFacts({ uid: 'uid-2', ...at(7, 'incarnation-2') }) }),
+      );
+      expect([uid?.type, renewed?.type]).toEqual(['written', 'written']);
     });
 
     it('I7: refuses an older state of the same incarnation, and only that', async () => {
@@ -41,7 +44,9 @@ export function describeCopies(world: () => StoreWorld): void {
       expect(await refusals(store, put(id, { n: 6 }, { copy: copyFacts(at(6)) }))).toEqual(['older']);
       expect((await held(store, id)).spec).toEqual({ n: 7 });
       expect(await refusals(store, put(id, { n: 70 }, { copy: copyFacts(at(7)) }))).toEqual([undefined]);
-      expect(await refusals(store, put(id, { n: 1 }, { copy: copyFacts(at(1, 'life-2')) }))).toEqual([undefined]);
+      expect(await refusals(store, put(id, { n: 1 }, { copy: copyFacts(at(1, 'incarnation-2')) }))).toEqual([
+        undefined,
+      ]);
       expect((await held(store, id)).spec).toEqual({ n: 1 });
     });
 

@@ -1,7 +1,7 @@
 import { RelistRequired } from '../resource-store';
 import { freshId, put, WatchReader, write, writeOne, type StoreWorld } from './store-world';
 
-/** Guarantees 3 and 7: tombstones have an end, and so have lives. Last in the suite: these tests end a life. */
+/** Guarantees 3 and 7: tombstones and incarnations end. Last in the suite: these tests begin a new incarnation. */
 export function describeIncarnations(world: () => StoreWorld): void {
   describe('the past', () => {
     it('is too old once tombstones were purged, and only before them', async () => {
@@ -34,7 +34,7 @@ export function describeIncarnations(world: () => StoreWorld): void {
       await Promise.all([still.close(), fresh.close()]);
     });
 
-    it('of another life, or the future, makes a reader list again', async () => {
+    it('of another incarnation, or the future, makes a reader list again', async () => {
       const { store } = world();
       const here = await store.head();
       await expect(new WatchReader(store, { ...here, incarnation: 'another' }).next()).rejects.toEqual(
@@ -53,7 +53,7 @@ export function describeIncarnations(world: () => StoreWorld): void {
       expect([await store.pointKey(), await other.pointKey()]).toEqual([key, key]);
     });
 
-    it('ends for every reader when a new life begins, also in the middle of a watch', async () => {
+    it('ends for every reader when a new incarnation begins, also in the middle of a watch', async () => {
       const { store, other } = world();
       const made = await writeOne(store, put(freshId()));
       const copied = await writeOne(
@@ -71,7 +71,7 @@ export function describeIncarnations(world: () => StoreWorld): void {
         { status: 'rejected', reason: new RelistRequired('incarnation') },
         { status: 'rejected', reason: new RelistRequired('incarnation') },
       ]);
-      // What was made here belongs to the life we are in; a copy to that of its origin.
+      // A resource made here is of the current incarnation; a copy is of its origin's.
       expect((await store.get(made.id))?.origin.incarnation).toBe(begun.incarnation);
       expect((await store.get(copied.id))?.origin.incarnation).toBe('far');
       const { point } = await other.snapshot();

@@ -1,6 +1,6 @@
 import { freshId, held, put, write, writeOne, copyFacts, type StoreWorld } from './store-world';
 
-/** What a row knows of its own life: generation, uid, order of creation. */
+/** The facts of a row: generation, uid, creation order. */
 export function describeRows(world: () => StoreWorld): void {
   describe('a row', () => {
     it('is what was put, with the facts of the server', async () => {

@@ -3,7 +3,7 @@ import type { SessionOpening, SessionRequest } from '../session-store';
 import { freshId, put, type StoreWorld } from './store-world';
 
 function request(zone: string, more: Partial<SessionRequest> = {}): SessionRequest {
-  return { zone, storeId: `store-of-${zone}`, incarnation: 'life-1', epoch: 1, instance: 'zone-0', ...more };
+  return { zone, storeId: `store-of-${zone}`, incarnation: 'incarnation-1', epoch: 1, instance: 'zone-0', ...more };
 }
 
 function numberOf(opening: SessionOpening): number {
@@ -35,7 +35,7 @@ export function describeSessions(world: () => StoreWorld): void {
       await other.write({ ...write, changes: [put(id, { n: 2 })], session: { zone, session: second } });
     });
 
-    it('is newer by the epoch of its life, then by its number; another life is always newer', async () => {
+    it('is newer by the epoch of its incarnation, then by its number; another incarnation is always newer', async () => {
       const { sessions } = world();
       const zone = freshId().name;
       const first = await sessions.open(request(zone, { epoch: 5 }));
@@ -43,13 +43,16 @@ export function describeSessions(world: () => StoreWorld): void {
       expect(await sessions.open(request(zone, { epoch: 4 }))).toEqual({ type: 'older', epoch: 5 });
       expect((await sessions.session(zone))?.up).toBe(numberOf(first));
       const second = await sessions.open(request(zone, { epoch: 5 }));
-      expect(second).toMatchObject({ type: 'opened', previous: { session: numberOf(first), incarnation: 'life-1' } });
-      const reborn = await sessions.open(request(zone, { epoch: 1, incarnation: 'life-2' }));
-      expect(reborn).toMatchObject({ type: 'opened', previous: { incarnation: 'life-1' } });
+      expect(second).toMatchObject({
+        type: 'opened',
+        previous: { session: numberOf(first), incarnation: 'incarnation-1' },
+      });
+      const reborn = await sessions.open(request(zone, { epoch: 1, incarnation: 'incarnation-2' }));
+      expect(reborn).toMatchObject({ type: 'opened', previous: { incarnation: 'incarnation-1' } });
       expect(await sessions.session(zone)).toEqual({
         zone,
         storeId: `store-of-${zone}`,
-        incarnation: 'life-2',
+        incarnation: 'incarnation-2',
         epoch: 1,
         instance: 'zone-0',
         up: numberOf(reborn),

@@ -2,7 +2,7 @@ import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import type { LeaderLease } from '@causeway/runtime';
 import type { Change, ChangeBatch, ChangeResult, CopyFacts, PutChange, ResourceStore } from '../resource-store';
 import type { SessionStore } from '../session-store';
-import type { StoreMaintenance } from '../store-maintenance';
+import type { StoreMaintenance } from '../resource-store';
 
 /** One store as two processes see it, empty at first. */
 export interface StoreWorld {
@@ -34,7 +34,7 @@ export function put(id: Identity, spec: JsonObject = {}, more: Partial<PutChange
 
 /** What a copy brings along; `more` overrides. */
 export function copyFacts(more: Partial<CopyFacts> = {}): CopyFacts {
-  const origin = { incarnation: 'life-1', revision: 7, committedAt: 1_700_000_000_000 };
+  const origin = { incarnation: 'incarnation-1', revision: 7, committedAt: 1_700_000_000_000 };
   return {
     uid: 'uid-1',
     generation: 3,

@@ -1,6 +1,6 @@
 import { jsonEqual, type Identity } from '@causeway/resources';
 import type { Change, CopyFacts, DeleteChange, Expectation, PatchChange, PutChange, Refusal } from '../resource-store';
-import { refusalDetail, type RefusalFacts } from '../refusal-detail';
+import { refusalDetail, type RefusalFacts } from '../refused-write';
 import { unstorable } from '../storable';
 import { withFreed, type MemoryRow, type RowOrigin } from './memory-row';
 

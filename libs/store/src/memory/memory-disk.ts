@@ -6,7 +6,7 @@ import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
 
 const INCARNATION_GAP = 1_000_000;
 
-/** What a memory disk takes from outside, so that a simulation is the same each time. */
+/** The sources of time and randomness, so that a simulation is the same each time. */
 export interface MemoryDiskOptions {
   readonly clock?: Clock;
   /** Uids and incarnations. */
@@ -21,7 +21,7 @@ export interface LeaderRow {
   readonly expiresAt: number;
 }
 
-/** What `MemoryDisk.save` keeps of a moment. */
+/** A state saved by `MemoryDisk.save`. */
 export interface MemoryBackup {
   readonly rows: ReadonlyMap<string, MemoryRow>;
   readonly notes: ReadonlyMap<string, Note>;
@@ -36,8 +36,8 @@ export interface MemoryBackup {
 }
 
 /**
- * What stays when a process ends: everything MemoryStore, MemorySessions and MemoryLease hold. Several of each may
- * share one, as replicas share a database. No timers; all time is the clock's.
+ * What remains when a process ends: the state of MemoryStore, MemorySessions and MemoryLease. Several of each may
+ * share one disk, as replicas share a database. No timers; all time is the clock's.
  */
 export class MemoryDisk {
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export class MemoryDisk {
   readonly vips = new Map<string, string>();
   notes = new Map<string, Note>();
   sessions = new Map<string, SessionRecord>();
-  /** Largest number of a session that was forgotten. */
+  /** Largest session number that was forgotten. */
   sessionFloor = 0;
   /** See ResourceStore. */
   pointKey: string;
@@ -64,11 +64,11 @@ export class MemoryDisk {
     this.clock = options.clock ?? systemClock;
     this.newId = options.newId ?? randomUUID;
     this.incarnation = this.newId();
-    // Not drawn, so that a simulation is the same each time; nothing that is kept in memory needs a better one.
+    // Not random, so that a simulation is the same each time; nothing that is kept in memory needs a better key.
     this.pointKey = `key of ${this.incarnation}`;
   }
 
-  /** Makes a transaction's rows and notes the disk's, and wakes watches. */
+  /** Commits a transaction's rows and notes, and wakes watches. */
   commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly Note[], creationOrder: number): void {
     for (const note of notes) this.setNote(note);
     this.creationOrder = creationOrder;
@@ -85,7 +85,7 @@ export class MemoryDisk {
     this.wake();
   }
 
-  /** All changes after `revision`, one entry a resource; undefined when there are none. */
+  /** All changes after `revision`, the latest entry of each resource; undefined when there are none. */
   changesSince(revision: number): ChangeBatch | undefined {
     if (revision >= this.revision) return undefined;
     const changes: StoreChange[] = [];
@@ -122,8 +122,8 @@ export class MemoryDisk {
     return { rows, notes, sessions, leader, incarnation, revision, floor, creationOrder, sessionFloor, pointKey };
   }
 
-  /** Goes back to a backup, as when an operator restores one; a new life begins unless told otherwise (design.md §2.7). */
-  restore(backup: MemoryBackup, life: 'new' | 'same' = 'new'): void {
+  /** Restores a backup, as an operator does; by default a new incarnation begins (docs/design.md §2.7). */
+  restore(backup: MemoryBackup, incarnation: 'new' | 'same' = 'new'): void {
     this.rows = new Map(backup.rows);
     this.notes = new Map(backup.notes);
     this.sessions = new Map(backup.sessions);
@@ -141,18 +141,18 @@ export class MemoryDisk {
       pointKey: backup.pointKey,
     });
     this.incarnation = backup.incarnation;
-    if (life === 'new') this.beginIncarnation();
+    if (incarnation === 'new') this.beginIncarnation();
     else this.wake();
   }
 
-  /** Begins a new life. Revisions go on with a gap, so that what is remembered of the old one meets none of the new. */
+  /** Begins a new incarnation. Revisions continue with a gap: those of the old one that readers remember never recur. */
   beginIncarnation(): void {
     this.incarnation = this.newId();
     this.revision += INCARNATION_GAP;
     this.wake();
   }
 
-  /** Forgets tombstones that died at `before` (ms since 1970) or earlier, and how many. */
+  /** Deletes tombstones of `before` (ms since 1970) or earlier, and returns their number. */
   purge(before: number): number {
     const old = [...this.rows].filter(([, row]) => row.deletedAt !== undefined && row.deletedAt <= before);
     for (const [key, row] of old) {
@@ -196,7 +196,12 @@ export class MemoryDisk {
   }
 }
 
-/** Areas and keys may hold any character but NUL, which parts them. */
+/** Key of a note. Areas and keys may contain any character but NUL, which separates them. */
 export function noteKey(area: string, key: string): string {
   return `${area}\0${key}`;
+}
+
+/** The outcome of `work`, done at once, as a promise: what it throws becomes a rejection. */
+export function promised<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(work()));
 }

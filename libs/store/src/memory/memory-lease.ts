@@ -1,6 +1,5 @@
 import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
-import type { MemoryDisk } from './memory-disk';
-import { promised } from './promised';
+import { promised, type MemoryDisk } from './memory-disk';
 
 const RELEASED = 0;
 

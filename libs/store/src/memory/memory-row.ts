@@ -1,6 +1,6 @@
 import type { FreedAddress, Identity, JsonObject, Labels, Resource, Tombstone } from '@causeway/resources';
 
-/** A row as the memory disk keeps it: a living resource, or with `deletedAt` what is left of one. */
+/** A row of the memory disk: a living resource, or a tombstone where `deletedAt` is set. */
 export interface MemoryRow {
   readonly id: Identity;
   readonly uid: string;
@@ -19,14 +19,14 @@ export interface MemoryRow {
   readonly deletedAt: number | undefined;
 }
 
-/** Without an incarnation: made here, in whatever life this store has now. */
+/** Without an incarnation: made here, in whatever incarnation this store has now. */
 export interface RowOrigin {
   readonly incarnation: string | undefined;
   readonly revision: number;
   readonly committedAt: number;
 }
 
-/** The resource in a living row of a store in this life. */
+/** The resource of a living row, in the given incarnation of the store. */
 export function resourceOf(row: MemoryRow, incarnation: string): Resource {
   return {
     id: row.id,
@@ -45,12 +45,12 @@ export function resourceOf(row: MemoryRow, incarnation: string): Resource {
   };
 }
 
-/** What a dead row tells. */
+/** The tombstone of a deleted row. */
 export function tombstoneOf(row: MemoryRow): Tombstone {
   return { id: row.id, revision: row.revision, deletedAt: row.deletedAt ?? 0, freed: row.freed };
 }
 
-/** `freed` with the address that a row gives up; each address stands in it once. */
+/** `freed` plus the address that a row gives up; each address appears once. */
 export function withFreed(row: MemoryRow, now: number, next: string | undefined): readonly FreedAddress[] {
   if (row.vip === next) return row.freed;
   const kept = row.freed.filter((entry) => entry.ip !== next && entry.ip !== row.vip);

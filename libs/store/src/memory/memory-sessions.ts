@@ -1,12 +1,11 @@
 import { compareText } from '@causeway/resources';
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord } from '../session-store';
-import type { MemoryDisk } from './memory-disk';
-import { promised } from './promised';
+import { promised, type MemoryDisk } from './memory-disk';
 
-/** Taken for lower than every epoch. */
+/** Lower than every epoch. */
 const UNKNOWN_EPOCH = -1;
 
-/** Larger steps between the epochs of one life are doubtful. */
+/** Larger steps between the epochs of one incarnation are doubtful. */
 const LARGEST_STEP = 1_000_000;
 
 /** Sessions of zones on a memory disk. */

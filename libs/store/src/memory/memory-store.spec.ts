@@ -52,7 +52,7 @@ describe('MemoryStore', () => {
     expect((await watch.next()).done).toBe(true);
   });
 
-  it('goes back to a backup as a new life', async () => {
+  it('restores a backup as a new incarnation', async () => {
     const store = new MemoryStore();
     await store.write({ changes: [put], onRefusal: 'abort' });
     const backup = store.disk.save();

@@ -7,11 +7,17 @@ import {
   type Resource,
   type StorePoint,
 } from '@causeway/resources';
-import type { ChangeBatch, Note, ResourceStore, Snapshot, WriteRequest, WriteResult } from '../resource-store';
-import type { StoreMaintenance } from '../store-maintenance';
-import { MemoryDisk, noteKey } from './memory-disk';
+import type {
+  ChangeBatch,
+  Note,
+  ResourceStore,
+  Snapshot,
+  StoreMaintenance,
+  WriteRequest,
+  WriteResult,
+} from '../resource-store';
+import { MemoryDisk, noteKey, promised } from './memory-disk';
 import { resourceOf, tombstoneOf } from './memory-row';
-import { promised } from './promised';
 import { writeChanges } from './write-changes';
 
 /**
@@ -24,7 +30,7 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
 
   constructor(readonly disk: MemoryDisk = new MemoryDisk()) {}
 
-  /** Cuts this handle off from its disk, or mends that: meanwhile calls throw Unavailable and watches stand still. */
+  /** Cuts this handle off from its disk, or reconnects it: meanwhile calls throw Unavailable and watches stand still. */
   setAway(away: boolean): void {
     this.away = away;
     this.disk.wake();

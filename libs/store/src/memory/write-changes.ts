@@ -12,7 +12,7 @@ import { decideChange, type Decision } from './decide-change';
 import type { MemoryDisk } from './memory-disk';
 import type { MemoryRow } from './memory-row';
 
-/** Copies may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them. */
+/** Copies may be ahead of our clock by a day and still advance creation orders; one further ahead must not exhaust them. */
 const MAX_CREATION_AHEAD = 86_400_000_000;
 
 /** One write on a disk: all of it or nothing, in one turn of the event loop. */
@@ -39,13 +39,13 @@ function checkFences(disk: MemoryDisk, { fence, session }: WriteRequest): void {
   }
 }
 
-/** What a write has decided so far; the disk does not know yet. */
+/** The decisions of a write so far; nothing is committed yet. */
 class MemoryTransaction {
   readonly written = new Map<string, MemoryRow>();
   creationOrder: number;
   private revision: number;
   private readonly now: number;
-  /** Who holds the addresses that this write has moved; what it gives up is for nobody else before the next. */
+  /** Holders of the addresses that this write has moved; no other resource gets an address that the same write frees. */
   private readonly vips = new Map<string, string>();
 
   constructor(private readonly disk: MemoryDisk) {

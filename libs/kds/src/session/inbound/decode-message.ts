@@ -21,9 +21,8 @@ import {
 import type { ResponseBounds } from '../../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../../wire/copy';
 import type { Dialect } from '../../wire/dialect';
-import { isStatusSentDown } from '../../wire/outgoing';
+import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
 import { decodeEntry, type OpenedResponse } from '../../wire/response';
-import { formatWireKey, type WireResource } from '../../wire/wire-resource';
 
 /** A copy as it is written. */
 export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };

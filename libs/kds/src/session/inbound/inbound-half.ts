@@ -15,8 +15,7 @@ import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
 import { dialectOf, Extension } from '../../wire/dialect';
 import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';
-import { wireKeyOf } from '../../wire/outgoing';
-import { encodeRequest } from '../../wire/request';
+import { encodeRequest, type AppliedResult } from '../../wire/request';
 import type { DecodedResource } from '../../wire/resource-decoder';
 import {
   decodeEntry,
@@ -25,8 +24,7 @@ import {
   type IncomingResponse,
   type OpenedResponse,
 } from '../../wire/response';
-import type { AppliedResult } from '../../wire/results';
-import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
+import { formatWireKey, parseWireKey, wireKeyOf } from '../../wire/wire-resource';
 import type { KindReport } from '../kind-report';
 import { boundedResults, MAX_UNKNOWN_KINDS, rejectionFields, rejectionText, SubscribedKinds } from '../peer-limits';
 import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';

@@ -1,0 +1,44 @@
+import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
+import type { ControlPlane, Registry } from '@causeway/resources';
+import type { Clock, Logger, SettingValues } from '@causeway/runtime';
+import type { HistogramMetric } from '@causeway/telemetry';
+import type { sharedSettings } from './settings';
+
+/** The modules whose providers a dynamic module uses: no module is global here. */
+export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
+
+/** The values of the settings that every control plane has. */
+export type SharedSettings = SettingValues<typeof sharedSettings>;
+
+/** What every part of a control plane may know: plain facts, the same from start to end. */
+export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
+  /** Which control plane this is: the global, or a zone's. */
+  readonly cp: ControlPlane;
+  readonly settings: S;
+  /** The settings with secrets replaced, for logs and for `/config`. */
+  readonly redacted: Readonly<Record<string, unknown>>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Times of propagation: sync feeds it, the diagnostics port shows it. */
+  readonly propagation: HistogramMetric;
+  /** Name of this replica, for people to read; new at each start. */
+  readonly instance: string;
+  /** Aborts when the program is to end: it ends every wait of a start, and the term of a leader. */
+  readonly shutdown: AbortSignal;
+}
+
+/** The `ControlPlaneCore` of the program. */
+export const CORE = Symbol('ControlPlaneCore');
+
+/** Facts that all other modules build on. */
+@Module({})
+export class CoreModule {
+  static forRoot(core: ControlPlaneCore): DynamicModule {
+    return {
+      module: CoreModule,
+      providers: [{ provide: CORE, useValue: core }],
+      exports: [CORE],
+    };
+  }
+}

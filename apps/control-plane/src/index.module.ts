@@ -1,0 +1,69 @@
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { retryWhileUnavailable } from './retry-while-unavailable';
+import { bindIdentity } from './store-identity';
+
+/** The `ResourceIndex` of this replica. */
+export const INDEX = Symbol('ResourceIndex');
+
+/** Binds the store to this control plane before anything reads it. */
+export class StoreBinding implements OnModuleInit {
+  private bound: string | undefined;
+
+  constructor(
+    @Inject(CORE) private readonly core: ControlPlaneCore,
+    @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
+  ) {}
+
+  /** Id of the store, made at its first start; known once the module has started. */
+  get storeId(): string {
+    if (this.bound === undefined) throw new Error('the store is not bound yet');
+    return this.bound;
+  }
+
+  async onModuleInit(): Promise<void> {
+    const { cp, clock, logger, shutdown: signal } = this.core;
+    const bind = () => bindIdentity(this.backend.store, cp);
+    this.bound = (await retryWhileUnavailable(bind, { clock, logger, signal })).storeId;
+  }
+}
+
+/** Loads the index and keeps it equal to the store until everything that reads it has ended. */
+export class IndexFollower implements OnModuleInit, OnApplicationShutdown {
+  private readonly ending = new AbortController();
+  private following: Promise<void> | undefined;
+
+  constructor(
+    @Inject(CORE) private readonly core: ControlPlaneCore,
+    @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
+    @Inject(INDEX) private readonly index: ResourceIndex,
+    // Only for the order: a store that belongs to another control plane is refused before it is read.
+    @Inject(StoreBinding) readonly after: StoreBinding,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { clock, logger, shutdown } = this.core;
+    this.following = followStore(this.backend.store, this.index, { clock, logger, signal: this.ending.signal });
+    await this.index.reached(0, shutdown);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.ending.abort();
+    await this.following;
+  }
+}
+
+/** The index of this replica: it holds the state of the store before any module that imports this one starts. */
+@Module({})
+export class IndexModule {
+  static forRoot({ imports }: ModuleImports): DynamicModule {
+    return {
+      module: IndexModule,
+      imports,
+      providers: [{ provide: INDEX, useFactory: () => new ResourceIndex() }, StoreBinding, IndexFollower],
+      exports: [INDEX, StoreBinding],
+    };
+  }
+}

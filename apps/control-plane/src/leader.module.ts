@@ -1,0 +1,134 @@
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { createRedisLock } from '@causeway/leader-redis';
+import { createElection, type LeaderElection, type LeaderStatus, type LeaderTerm } from '@causeway/runtime';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { StoreBinding } from './index.module';
+
+/** The `LeaderTermFactory` of the program. */
+export const LEADER_TERM_FACTORY = Symbol('LeaderTermFactory');
+
+/** Makes everything that lives for one term of this replica as leader. */
+export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;
+
+/** What a leader does for one term. */
+export interface LeaderWork {
+  /** Works until the term's signal aborts. */
+  run(): Promise<void>;
+}
+
+/** The election among replicas, and the connection that it takes. */
+interface Leadership {
+  readonly election: LeaderElection;
+  /** Whether Redis answers; undefined where the lease in Postgres decides alone. */
+  redisConnected(): boolean | undefined;
+  close(): void;
+}
+
+/**
+ * Takes part in the election from bootstrap on, without the start waiting for it, and leads by the work of the factory.
+ * The last term has ended, and the lock is released, before any listener closes.
+ */
+export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+  private leadership: Leadership | undefined;
+  private candidacy: Promise<void> | undefined;
+
+  constructor(
+    @Inject(CORE) private readonly core: ControlPlaneCore,
+    @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
+    @Inject(StoreBinding) private readonly binding: StoreBinding,
+    @Inject(LEADER_TERM_FACTORY) private readonly workOf: LeaderTermFactory,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.leadership = await createLeadership(this.core, this.backend, this.binding.storeId);
+  }
+
+  onApplicationBootstrap(): void {
+    // Not awaited: the port of REST opens after this hook, whoever leads.
+    this.candidacy = this.leadership?.election.run((term) => this.workOf(term).run(), this.core.shutdown);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.candidacy;
+  }
+
+  onApplicationShutdown(): void {
+    this.leadership?.close();
+  }
+
+  /** How the election stands; undefined before the module has started. */
+  status(): LeaderStatus | undefined {
+    return this.leadership?.election.status();
+  }
+
+  /** Whether Redis answers; undefined where the lease in Postgres decides alone. */
+  redisConnected(): boolean | undefined {
+    return this.leadership?.redisConnected();
+  }
+}
+
+/** How a program makes its leader's work. */
+export interface LeaderModuleOptions extends ModuleImports {
+  readonly inject: NonNullable<FactoryProvider['inject']>;
+  readonly useFactory: FactoryProvider<LeaderTermFactory>['useFactory'];
+}
+
+/** The election among the replicas of a control plane. */
+@Module({})
+export class LeaderModule {
+  static forRootAsync({ imports, inject, useFactory }: LeaderModuleOptions): DynamicModule {
+    return {
+      module: LeaderModule,
+      imports,
+      providers: [{ provide: LEADER_TERM_FACTORY, inject, useFactory }, LeaderService],
+      exports: [LeaderService],
+    };
+  }
+}
+
+/**
+ * The election of design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
+ * in Postgres with and without it. The key in Redis holds the id of the store, so that any number of control planes may
+ * share one server.
+ */
+async function createLeadership(
+  { settings, instance, clock, logger }: ControlPlaneCore,
+  backend: PostgresBackend,
+  storeId: string,
+): Promise<Leadership> {
+  const options = {
+    lease: backend.lease,
+    keeper: backend.leaseKeeper(settings.CAUSEWAY_LEADER_STALL),
+    holder: instance,
+    leaseMs: settings.CAUSEWAY_LEADER_LEASE,
+    clock,
+    logger,
+  };
+  const url = redisUrl(settings);
+  if (url === undefined)
+    return { election: createElection(options), redisConnected: () => undefined, close: () => undefined };
+  const lock = await createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
+  return {
+    election: createElection({ ...options, lock }),
+    redisConnected: () => lock.connected(),
+    close: () => lock.close(),
+  };
+}
+
+/** The Redis that decides who leads; undefined where the lease in Postgres does. */
+function redisUrl({
+  CAUSEWAY_LEADER_BACKEND: backend,
+  REDIS_URL: url,
+}: ControlPlaneCore['settings']): string | undefined {
+  return backend === 'postgres' ? undefined : url;
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { INestApplication } from '@nestjs/common';
+import { coreKinds } from '@causeway/kinds';
+import type { ControlPlane } from '@causeway/resources';
+import { aborted, systemClock } from '@causeway/runtime';
+import { createLogger } from '@causeway/telemetry';
+import type { ControlPlaneCore, SharedSettings } from './core.module';
+import { exitWithProblems } from './load-config';
+import { shutdownSignal } from './shutdown-signal';
+import { propagationHistogram } from './sync-metrics';
+import { VERSION } from './version';
+
+/** A control plane that has its settings and its log, and that ends when the process is told to. */
+export interface Program<S extends SharedSettings> {
+  readonly core: ControlPlaneCore<S>;
+  /** Ends the program. */
+  readonly shutdown: AbortController;
+}
+
+/** A `LoadedConfig`, by the values that it gives. */
+interface ProgramConfig<S extends SharedSettings> {
+  readonly values: S;
+  readonly redacted: Readonly<Record<string, unknown>>;
+  readonly unknownVariables: readonly string[];
+}
+
+/** Opens the log and takes over the signals of the process. */
+export function createProgram<S extends SharedSettings>(
+  cp: ControlPlane,
+  { values: settings, redacted, unknownVariables }: ProgramConfig<S>,
+): Program<S> {
+  if (settings.CAUSEWAY_LEADER_BACKEND === 'redis' && settings.REDIS_URL === undefined)
+    exitWithProblems(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
+  const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
+  const shutdown = shutdownSignal(() => logger);
+  logger.info('starting', { version: VERSION, settings: redacted });
+  if (unknownVariables.length > 0)
+    logger.warn('no setting of this program: ignored', { variables: [...unknownVariables].sort().join(', ') });
+  const instance = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const facts = { cp, settings, redacted, registry: coreKinds, instance };
+  const core = { ...facts, clock: systemClock, logger, propagation: propagationHistogram(), shutdown: shutdown.signal };
+  return { core, shutdown };
+}
+
+/**
+ * Starts an application, serves until the program is told to end, and ends the application by its hooks. Rejects when it
+ * cannot start; a start that was told to end is no failure.
+ */
+export async function runProgram<S extends SharedSettings>(
+  { core, shutdown }: Program<S>,
+  create: () => Promise<INestApplication>,
+): Promise<void> {
+  let app: INestApplication | undefined;
+  try {
+    app = await create();
+    await app.init();
+    await aborted(core.shutdown);
+  } catch (error) {
+    if (!core.shutdown.aborted) throw error;
+  } finally {
+    shutdown.abort(); // after a failure no wait of a part may outlive the start
+    await app?.close();
+    core.logger.info('ended');
+  }
+}
+
+/** How logs call a program: `global`, or `zone east`. */
+function programName(cp: ControlPlane): string {
+  return cp.role === 'global' ? 'global' : `zone ${cp.zone}`;
+}

@@ -1,0 +1,4 @@
+import { version } from '../../../package.json';
+
+/** Version of the product, as in its package. */
+export const VERSION: string = version;

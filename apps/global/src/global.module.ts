@@ -1,0 +1,61 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import {
+  AdmissionModule,
+  CoreModule,
+  INDEX,
+  IndexModule,
+  LeaderModule,
+  QueriesModule,
+  REST_SERVER,
+  RestServerModule,
+  SharedRestDependencies,
+  SharedTelemetry,
+  SharedTelemetryModule,
+  storeOptions,
+  type ControlPlaneCore,
+} from '@causeway/control-plane';
+import { GLOBAL_SYNC, KdsGlobalModule } from '@causeway/kds';
+import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
+import { TelemetryModule } from '@causeway/telemetry';
+import type { CertificateSource } from './certificates';
+import type { GlobalSettings } from './config';
+import { kdsOptions } from './kds-options';
+import { leaderTermFactory } from './leader-term';
+import { globalRest } from './rest';
+import { globalTelemetry } from './telemetry';
+import { ZoneSecurity, ZoneSecurityModule } from './zone-security.module';
+
+/** The global control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
+@Module({})
+export class GlobalModule {
+  static forRoot(core: ControlPlaneCore<GlobalSettings>, certificates: CertificateSource): DynamicModule {
+    const facts = CoreModule.forRoot(core);
+    const store = StoreModule.forRoot(storeOptions(core));
+    const index = IndexModule.forRoot({ imports: [facts, store] });
+    const state = [facts, store, index];
+    const admission = AdmissionModule.forRoot({ imports: state });
+    const queries = QueriesModule.forRoot({ imports: [...state, admission] });
+    const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
+    const leader = LeaderModule.forRootAsync({
+      imports: state,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: leaderTermFactory(core),
+    });
+    const kds = KdsGlobalModule.forRootAsync({
+      imports: [...state, security],
+      inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity],
+      useFactory: kdsOptions(core),
+    });
+    const rest = RestServerModule.forRootAsync({
+      imports: [facts, queries, kds, security],
+      inject: [SharedRestDependencies, GLOBAL_SYNC, ZoneSecurity],
+      useFactory: globalRest,
+    });
+    const telemetry = TelemetryModule.forRootAsync({
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, rest, security],
+      inject: [SharedTelemetry, GLOBAL_SYNC, REST_SERVER, ZoneSecurity],
+      useFactory: globalTelemetry(core),
+    });
+    return { module: GlobalModule, imports: [...state, admission, queries, security, leader, kds, rest, telemetry] };
+  }
+}

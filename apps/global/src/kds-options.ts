@@ -1,0 +1,49 @@
+import { VERSION, type ControlPlaneCore } from '@causeway/control-plane';
+import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
+import type { IndexReader } from '@causeway/store';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import type { GlobalSettings } from './config';
+import type { ZoneSecurity } from './zone-security.module';
+
+type Sources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity];
+
+/** How the global serves zones, from its settings. */
+export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: Sources) => KdsGlobalOptions {
+  const { settings } = core;
+  return (backend, index, security) => ({
+    sync: {
+      ...core,
+      store: backend.store,
+      sessions: backend.sessions,
+      maintenance: backend.store,
+      index,
+      version: VERSION,
+      auth: security.authenticator,
+      exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
+      hold: settings.CAUSEWAY_ABSENCE_HOLD,
+      inbound: inboundLimits(settings),
+      connections: {
+        all: settings.CAUSEWAY_KDS_MAX_CONNECTIONS,
+        address: settings.CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS,
+      },
+      onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
+    },
+    host: settings.CAUSEWAY_KDS_BIND_ADDRESS ?? (settings.CAUSEWAY_KDS_AUTH === 'token' ? '0.0.0.0' : '127.0.0.1'),
+    port: settings.CAUSEWAY_KDS_PORT,
+    certificates: () => security.certificates(),
+    logFields: { tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH },
+  });
+}
+
+/** What zones may cost this replica, from the settings. */
+function inboundLimits(settings: GlobalSettings): InboundSettings {
+  const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
+  const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;
+  return {
+    bounds: { process: settings.CAUSEWAY_KDS_INTAKE_BYTES, stream: settings.CAUSEWAY_KDS_STREAM_BYTES },
+    rates: {
+      changes: { perSecond: changes, burst: 10 * changes },
+      bytes: { perSecond: bytes, burst: 5 * bytes },
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { syncMetrics, watchMetrics, type ControlPlaneCore, type SharedTelemetry } from '@causeway/control-plane';
+import type { GlobalSync, ZoneMetrics } from '@causeway/kds';
+import type { RestServer } from '@causeway/rest';
+import type { Clock } from '@causeway/runtime';
+import type { Metric, TelemetryOptions } from '@causeway/telemetry';
+import type { ZoneSecurity } from './zone-security.module';
+
+type Sources = [shared: SharedTelemetry, sync: GlobalSync, rest: RestServer, security: ZoneSecurity];
+
+/** What a global shows at its diagnostics port: besides what all control planes have, its zones. */
+export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: Sources) => TelemetryOptions {
+  return (shared, sync, rest, security) => {
+    const base = shared.options();
+    return {
+      ...base,
+      metrics: [...base.metrics, ...watchMetrics(() => rest.watches()), ...zoneMetrics(sync, clock)],
+      warnings: () => security.warnings(),
+    };
+  };
+}
+
+function zoneMetrics(sync: GlobalSync, clock: Clock): readonly Metric[] {
+  return [
+    ...syncMetrics(() => sync.reports(), clock),
+    {
+      name: 'sync_zones_connected',
+      help: 'Zones with a stream on this replica',
+      read: () => [{ value: sync.reports().size }],
+    },
+    cost('sync_intake_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
+    cost('sync_zones_held_back', 'Zones that are held back because they send faster than is taken in', 'heldBack'),
+    cost(
+      'sync_streams_ended_for_bounds',
+      'Streams ended because their zone went beyond a bound, since the start',
+      'ended',
+    ),
+    cost('sync_unanswered_bytes', 'Bytes that were sent to zones and not answered', 'unansweredBytes'),
+  ];
+
+  function cost(name: string, help: string, of: keyof ZoneMetrics): Metric {
+    return { name, help, read: () => [{ value: sync.metrics()[of] }] };
+  }
+}

@@ -1,0 +1,112 @@
+import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import { createZoneTokenService, type ServerCertificates, type ZoneTokenService } from '@causeway/access';
+import { noAuthentication, type ZoneAuthenticator } from '@causeway/kds';
+import type { ZoneAccess } from '@causeway/queries';
+import type { Identity } from '@causeway/resources';
+import type { IndexReader, ResourceStore } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { openCertificates, type CertificateSource } from './certificates';
+import type { GlobalSettings } from './config';
+
+/** What security is made of. */
+interface SecurityOptions extends ControlPlaneCore<GlobalSettings> {
+  readonly store: ResourceStore;
+  readonly index: IndexReader;
+  readonly source: CertificateSource;
+}
+
+/** Who is let in as a zone, and how the global proves itself to zones (design.md §5 Zone tokens, §6 Where they listen). */
+export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
+  private readonly service: ZoneTokenService;
+  private readonly requiresTokens: boolean;
+  private opened: ServerCertificates | undefined;
+
+  constructor(private readonly options: SecurityOptions) {
+    this.service = createZoneTokenService(options);
+    this.requiresTokens = options.settings.CAUSEWAY_KDS_AUTH === 'token';
+  }
+
+  /** Makes the first signing key and the first certificate where there are none, and warns of what is left open. */
+  async onModuleInit(): Promise<void> {
+    const { options } = this;
+    warnOfInsecureSettings(options);
+    const waiting = { ...options, signal: options.shutdown };
+    await retryWhileUnavailable(() => this.service.tokens.ensureKey(), waiting);
+    this.opened = await retryWhileUnavailable(() => openCertificates(options.source, options), waiting);
+  }
+
+  onApplicationShutdown(): void {
+    this.service.close();
+    this.opened?.close();
+  }
+
+  /** Judges zones by their tokens, or lets everybody in where the settings say so. */
+  get authenticator(): ZoneAuthenticator {
+    return this.requiresTokens ? this.service.auth : noAuthentication;
+  }
+
+  /** What zones are shown; undefined where TLS is off. */
+  certificates(): ServerCertificates | undefined {
+    return this.opened;
+  }
+
+  /** What REST answers from about tokens and the authority. */
+  zoneAccess(): ZoneAccess {
+    const { tokens } = this.service;
+    return {
+      issue: (order) => tokens.issue(order),
+      revoke: (id) => tokens.revoke(id),
+      rotate: () => tokens.rotate(),
+      authority: () => this.opened?.authority(),
+    };
+  }
+
+  /** What the operator should know who deletes this resource. */
+  deletionWarnings(id: Identity): readonly string[] {
+    return this.requiresTokens ? this.service.deletionWarnings(id) : [];
+  }
+
+  /** Which of the stored keys and certificates cannot be used; the program serves without them. */
+  warnings(): readonly string[] {
+    return [...this.service.faults(), ...[this.opened?.fault() ?? []].flat()];
+  }
+}
+
+function warnOfInsecureSettings({ logger, settings }: SecurityOptions): void {
+  const { CAUSEWAY_KDS_AUTH: auth, CAUSEWAY_KDS_TLS: tls } = settings;
+  if (auth === 'none') {
+    logger.warn('ZONES ARE NOT AUTHENTICATED: whoever reaches this port is the zone that it says it is', {
+      setting: 'CAUSEWAY_KDS_AUTH=none',
+    });
+  }
+  if (tls === 'off') {
+    logger.warn('what zones send, tokens too, can be read on the way', { setting: 'CAUSEWAY_KDS_TLS=off' });
+  }
+}
+
+/** What security is configured by. */
+export interface ZoneSecurityModuleOptions extends ModuleImports {
+  readonly core: ControlPlaneCore<GlobalSettings>;
+  readonly certificates: CertificateSource;
+}
+
+/** Zone tokens and the certificates of the port that zones connect to. */
+@Module({})
+export class ZoneSecurityModule {
+  static forRoot({ imports, core, certificates: source }: ZoneSecurityModuleOptions): DynamicModule {
+    return {
+      module: ZoneSecurityModule,
+      imports,
+      providers: [
+        {
+          provide: ZoneSecurity,
+          inject: [POSTGRES_BACKEND, INDEX],
+          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
+            new ZoneSecurity({ ...core, store, index, source }),
+        },
+      ],
+      exports: [ZoneSecurity],
+    };
+  }
+}

@@ -1,0 +1,39 @@
+import { exitWithProblems } from '@causeway/control-plane';
+import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from '@causeway/dns';
+import { configuredRanges } from './address-ranges';
+import type { ZoneSettings } from './config';
+
+/** What the settings say of DNS; ends the program, a line a reason, when they are not in order. */
+export function dnsSettings(settings: ZoneSettings): DnsSettings {
+  const problems = dnsProblems(settings);
+  if (problems.length > 0) exitWithProblems(problems);
+  return {
+    ttl: settings.CAUSEWAY_DNS_TTL,
+    suffixes: settings.CAUSEWAY_DNS_SUFFIXES,
+    meshOrder: settings.CAUSEWAY_DNS_MESH_ORDER,
+    ranges: Object.values(configuredRanges(settings)),
+    forward: {
+      enabled: settings.CAUSEWAY_DNS_FORWARD === 'on',
+      upstreams: settings.CAUSEWAY_DNS_UPSTREAMS,
+      publicClients: settings.CAUSEWAY_DNS_FORWARD_PUBLIC,
+      pending: settings.CAUSEWAY_DNS_FORWARD_PENDING,
+      pendingPerClient: settings.CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER,
+    },
+    limits: {
+      ratePerClient: settings.CAUSEWAY_DNS_RATE,
+      tcpConnections: settings.CAUSEWAY_DNS_TCP_CONNECTIONS,
+      tcpConnectionsPerClient: settings.CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER,
+      tcpIdle: settings.CAUSEWAY_DNS_TCP_IDLE,
+    },
+  };
+}
+
+function dnsProblems(settings: ZoneSettings): string[] {
+  const reasons = {
+    CAUSEWAY_DNS_BIND_ADDRESS: checkAddresses(settings.CAUSEWAY_DNS_BIND_ADDRESS),
+    CAUSEWAY_DNS_TTL: checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_COOLDOWN),
+    CAUSEWAY_DNS_SUFFIXES: checkSuffixes(settings.CAUSEWAY_DNS_SUFFIXES),
+    CAUSEWAY_DNS_UPSTREAMS: checkUpstreams(settings.CAUSEWAY_DNS_UPSTREAMS),
+  };
+  return Object.entries(reasons).flatMap(([setting, each]) => each.map((reason) => `${setting}: ${reason}`));
+}

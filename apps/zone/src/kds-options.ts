@@ -1,0 +1,31 @@
+import { VERSION, type ControlPlaneCore, type StoreBinding } from '@causeway/control-plane';
+import type { KdsZoneOptions } from '@causeway/kds';
+import type { IndexReader } from '@causeway/store';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import type { ZoneSettings } from './config';
+import type { GlobalAddress } from './global-address';
+
+type Sources = [backend: PostgresBackend, index: IndexReader, binding: StoreBinding];
+
+/** How the zone speaks with its global, from its settings; nothing to speak with where `global` is undefined. */
+export function kdsOptions(
+  core: ControlPlaneCore<ZoneSettings>,
+  global: GlobalAddress | undefined,
+): (...sources: Sources) => KdsZoneOptions {
+  const { settings } = core;
+  return ({ store }, index, binding) => ({
+    sync: () =>
+      global && {
+        ...core,
+        ...global,
+        zone: settings.CAUSEWAY_ZONE_NAME,
+        storeId: binding.storeId,
+        store,
+        index,
+        version: VERSION,
+        hold: settings.CAUSEWAY_ABSENCE_HOLD,
+        maintenance: store,
+        onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
+      },
+  });
+}

@@ -1,0 +1,142 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import {
+  INDEX,
+  maintainStore,
+  type ControlPlaneCore,
+  type LeaderTermFactory,
+  type LeaderWork,
+  type ModuleImports,
+} from '@causeway/control-plane';
+import {
+  createConditionsReconciler,
+  createZoneReconcilers,
+  LoopRunner,
+  poolMetrics,
+  type ControlLoop,
+} from '@causeway/controllers';
+import {
+  confirmPeerIncarnation,
+  GLOBAL_PEER,
+  sessionInsight,
+  ZONE_SYNC_FACTORY,
+  type ZoneSync,
+  type ZoneSyncFactory,
+  type ZoneSyncStatus,
+} from '@causeway/kds';
+import type { JsonObject, Resource } from '@causeway/resources';
+import type { LeaderTerm } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import type { PendingIncarnation } from '@causeway/sync';
+import { configuredRanges } from './address-ranges';
+import type { ZoneSettings } from './config';
+
+/** What a zone's leader works with. */
+interface ZoneLeaderOptions {
+  readonly core: ControlPlaneCore<ZoneSettings>;
+  readonly backend: PostgresBackend;
+  readonly index: IndexReader;
+  readonly createSync: ZoneSyncFactory;
+}
+
+/** The control loops of one term. */
+function createLoops({ core }: ZoneLeaderOptions): readonly ControlLoop[] {
+  const { cp, settings, logger } = core;
+  const loops = createZoneReconcilers({
+    cp,
+    ranges: configuredRanges(settings),
+    forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
+    cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
+    grace: settings.CAUSEWAY_SERVICE_GRACE,
+    onUnusableName: (dataplane, service) =>
+      logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
+    onExhausted: (kind, ranges, service) =>
+      logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
+  });
+  return [...loops, createConditionsReconciler(core)];
+}
+
+/** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
+class ZoneTerm implements LeaderWork {
+  readonly loops: readonly ControlLoop[];
+  private readonly runner: LoopRunner;
+  private current: ZoneSync | undefined;
+
+  constructor(
+    private readonly options: ZoneLeaderOptions,
+    private readonly term: LeaderTerm,
+  ) {
+    const { core, backend, index } = options;
+    this.loops = createLoops(options);
+    this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
+    this.current = options.createSync(term);
+  }
+
+  /** The session with the global; undefined after the term, and for a zone without a global. */
+  get sync(): ZoneSync | undefined {
+    return this.current;
+  }
+
+  async run(): Promise<void> {
+    const { core, backend } = this.options;
+    try {
+      await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(core, backend, this.term)]);
+    } finally {
+      this.current = undefined;
+    }
+  }
+}
+
+/** Makes the terms of a zone's leader, and knows what is to be told of the latest one. */
+export class ZoneLeader {
+  private latest: ZoneTerm | undefined;
+
+  constructor(private readonly options: ZoneLeaderOptions) {}
+
+  readonly createTerm: LeaderTermFactory = (term) => (this.latest = new ZoneTerm(this.options, term));
+
+  /** How full the address ranges are; empty before this replica has led. */
+  pools(): ReturnType<typeof poolMetrics> {
+    return poolMetrics(this.latest?.loops ?? []);
+  }
+
+  /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */
+  async confirmGlobal(): Promise<PendingIncarnation | undefined> {
+    const incarnation = await confirmPeerIncarnation(this.options.backend.store, GLOBAL_PEER);
+    await this.latest?.sync?.checkConfirmation();
+    return incarnation;
+  }
+
+  /** What this replica knows of the zone's session, shown with the zone's own Zone. */
+  insightOf({ id }: Resource): JsonObject | undefined {
+    const { settings, clock } = this.options.core;
+    const status = this.session();
+    if (!status || id.kind !== 'Zone' || id.name !== settings.CAUSEWAY_ZONE_NAME) return undefined;
+    return sessionInsight(status, clock.now(), settings.CAUSEWAY_ABSENCE_HOLD);
+  }
+
+  /** The session with the global; undefined while another replica leads, and where there is no global. */
+  session(): ZoneSyncStatus | undefined {
+    return this.latest?.sync?.status();
+  }
+}
+
+/** What the leader of a zone does. */
+@Module({})
+export class ZoneLeaderModule {
+  static forRoot({ imports, core }: ModuleImports & Pick<ZoneLeaderOptions, 'core'>): DynamicModule {
+    return {
+      module: ZoneLeaderModule,
+      imports,
+      providers: [
+        {
+          provide: ZoneLeader,
+          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY],
+          useFactory: (backend: PostgresBackend, index: IndexReader, createSync: ZoneSyncFactory) =>
+            new ZoneLeader({ core, backend, index, createSync }),
+        },
+      ],
+      exports: [ZoneLeader],
+    };
+  }
+}

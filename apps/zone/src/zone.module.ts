@@ -1,0 +1,82 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import {
+  AdmissionModule,
+  CoreModule,
+  INDEX,
+  IndexModule,
+  LeaderModule,
+  QueriesModule,
+  REST_SERVER,
+  RestServerModule,
+  SharedRestDependencies,
+  SharedTelemetry,
+  SharedTelemetryModule,
+  StoreBinding,
+  storeOptions,
+  type ControlPlaneCore,
+} from '@causeway/control-plane';
+import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
+import { KdsZoneModule } from '@causeway/kds';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
+import { TelemetryModule } from '@causeway/telemetry';
+import type { ZoneSettings } from './config';
+import type { GlobalAddress } from './global-address';
+import { kdsOptions } from './kds-options';
+import { zoneRest } from './rest';
+import { zoneTelemetry } from './telemetry';
+import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
+
+/** What a zone's settings come to, checked. */
+export interface ZonePlan {
+  /** Undefined for a zone by itself. */
+  readonly global: GlobalAddress | undefined;
+  readonly dns: DnsSettings;
+}
+
+/** A zone's control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
+@Module({})
+export class ZoneModule {
+  static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config }: ZonePlan): DynamicModule {
+    const facts = CoreModule.forRoot(core);
+    const store = StoreModule.forRoot(storeOptions(core));
+    const index = IndexModule.forRoot({ imports: [facts, store] });
+    const state = [facts, store, index];
+    const admission = AdmissionModule.forRoot({ imports: state });
+    const queries = QueriesModule.forRoot({ imports: [...state, admission] });
+    const kds = KdsZoneModule.forRootAsync({
+      imports: state,
+      inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
+      useFactory: kdsOptions(core, global),
+    });
+    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, kds], core });
+    const leader = LeaderModule.forRootAsync({
+      imports: [...state, zoneLeader],
+      inject: [ZoneLeader],
+      useFactory: ({ createTerm }: ZoneLeader) => createTerm,
+    });
+    const dns = DnsModule.forRootAsync({
+      imports: state,
+      inject: [INDEX],
+      useFactory: (held: IndexReader): DnsModuleOptions => ({
+        server: { ...core, index: held, zone: core.settings.CAUSEWAY_ZONE_NAME, config },
+        addresses: core.settings.CAUSEWAY_DNS_BIND_ADDRESS,
+        port: core.settings.CAUSEWAY_DNS_PORT,
+      }),
+    });
+    const rest = RestServerModule.forRootAsync({
+      imports: [facts, queries, zoneLeader, dns],
+      inject: [SharedRestDependencies, ZoneLeader, DNS_SERVER],
+      useFactory: zoneRest,
+    });
+    const telemetry = TelemetryModule.forRootAsync({
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), rest, zoneLeader, dns],
+      inject: [SharedTelemetry, REST_SERVER, ZoneLeader, DNS_SERVER],
+      useFactory: zoneTelemetry(core),
+    });
+    return {
+      module: ZoneModule,
+      imports: [...state, admission, queries, kds, zoneLeader, leader, dns, rest, telemetry],
+    };
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Who is a zone, and which certificate the global shows to zones.
+ *
+ *   signing keys, revocations → TokenTrust → ZoneTokenService: authenticates, issues, revokes, rotates
+ *   authority → SelfIssuedCertificates: the server certificate of this replica, renewed while in use
+ *
+ * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
+ */
+export { createZoneTokenService, type ZoneTokenAuthenticator, type ZoneTokenService } from './zone-token-service';
+export {
+  type IssuedZoneToken,
+  type ZoneTokenIssuer,
+  type ZoneTokenOptions,
+  type ZoneTokenRequest,
+} from './zone-token-issuer';
+export { Unauthenticated } from './zone-token';
+export {
+  AUTHORITY_SECRET,
+  authorityText,
+  createAuthority,
+  createServerCertificate,
+  type CertifiedKey,
+} from './certificate-authority';
+export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';

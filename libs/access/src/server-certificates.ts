@@ -1,0 +1,183 @@
+import type { Registry } from '@causeway/resources';
+import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
+import type { IndexEvent, IndexReader, ResourceStore } from '@causeway/store';
+import {
+  AUTHORITY_SECRET,
+  authorityText,
+  createAuthority,
+  createServerCertificate,
+  parseAuthority,
+  SERVER_VALIDITY,
+  type CertifiedKey,
+  type ParsedAuthority,
+} from './certificate-authority';
+import { globalSecretId, isOwnGlobalSecret, putSecret } from './global-secrets';
+
+/** The certificate of a running server, which may be replaced while it runs. */
+export interface ServerCertificates {
+  /** The chain and the key in use. */
+  current(): CertifiedKey;
+  /** PEM of the authority that a zone has to trust; undefined if it is not known here. */
+  authority(): string | undefined;
+  /** Why the certificate in use is not the configured one; undefined if it is. */
+  fault(): string | undefined;
+  /** Calls `listener` after each replacement, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+  close(): void;
+}
+
+/** Dependencies and settings of `SelfIssuedCertificates`. */
+export interface SelfIssuedCertificateOptions {
+  readonly store: ResourceStore;
+  readonly index: IndexReader;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Names and addresses of this machine; called at each check, since addresses change. */
+  readonly names: () => readonly string[];
+}
+
+/** Interval of the checks of names and age, ms. */
+const CHECK_INTERVAL = 3_600_000;
+/** Age at which a certificate is replaced, ms. */
+const RENEWED_AT = SERVER_VALIDITY / 2;
+
+interface IssuedCertificate {
+  readonly authority: CertifiedKey;
+  readonly server: CertifiedKey;
+  readonly names: readonly string[];
+  readonly at: number;
+}
+
+/**
+ * Server certificates signed by an authority in the store. All replicas share the authority, the first one creates it,
+ * and each signs a certificate for its own names (docs/adr/0003-authority-in-the-store.md). The certificate is replaced
+ * while it is in use when the authority or the names change and when it gets old. A deleted authority is created again.
+ */
+export class SelfIssuedCertificates implements ServerCertificates {
+  private readonly listeners = new Set<() => void>();
+  private readonly unsubscribe: () => void;
+  private timer: Timer | undefined;
+  private work: Promise<void> = Promise.resolve();
+  private closed = false;
+
+  private constructor(
+    private readonly options: SelfIssuedCertificateOptions,
+    private issued: IssuedCertificate,
+    private lastFault: string | undefined,
+  ) {
+    this.unsubscribe = options.index.subscribe((event) => this.observe(event));
+    this.scheduleCheck();
+  }
+
+  /** Resolves with a certificate in use. Throws Unavailable. */
+  static async open(options: SelfIssuedCertificateOptions): Promise<SelfIssuedCertificates> {
+    const issued = await issueByStored(options);
+    if (issued.ok) return new SelfIssuedCertificates(options, issued.issued, undefined);
+    // The operator needs a running control plane to repair the secret; until then zones do not trust this certificate.
+    options.logger.error('zones cannot trust the certificate shown', {
+      secret: AUTHORITY_SECRET,
+      reason: issued.reason,
+    });
+    const own = await issue(options, await createAuthority(options.clock.now()));
+    return new SelfIssuedCertificates(options, own, `${AUTHORITY_SECRET}: ${issued.reason}`);
+  }
+
+  current(): CertifiedKey {
+    return this.issued.server;
+  }
+
+  authority(): string {
+    return `${this.issued.authority.certificate.trim()}\n`;
+  }
+
+  fault(): string | undefined {
+    return this.lastFault;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.unsubscribe();
+    this.timer?.cancel();
+  }
+
+  private observe({ reloaded, changes }: IndexEvent): void {
+    if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && id.name === AUTHORITY_SECRET)) this.refresh();
+  }
+
+  private scheduleCheck(): void {
+    this.timer = this.options.clock.after(CHECK_INTERVAL, () => {
+      this.refresh();
+      this.scheduleCheck();
+    });
+  }
+
+  /** Refreshes run one after the other, so that an earlier state of the secret never replaces a later one. */
+  private refresh(): void {
+    this.work = this.work
+      .then(() => this.replace())
+      .catch((error: unknown) => {
+        this.lastFault = errorText(error);
+        this.options.logger.error('the certificate for zones stays as it was', { reason: this.lastFault });
+      });
+  }
+
+  private async replace(): Promise<void> {
+    if (this.closed) return;
+    const { options, issued } = this;
+    const reading = await ensureAuthority(options);
+    if (!reading.ok) throw new Error(`${AUTHORITY_SECRET}: ${reading.reason}`);
+    const { authority } = reading;
+    this.lastFault = undefined;
+    const same = authority.certificate === issued.authority.certificate;
+    const fresh = options.clock.now() - issued.at < RENEWED_AT && options.names().join() === issued.names.join();
+    if (same && fresh) return;
+    this.issued = await issue(options, authority);
+    options.logger.info('the certificate for zones was replaced', { newAuthority: !same });
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** A certificate signed by the stored authority, or why there is none. Throws Unavailable. */
+async function issueByStored(
+  options: SelfIssuedCertificateOptions,
+): Promise<
+  { readonly ok: true; readonly issued: IssuedCertificate } | { readonly ok: false; readonly reason: string }
+> {
+  const reading = await ensureAuthority(options);
+  if (!reading.ok) return reading;
+  try {
+    return { ok: true, issued: await issue(options, reading.authority) };
+  } catch (error) {
+    return { ok: false, reason: `no certificate can be made by it: ${errorText(error)}` };
+  }
+}
+
+async function issue(options: SelfIssuedCertificateOptions, authority: CertifiedKey): Promise<IssuedCertificate> {
+  const names = options.names();
+  const at = options.clock.now();
+  return { authority, names, at, server: await createServerCertificate(authority, { names, now: at }) };
+}
+
+/** The stored authority; created if there is none. Throws Unavailable. */
+async function ensureAuthority({
+  store,
+  registry,
+  clock,
+  logger,
+}: SelfIssuedCertificateOptions): Promise<ParsedAuthority> {
+  const id = globalSecretId(AUTHORITY_SECRET);
+  let held = await store.get(id);
+  if (!held) {
+    const change = putSecret(registry, AUTHORITY_SECRET, authorityText(await createAuthority(clock.now())), 'absent');
+    await store.write({ changes: [change], onRefusal: 'skip' });
+    held = await store.get(id);
+    logger.info('a certificate authority for zones is in the store', { secret: AUTHORITY_SECRET });
+  }
+  return held ? parseAuthority(held, clock.now()) : { ok: false, reason: 'it was deleted as soon as it was made' };
+}

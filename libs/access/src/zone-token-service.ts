@@ -1,0 +1,93 @@
+import { decodeProtectedHeader } from 'jose';
+import { compareText, Forbidden, type Identity } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import { isOwnGlobalSecret } from './global-secrets';
+import { signingKeySerial } from './signing-keys';
+import { TokenTrust } from './token-trust';
+import { CP_SCOPE, Unauthenticated, verifyZoneToken } from './zone-token';
+import { ZoneTokenIssuer, type ZoneTokenOptions } from './zone-token-issuer';
+
+/** Zone tokens of one replica of the global; follows the index until `close`. */
+export interface ZoneTokenService {
+  readonly auth: ZoneTokenAuthenticator;
+  readonly tokens: ZoneTokenIssuer;
+  /** Warnings for the operator who deletes this resource: the zones whose tokens were signed with the deleted key. */
+  deletionWarnings(id: Identity): readonly string[];
+  /** Secrets that are named as signing keys and hold none, with the reason. */
+  faults(): readonly string[];
+  close(): void;
+}
+
+/** Creates the service. The store may have no signing key yet: `tokens.ensureKey` makes it. */
+export function createZoneTokenService(options: ZoneTokenOptions): ZoneTokenService {
+  const trust = new TokenTrust(options.index, options.logger);
+  const auth = new ZoneTokenAuthenticator(trust, options.clock);
+  return {
+    auth,
+    tokens: new ZoneTokenIssuer(options, trust),
+    deletionWarnings: (id) => keyWarnings(id, auth),
+    faults: () => trust.faults,
+    close: () => trust.close(),
+  };
+}
+
+function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly string[] {
+  const serial = isOwnGlobalSecret(id) ? signingKeySerial(id.name) : undefined;
+  if (serial === undefined) return [];
+  const zones = auth.zonesBy(serial);
+  const needing = zones.length === 0 ? '' : `; sent away until they have another: ${zones.join(', ')}`;
+  return [`zone tokens signed with key ${serial} are valid no longer without it${needing}`];
+}
+
+/**
+ * Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for.
+ */
+export class ZoneTokenAuthenticator {
+  /** By zone, the last token it was admitted with: serial of its key, and end of its validity in ms since 1970. */
+  private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
+
+  constructor(
+    private readonly trust: TokenTrust,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /**
+   * Resolves with the end of the token's validity, ms since 1970; without one for a zone that needs no token. `token`
+   * is without the scheme. Throws Unauthenticated if the token is missing or not valid, Forbidden if it is for another
+   * zone or another use.
+   */
+  async authenticate({
+    zone,
+    token,
+  }: {
+    readonly zone: string;
+    readonly token?: string;
+  }): Promise<{ readonly until?: number }> {
+    if (this.trust.isExempt(zone)) return {};
+    if (token === undefined) {
+      throw new Unauthenticated(
+        `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone} --valid-for 720h; a zone of plain Kuma has none to show: apply its Zone with spec: {auth: none}`,
+      );
+    }
+    const claims = await verifyZoneToken(token, this.trust.trustedKeys, this.clock.now());
+    if (claims.zone !== zone)
+      throw new Forbidden(`the zone token is of zone "${claims.zone}", the caller is "${zone}"`);
+    if (!claims.scope.includes(CP_SCOPE)) {
+      throw new Forbidden(`the zone token has not the scope "${CP_SCOPE}", only ${JSON.stringify(claims.scope)}`);
+    }
+    this.lastTokens.set(zone, { serial: Number(decodeProtectedHeader(token).kid), until: claims.expiresAt });
+    return { until: claims.expiresAt };
+  }
+
+  /** Zones whose last token at this replica was signed with this key and is still valid; sorted by name. */
+  zonesBy(serial: number): readonly string[] {
+    const now = this.clock.now();
+    const zones = [...this.lastTokens].filter(([, token]) => token.serial === serial && token.until > now);
+    return zones.map(([zone]) => zone).sort(compareText);
+  }
+
+  /** Calls `listener` when an admitted zone may have to be judged again, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    return this.trust.onChange(listener);
+  }
+}

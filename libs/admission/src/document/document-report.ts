@@ -1,0 +1,60 @@
+import {
+  FieldPath,
+  Invalid,
+  isJsonObject,
+  jsonBytes,
+  Violations,
+  type Kind,
+  type ViolationRule,
+} from '@causeway/resources';
+import type { Envelope } from './document-forms';
+
+/** Most warnings that an answer lists. */
+const MOST_WARNINGS = 100;
+
+/** The violations and warnings of a document, collected while it is decoded. */
+export class DocumentReport {
+  readonly violations = new Violations();
+  private readonly noted: string[] = [];
+
+  get warnings(): readonly string[] {
+    return this.noted;
+  }
+
+  /** Adds a violation of `rule` at `at`. */
+  refuse(at: FieldPath, reason: string, rule: ViolationRule = 'invalid'): void {
+    this.violations.add(at, rule, () => reason);
+  }
+
+  /** Adds warnings: what is legal but most likely not meant. */
+  warn(...warnings: readonly string[]): void {
+    for (const warning of warnings) if (this.noted.length < MOST_WARNINGS) this.noted.push(warning);
+  }
+}
+
+/** Throws Invalid if there are violations. The error lists the first hundred and their total. */
+export function throwIfInvalid(violations: Violations): void {
+  if (violations.total > 0) throw new Invalid(violations);
+}
+
+/**
+ * Checks labels and spec against the bounds of the kind; false if the document is too large. This is the first check of
+ * a document, so a document that is too large costs no more than counting its bytes.
+ */
+export function checkSize(
+  { name, bounds }: Kind,
+  { labels, spec, at }: Pick<Envelope, 'labels' | 'spec' | 'at'>,
+  report: DocumentReport,
+): boolean {
+  const count = isJsonObject(labels) ? Object.keys(labels).length : 0;
+  if (count > bounds.labels)
+    report.refuse(at.labels, `must be at most ${bounds.labels} labels, are ${count}`, 'too-many');
+  const bytes = jsonBytes(labels, bounds.bytes) + jsonBytes(spec, bounds.bytes);
+  if (bytes > bounds.bytes)
+    report.refuse(
+      FieldPath.at('spec'),
+      `labels and spec of a ${name} must not be larger than ${bounds.bytes} bytes of JSON`,
+      'too-large',
+    );
+  return count <= bounds.labels && bytes <= bounds.bytes;
+}

@@ -1,0 +1,90 @@
+import {
+  FieldPath,
+  Invalid,
+  isJsonObject,
+  jsonEqual,
+  Label,
+  ownField,
+  shortened,
+  type JsonObject,
+  type JsonValue,
+  type Kind,
+  type Labels,
+  type Resource,
+  type Violation,
+} from '@causeway/resources';
+import { etagOf, type WriteOutcome } from './requests';
+import type { ValidatedDraft } from './validate-draft';
+
+/**
+ * What writing `draft` over the stored resource comes to: nothing, an update or a creation. Throws Invalid if it changes
+ * an immutable field. Pure; `etag` is absent unless the outcome is `unchanged`.
+ */
+export function planWrite(
+  kind: Pick<Kind, 'immutable' | 'serverOwned'>,
+  draft: ValidatedDraft,
+  stored: Resource | undefined,
+): WriteOutcome {
+  const { id, labels, warnings } = draft;
+  const frozen = checkImmutable(kind.immutable, draft.spec, stored);
+  if (frozen.length > 0) throw new Invalid(frozen);
+  const spec = withServerOwned(draft.spec, kind.serverOwned, stored);
+  const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
+  if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
+    return { ...result, outcome: 'unchanged', etag: etagOf(stored) };
+  }
+  const all = [...warnings, ...managedByWarnings(stored, labels)];
+  return { ...result, warnings: all, outcome: stored ? 'updated' : 'created' };
+}
+
+/** Violations where an update changes a field that keeps its first value (GEP-3949: `controllerName`). */
+function checkImmutable(fields: readonly string[], next: JsonObject, stored: Resource | undefined): Violation[] {
+  if (!stored) return [];
+  return fields.flatMap((field) => {
+    const was = stored.spec[field];
+    if (was === undefined || was === next[field]) return [];
+    return [
+      FieldPath.at('spec')
+        .field(field)
+        .violation(`cannot be changed once set; it is ${show(was)}, got ${show(next[field])}`),
+    ];
+  });
+}
+
+/** The spec to store: the user's, with the server-owned fields as they are stored (docs/design.md §1). */
+function withServerOwned(spec: JsonObject, fields: readonly string[], stored: Resource | undefined): JsonObject {
+  if (!stored || fields.length === 0) return spec;
+  const kept = fields.flatMap((field) =>
+    stored.spec[field] === undefined ? [] : [[field, stored.spec[field]] as const],
+  );
+  return { ...spec, ...Object.fromEntries(kept) };
+}
+
+/** Warnings for a user who writes over a resource that a controller made: who owns it from now on. */
+function managedByWarnings(stored: Resource | undefined, labels: Labels): readonly string[] {
+  const maker = stored?.labels[Label.managedBy];
+  if (stored === undefined || maker === undefined) return [];
+  const what = `${stored.id.kind} "${stored.id.name}"`;
+  if (labels[Label.managedBy] === maker)
+    return [
+      `${what} is made by ${maker}, which will write over what you changed; leave out the label ${Label.managedBy} to take it over`,
+    ];
+  return [
+    `${what} was made by ${maker} and is yours from now on: it no longer follows its Dataplanes and stays when they go; delete it to have it made anew`,
+  ];
+}
+
+function show(value: JsonValue | undefined): string {
+  return value === undefined ? 'nothing' : shortened(JSON.stringify(value), 80);
+}
+
+/** Merge patch (RFC 7386): `null` removes a field, objects merge, every other value replaces. */
+export function mergePatch(target: JsonValue | undefined, patch: JsonObject): JsonObject {
+  const base = isJsonObject(target) ? target : {};
+  const kept = Object.entries(base).filter(([key]) => !Object.hasOwn(patch, key));
+  const changed = Object.entries(patch).flatMap(([key, value]): [string, JsonValue][] => {
+    if (value === null || value === undefined) return [];
+    return [[key, isJsonObject(value) ? mergePatch(ownField(base, key), value) : value]];
+  });
+  return Object.fromEntries([...kept, ...changed]);
+}

@@ -1,0 +1,77 @@
+import { Composer, type CST, type Document } from 'yaml';
+
+interface TokenAtDepth {
+  readonly token: CST.Token | null | undefined;
+  readonly depth: number;
+}
+
+/** How deep the collections of a token are nested, and how many keys and values it has. */
+export interface TokenSize {
+  readonly tooDeep: boolean;
+  readonly nodes: number;
+}
+
+/**
+ * Measures `token` and stops where it is nested deeper than `deepest`. The library composes nested collections by
+ * recursion, and a stack overflow inside a regular expression ends the process. This function does not recurse.
+ */
+export function tokenSize(token: CST.Token, deepest: number): TokenSize {
+  const open: TokenAtDepth[] = [{ token, depth: 0 }];
+  let nodes = 0;
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (next.depth > deepest) return { tooDeep: true, nodes };
+    if (next.token) nodes++;
+    // Pushed one by one: a list of all items as arguments needs a stack as long as the list.
+    for (const inner of innerTokens(next)) open.push(inner);
+  }
+  return { tooDeep: false, nodes };
+}
+
+function innerTokens({ token, depth }: TokenAtDepth): TokenAtDepth[] {
+  if (!token) return [];
+  if (token.type === 'document') return [{ token: token.value, depth }];
+  if (!('items' in token)) return [];
+  return token.items.flatMap((item) => [
+    { token: item.key, depth: depth + 1 },
+    { token: item.value, depth: depth + 1 },
+  ]);
+}
+
+/** Most errors of a text that are kept. */
+const MOST_ERRORS = 20;
+
+/** A text has more than `MOST_ERRORS` errors; message and offset are those of the first error. */
+export class TooManyErrors extends Error {
+  constructor(
+    message: string,
+    readonly offset: number,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Composes tokens to documents with their errors. Throws TooManyErrors, because the library makes an error with a stack
+ * for each of 100,000 unpaired quotes. Warnings (of unknown tags) are dropped for the same reason.
+ */
+export function composeDocuments(tokens: Iterable<CST.Token>): readonly Document.Parsed[] {
+  const composer = new Composer({ logLevel: 'silent', prettyErrors: false, uniqueKeys: false });
+  const report: unknown = Reflect.get(composer, 'onError');
+  let errors = 0;
+  let first: { readonly message: string; readonly offset: number } | undefined;
+  // `onError` is a private field of the composer; the specs with hostile texts fail if a new version has none.
+  Reflect.set(composer, 'onError', (source: unknown, code: unknown, message: unknown, warning: unknown) => {
+    if (warning === true) return;
+    first ??= { message: String(message), offset: offsetOf(source) };
+    if (++errors > MOST_ERRORS) throw new TooManyErrors(first.message, first.offset);
+    if (typeof report === 'function') Reflect.apply(report, composer, [source, code, message, warning]);
+  });
+  return [...composer.compose(tokens)];
+}
+
+/** The composer gives the place of an error as an offset, a range or a token. */
+function offsetOf(source: unknown): number {
+  if (typeof source === 'number') return source;
+  const offset: unknown = Array.isArray(source) ? source[0] : Reflect.get(Object(source), 'offset');
+  return typeof offset === 'number' ? offset : 0;
+}

@@ -1,0 +1,67 @@
+import type { PatchChange } from '@causeway/store';
+import { jsonEqual } from '@causeway/resources';
+import {
+  inboundsOf,
+  type DataplaneInbound,
+  type DataplaneResource,
+  type ServiceResource,
+} from '../matching/dataplane-selector';
+
+/** `status.dataplaneProxies` of a MeshService. */
+export type ProxyCount = {
+  readonly total: number;
+  /** Those with a ready inbound for every port of the service. */
+  readonly healthy: number;
+};
+
+type ServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
+
+/** What to write so that a service says how many Dataplanes it has and whether it is available; undefined when it does. */
+export function planAvailability(
+  { id, revision, spec, status }: ServiceResource,
+  dataplanes: Iterable<DataplaneResource>,
+): PatchChange | undefined {
+  const count = countProxies(spec.ports ?? [], dataplanes);
+  const state = stateOf(count);
+  const counted = jsonEqual(status?.['dataplaneProxies'], count);
+  if (counted && spec.state === state) return undefined;
+  return {
+    type: 'patch',
+    id,
+    expect: revision,
+    ...(counted ? {} : { status: { ...status, dataplaneProxies: count } }),
+    ...(spec.state === state ? {} : { spec: { ...spec, state } }),
+  };
+}
+
+/** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
+export function countProxies(ports: readonly ServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
+  let [total, healthy] = [0, 0];
+  for (const dataplane of dataplanes) {
+    const served = servedBy(dataplane);
+    total += 1;
+    if (ports.every(({ port, targetPort = port }) => served.has(targetPort))) healthy += 1;
+  }
+  return { total, healthy };
+}
+
+/** Only `state` says so: in Kuma 2.14 `health.ready: false` alone changes nothing (kuma-2.14.md §3). */
+function isReady(inbound: DataplaneInbound): boolean {
+  return (inbound.state ?? 'Ready') === 'Ready';
+}
+
+/** Ports and names of the ready inbounds: a target port is one of them; without one it is the service's own port. */
+function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
+  const served = new Set<number | string>();
+  for (const inbound of inboundsOf(dataplane)) {
+    if (!isReady(inbound)) continue;
+    served.add(inbound.port);
+    if (inbound.name !== undefined) served.add(inbound.name);
+  }
+  return served;
+}
+
+/** Whether a service counted so can be reached. */
+export function stateOf({ healthy }: ProxyCount): 'Available' | 'Unavailable' {
+  return healthy > 0 ? 'Available' : 'Unavailable';
+}

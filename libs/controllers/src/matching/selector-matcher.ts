@@ -1,0 +1,176 @@
+/** One thing that a selector asks for: an attribute (`label app`, `tag version`) and the value it must have. */
+export interface SelectorTerm {
+  readonly attribute: string;
+  readonly value: string;
+}
+
+/** Items by index key. */
+type ItemsByKey<Item> = () => Iterable<readonly [string, Item]>;
+
+/**
+ * Joins selectors with the items that they select, both ways and incrementally: an item that changes finds the
+ * selectors that may select it, a selector finds the items that may match. Both answers are supersets: who asks checks
+ * each candidate. Costs depend on what is found, not on how many items or selectors there are.
+ */
+export class SelectorMatcher<Item> {
+  private readonly items: AttributeIndex<Item>;
+  private readonly selectors = new SelectorIndex();
+
+  /** `valuesOf` gives the values that an item has for an attribute. */
+  constructor(valuesOf: (item: Item, attribute: string) => readonly string[]) {
+    this.items = new AttributeIndex(valuesOf);
+  }
+
+  clear(): void {
+    this.items.clear();
+    this.selectors.clear();
+  }
+
+  /** Notes the selector `key`, in place of what it was; without terms it is forgotten. Indexes what is not indexed yet. */
+  setSelector(key: string, terms: readonly SelectorTerm[], all: ItemsByKey<Item>): void {
+    for (const _ of this.index(terms, all));
+    this.selectors.put(key, terms);
+  }
+
+  /**
+   * Indexes the attributes of `terms` that no selector has named before, one item a step. Costs one pass over all items
+   * for each new attribute. Items may change between two steps (`setItem`).
+   */
+  index(terms: readonly SelectorTerm[], all: ItemsByKey<Item>): Iterable<unknown> {
+    return this.items.ensure(terms, all);
+  }
+
+  /**
+   * Notes that the item `key` changed, came (no `before`) or went (no `after`). Returns the selectors that may have
+   * selected it before or may select it now; a selector may be named twice.
+   */
+  setItem(key: string, before: Item | undefined, after: Item | undefined): readonly string[] {
+    this.items.replace(key, before, after);
+    const selectors: string[] = [];
+    for (const item of [before, after]) {
+      for (const term of item === undefined ? [] : this.items.termsOf(item)) {
+        for (const selector of this.selectors.idsFor(term)) selectors.push(selector);
+      }
+    }
+    return selectors;
+  }
+
+  /** Keys of all items that may have all of `terms`: those with the rarest of them; none where there are no terms. */
+  candidates(terms: readonly SelectorTerm[]): Iterable<string> {
+    return this.items.candidates(terms);
+  }
+}
+
+/** The items by attribute and value, for attributes that a selector names; other attributes cost nothing. */
+class AttributeIndex<Item> {
+  /** A single key is stored without a set: most values of a busy attribute have one. */
+  private readonly keysByValue = new Map<string, Map<string, string | Set<string>>>();
+
+  constructor(private readonly valuesOf: (item: Item, attribute: string) => readonly string[]) {}
+
+  clear(): void {
+    this.keysByValue.clear();
+  }
+
+  /** Indexes these attributes where that is not done yet, one item a step; `candidates` is complete after the last. */
+  *ensure(terms: readonly SelectorTerm[], all: ItemsByKey<Item>): Generator<unknown> {
+    for (const { attribute } of terms) {
+      if (this.keysByValue.has(attribute)) continue;
+      this.keysByValue.set(attribute, new Map());
+      for (const [key, item] of all()) {
+        this.add(attribute, key, item);
+        yield;
+      }
+    }
+  }
+
+  replace(key: string, before: Item | undefined, after: Item | undefined): void {
+    for (const attribute of this.keysByValue.keys()) {
+      if (before !== undefined) this.remove(attribute, key, before);
+      if (after !== undefined) this.add(attribute, key, after);
+    }
+  }
+
+  /** The indexed attributes and values of an item. */
+  termsOf(item: Item): readonly SelectorTerm[] {
+    return [...this.keysByValue.keys()].flatMap((attribute) =>
+      this.valuesOf(item, attribute).map((value) => ({ attribute, value })),
+    );
+  }
+
+  candidates(terms: readonly SelectorTerm[]): Iterable<string> {
+    const [first, ...others] = terms.map((term) => this.keysWith(term));
+    return first ? others.reduce((best, next) => (next.size < best.size ? next : best), first) : [];
+  }
+
+  private keysWith({ attribute, value }: SelectorTerm): ReadonlySet<string> {
+    const keys = this.keysByValue.get(attribute)?.get(value);
+    return keys === undefined ? EMPTY : typeof keys === 'string' ? new Set([keys]) : keys;
+  }
+
+  private add(attribute: string, key: string, item: Item): void {
+    const byValue = this.keysByValue.get(attribute);
+    for (const value of this.valuesOf(item, attribute)) {
+      const keys = byValue?.get(value);
+      if (keys === undefined) byValue?.set(value, key);
+      else if (typeof keys !== 'string') keys.add(key);
+      else if (keys !== key) byValue?.set(value, new Set([keys, key]));
+    }
+  }
+
+  private remove(attribute: string, key: string, item: Item): void {
+    const byValue = this.keysByValue.get(attribute);
+    for (const value of this.valuesOf(item, attribute)) {
+      const keys = byValue?.get(value);
+      if (keys === key) byValue?.delete(value);
+      else if (keys instanceof Set && keys.delete(key) && keys.size === 0) byValue?.delete(value);
+    }
+  }
+}
+
+const EMPTY: ReadonlySet<string> = new Set();
+
+/** Selectors, each stored under one of its terms. */
+class SelectorIndex {
+  private readonly byTerm = new Map<string, Set<string>>();
+  private readonly termOf = new Map<string, string>();
+
+  clear(): void {
+    this.byTerm.clear();
+    this.termOf.clear();
+  }
+
+  put(id: string, terms: readonly SelectorTerm[]): void {
+    const before = this.termOf.get(id);
+    if (before !== undefined) this.remove(id, before);
+    const term = this.rarest(terms.map(textOf));
+    if (term === undefined) return;
+    this.termOf.set(id, term);
+    this.byTerm.set(term, (this.byTerm.get(term) ?? new Set()).add(id));
+  }
+
+  /** Selectors that an item with this term may match. */
+  idsFor(term: SelectorTerm): Iterable<string> {
+    return this.byTerm.get(textOf(term)) ?? [];
+  }
+
+  /** The term that fewest selectors are stored under: then a change wakes few selectors that do not match. */
+  private rarest(terms: readonly string[]): string | undefined {
+    const size = (term: string): number => this.byTerm.get(term)?.size ?? 0;
+    return terms.reduce<string | undefined>(
+      (best, term) => (best === undefined || size(term) < size(best) ? term : best),
+      undefined,
+    );
+  }
+
+  private remove(id: string, term: string): void {
+    this.termOf.delete(id);
+    const ids = this.byTerm.get(term);
+    ids?.delete(id);
+    if (ids?.size === 0) this.byTerm.delete(term);
+  }
+}
+
+function textOf({ attribute, value }: SelectorTerm): string {
+  return `${attribute}\n${value}`;
+}

@@ -1,0 +1,108 @@
+import { compareText, identityKey } from '@causeway/resources';
+import { SlicedWork } from '@causeway/runtime';
+import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { DelayQueue } from './delay-queue';
+import { planBatch, refusedKeys, WorkQueue } from './work-queue';
+
+/** Changes in one plan. */
+const CHANGES_PER_PLAN = 500;
+
+/** In place of a key: the keys that a change makes stale are found only by another walk through the index. */
+export const RESCAN = Symbol('rescan');
+
+/** Index keys (`identityKey`) of resources that `reconcile` must look at. */
+export type Keys = readonly string[];
+
+/** No key is stale. */
+export const NO_KEYS: Keys = [];
+
+/** What one key needs now: a change, a time (ms since 1970) at which to look again, both or neither. */
+export interface ReconcileResult {
+  readonly change?: Change | undefined;
+  readonly dueAt?: number | undefined;
+}
+
+/**
+ * A control loop that decides for one resource at a time. It declares three things, and `KeyedLoop` does the rest:
+ * the queue, the batches, the slices of the event loop, the retry of refused changes.
+ *
+ *   seed(index), keysOf(change) → work queue → reconcile(key) → batch of changes
+ *
+ * Level-based: a key says only that a resource may be stale; `reconcile` looks at the index and never at the event.
+ * Idempotent: for a resource that is as it should be, `reconcile` returns no change (I10 of design.md §9). Keys may
+ * come twice and in any order. What it throws resets the loop and backs it off.
+ */
+export interface KeyedReconciler {
+  readonly name: string;
+  /** Reconciles a written key again, not only a refused one: another writer may undo a change unseen by the index. */
+  readonly recheckWritten?: boolean;
+  /**
+   * Forgets what was derived from the index and returns a walk through it, which yields the keys to look at. One step
+   * of the walk reads at most one row, for the event loop is given back between slices of it; nothing is reconciled
+   * before the walk ends. With `rescan` (asked for by `keysOf`) the walk replaces a running one and must find its keys too.
+   */
+  seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
+  /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
+  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
+  /** Decides for one key; `now` is ms since 1970. A key whose resource is gone is reconciled as well. */
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined;
+}
+
+/** Runs a `KeyedReconciler` as a control loop. */
+export class KeyedLoop implements ControlLoop {
+  readonly name: string;
+  private readonly stale = new WorkQueue(compareText);
+  private readonly delayed = new DelayQueue();
+  private readonly seeding = new SlicedWork();
+  private index: IndexReader | undefined;
+
+  constructor(private readonly reconciler: KeyedReconciler) {
+    this.name = reconciler.name;
+  }
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.stale.clear();
+    this.delayed.clear();
+    this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'reset')));
+  }
+
+  observe({ changes }: IndexEvent): void {
+    const { index } = this;
+    if (!index) return;
+    for (const change of changes) {
+      for (const key of this.reconciler.keysOf(change, index)) {
+        if (key === RESCAN) this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'rescan')));
+        else this.stale.add(key);
+      }
+    }
+  }
+
+  plan(now: number): LoopPlan {
+    const { index } = this;
+    if (!index) return { changes: [] };
+    if (!this.seeding.advance()) return { changes: [], more: true };
+    for (const key of this.delayed.dueAt(now)) this.stale.add(key);
+    const plan = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
+      const result = this.reconciler.reconcile(key, index, now);
+      this.delayed.set(key, result?.dueAt);
+      return result?.change;
+    });
+    const wakeAt = this.delayed.nextDue;
+    return wakeAt === undefined ? plan : { ...plan, wakeAt };
+  }
+
+  onWritten(changes: readonly Change[], result: WriteResult): void {
+    const keys =
+      this.reconciler.recheckWritten === true ? changes.map(({ id }) => identityKey(id)) : refusedKeys(changes, result);
+    for (const key of keys) this.stale.add(key);
+  }
+
+  private *enqueueAll(walk: Iterable<Keys>): Generator<undefined> {
+    for (const keys of walk) {
+      for (const key of keys) this.stale.add(key);
+      yield;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { isIPv6 } from 'node:net';
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-server';
+
+/** The `DnsServer` of this replica. */
+export const DNS_SERVER = Symbol('DnsServer');
+
+/** How a zone answers names. */
+export interface DnsModuleOptions {
+  readonly server: DnsServerOptions;
+  /** All of them at one port. */
+  readonly addresses: readonly string[];
+  /** 0 takes one that is free at the first address. */
+  readonly port: number;
+}
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<DnsModuleOptions>()
+  .setClassMethodName('forRoot')
+  .build();
+
+/** The UDP and TCP ports of the server: open from bootstrap until the application begins to end. */
+class DnsListeners implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    @Inject(DNS_SERVER) private readonly dns: DnsServer,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: DnsModuleOptions,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { addresses, server } = this.options;
+    const bound: string[] = [];
+    let { port } = this.options;
+    for (const address of addresses) {
+      port = await this.dns.bind(address, port);
+      bound.push(isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`);
+    }
+    server.logger.info('answering names', { dns: bound });
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.dns.close();
+  }
+}
+
+/** A zone's DNS server. The index that it answers from must stand in a module that its options import. */
+@Module({
+  providers: [
+    {
+      provide: DNS_SERVER,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ server }: DnsModuleOptions) => createDnsServer(server),
+    },
+    DnsListeners,
+  ],
+  exports: [DNS_SERVER],
+})
+export class DnsModule extends ConfigurableModuleClass {}

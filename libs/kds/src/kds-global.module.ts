@@ -1,0 +1,63 @@
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { ServerCertificates } from '@causeway/access';
+import { tlsServerCredentials } from './auth/credentials';
+import { createGlobalSync, type GlobalSync } from './global/global-sync';
+import type { GlobalSyncOptions } from './global/global-sync-options';
+
+/** The `GlobalSync` of this replica. */
+export const GLOBAL_SYNC = Symbol('GlobalSync');
+
+/** How a global serves zones. */
+export interface KdsGlobalOptions {
+  readonly sync: GlobalSyncOptions;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Asked once, when the port is opened; plain text where it gives none. */
+  readonly certificates: () => ServerCertificates | undefined;
+  /** Fields of the log line that names the address. */
+  readonly logFields: Readonly<Record<string, string>>;
+}
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<KdsGlobalOptions>()
+  .setClassMethodName('forRoot')
+  .build();
+
+/** The port that zones connect to: open from bootstrap until the application begins to end. */
+class KdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    @Inject(GLOBAL_SYNC) private readonly sync: GlobalSync,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: KdsGlobalOptions,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { host, port, logFields, sync } = this.options;
+    const certificates = this.options.certificates();
+    const bound = await this.sync.bind(host, port, certificates && tlsServerCredentials(certificates));
+    sync.logger.info('serving zones', { kds: `${host}:${bound}`, ...logFields });
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.sync.close();
+  }
+}
+
+/** The global's side of sync. What it reads, the index first of all, must stand in modules that its options import. */
+@Module({
+  providers: [
+    {
+      provide: GLOBAL_SYNC,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ sync }: KdsGlobalOptions) => createGlobalSync(sync),
+    },
+    KdsListener,
+  ],
+  exports: [GLOBAL_SYNC],
+})
+export class KdsGlobalModule extends ConfigurableModuleClass {}

@@ -1,0 +1,58 @@
+import { Type, type TSchema } from 'typebox';
+
+/** For objects that refuse unknown fields (docs/design.md §1). */
+export const strict = { additionalProperties: false } as const;
+
+/** Longest name of a resource, label value of a peer, host name. */
+const LONGEST_NAME = 253;
+/** Longest key of a label: a prefix of 253 characters, a slash, a name of 63. */
+const LONGEST_KEY = 317;
+
+/** Longest list of ports, endpoints, zones; far more than one service has. */
+export const MANY = 1_024;
+/** Longest list of resources that one Dataplane connects to. */
+export const VERY_MANY = 4_096;
+
+/** Bounds of a map whose keys users choose. A key is one line, because the schema of a map does not check other keys. */
+export const mapBounds = {
+  maxProperties: 128,
+  propertyNames: { maxLength: LONGEST_KEY, pattern: '^.*$', title: 'one line' },
+} as const;
+
+/** One line of text; may be empty. */
+export const Text = Type.String({ maxLength: 1_024 });
+
+/** String to string, as labels and tags are written. */
+export const StringMap = Type.Record(Type.String(), Type.String({ maxLength: LONGEST_NAME }), mapBounds);
+
+/** Any JSON, for other programs; only the kind's bound in bytes limits it. */
+export const FreeMap = Type.Record(Type.String(), Type.Unknown(), mapBounds);
+
+/** 1-65535. */
+export const PortNumber = Type.Integer({ minimum: 1, maximum: 65535 });
+
+/** Text that is not empty. */
+export const NonEmpty = Type.String({ minLength: 1, maxLength: LONGEST_NAME });
+
+/** The application protocols a port may speak. */
+export const protocols = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
+
+/** An object all of whose fields may be left out. */
+export const Optionals = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Partial(Type.Object(properties), strict);
+
+/** A duration: 500ms, 10s, 5m, 1h. */
+export const Duration = Type.String({
+  title: 'a duration such as 500ms, 10s, 5m, 1h',
+  maxLength: 32,
+  pattern: '^[0-9]+(ms|s|m|h)$',
+});
+
+/** An extension: the name of the program that reads it, and any JSON. */
+export const Extension = Type.Object({ type: NonEmpty, config: Type.Optional(Type.Unknown()) }, strict);
+
+/** `labels` (seed 001) and `matchLabels` (Kuma) mean the same (docs/design.md §4). */
+export const ServiceSelector = Type.Object(
+  { labels: Type.Optional(StringMap), matchLabels: Type.Optional(StringMap) },
+  strict,
+);

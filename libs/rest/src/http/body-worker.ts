@@ -1,0 +1,31 @@
+import { parentPort } from 'node:worker_threads';
+import { parseBody } from './body-decode';
+import { isParseRequest, type ParseResult } from './body-worker-messages';
+import { HttpError } from './http-error';
+import { jsonShapeViolation } from './json-shape';
+
+/**
+ * The worker that parses large bodies. YAML comes back as a value. JSON is only checked here and parsed again by the
+ * main thread: that blocks it for less time than to take over the value, once the shape of the value is bounded.
+ */
+parentPort?.on('message', (request: unknown) => {
+  if (isParseRequest(request)) parentPort?.postMessage(parseRequested(request.format, request.bytes));
+});
+parentPort?.postMessage({ type: 'ready' } satisfies ParseResult);
+
+function parseRequested(format: 'json' | 'yaml', bytes: Uint8Array): ParseResult {
+  try {
+    const value = parseBody(format, bytes);
+    const violation = jsonShapeViolation(value);
+    if (violation !== undefined)
+      return { type: 'failure', status: 400, detail: `The body cannot be read: ${violation}.` };
+    return format === 'yaml' ? { type: 'value', value } : { type: 'fine' };
+  } catch (error) {
+    if (error instanceof HttpError) return { type: 'failure', status: error.status, detail: error.message };
+    return {
+      type: 'failure',
+      status: 500,
+      detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
+  }
+}

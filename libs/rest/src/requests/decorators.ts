@@ -1,0 +1,30 @@
+import {
+  applyDecorators,
+  createParamDecorator,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import type { RestRequest } from '../http/rest-request';
+import { queryOf } from './query-reader';
+
+/**
+ * An argument of a handler that a pipe decodes from the whole request: `@FromRequest(GetPipe) wanted: GetRequest`.
+ * `@Query(pipe)` sees the query alone, and which parameters a query may have depends on the kind in the path.
+ */
+export const FromRequest = createParamDecorator((_: unknown, context: ExecutionContext): RestRequest =>
+  context.switchToHttp().getRequest<RestRequest>(),
+);
+
+/** Refuses every query parameter with 400, for handlers that take none. */
+export function NoQuery(): ClassDecorator & MethodDecorator {
+  return applyDecorators(UseGuards(new NoQueryGuard()));
+}
+
+/** A guard and not a pipe: it judges before the body is read, and handlers need no argument for it. */
+class NoQueryGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    queryOf(context.switchToHttp().getRequest<RestRequest>(), []).check();
+    return true;
+  }
+}

@@ -1,0 +1,63 @@
+import { encodeCursor, type ListResult, type PageRequest } from '@causeway/queries';
+import type { Resource } from '@causeway/resources';
+import type { PageRange, SortedPage } from '@causeway/runtime';
+import { pathOf } from '../http/route-table';
+import { header, type RestRequest } from '../http/rest-request';
+
+/** Characters after which a page ends early, with `next`: a page of the largest resources would be a gigabyte. */
+export const MAX_LIST_LENGTH = 4 * 1024 * 1024;
+
+/**
+ * The body `{total, items, next}` of a list (docs/design.md §6); `next` is null on the last page. A page has at least
+ * one item, and ends early where its items are large. `text` is called once for each item in the body, in their order.
+ */
+export function listBody(
+  request: RestRequest,
+  page: PageRequest,
+  { total, resources, more }: ListResult,
+  text: (resource: Resource, index: number) => string,
+): string {
+  const items: string[] = [];
+  let length = 0;
+  for (const resource of resources) {
+    const item = text(resource, items.length);
+    length += item.length;
+    if (items.length > 0 && length > MAX_LIST_LENGTH) break;
+    items.push(item);
+  }
+  const isLast = !more && items.length === resources.length;
+  const next = isLast ? null : nextUrl(request, page, { shown: items.length, last: resources[items.length - 1] });
+  return `{"total":${total},"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`;
+}
+
+/** The body `{total, items, next}` of a range of a table that has no cursor. */
+export function tableBody(
+  request: RestRequest,
+  { total, items }: SortedPage<object>,
+  { size, offset }: PageRange,
+): object {
+  const more = offset + size < total;
+  return {
+    total,
+    items,
+    next: more ? nextUrl(request, { size, start: { type: 'offset', offset } }, { shown: size }) : null,
+  };
+}
+
+/** How many items a page showed, and which was the last. */
+interface ShownItems {
+  readonly shown: number;
+  readonly last?: Resource | undefined;
+}
+
+/** The URL of the next page: the same query, sorted, with `offset` or `cursor` advanced (docs/reference/kuma-rest.md §1.3). */
+function nextUrl(request: RestRequest, page: PageRequest, { shown, last }: ShownItems): string {
+  const query = new URLSearchParams(request.url.slice(pathOf(request.url).length + 1));
+  query.set('size', String(page.size));
+  if (page.start.type === 'offset') query.set('offset', String(page.start.offset + shown));
+  else if (last) query.set('cursor', encodeCursor(last.id));
+  query.sort();
+  const host = header(request, 'host') ?? '';
+  const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host) ? `http://${host}` : '';
+  return `${origin}${pathOf(request.url)}?${query.toString()}`;
+}

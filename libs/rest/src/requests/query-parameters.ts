@@ -1,0 +1,169 @@
+import { PAGE_SIZE } from '@causeway/queries';
+import type { Kind } from '@causeway/resources';
+import type { RestQueryParameter } from './query-reader';
+
+/** Parameters that narrow a list or a watch of `kind`. */
+export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [
+    {
+      name: 'name',
+      description: 'Only resources whose name contains this text.',
+      schema: { type: 'string', maxLength: 253 },
+    },
+    ...(kind.namespaced
+      ? [
+          {
+            name: 'namespace',
+            description: 'Only resources of this namespace.',
+            schema: { type: 'string', maxLength: 253 },
+          },
+        ]
+      : []),
+    {
+      name: 'zone',
+      description: 'Only resources made in this zone; empty means those made on the global.',
+      schema: { type: 'string', maxLength: 253 },
+    },
+    {
+      name: 'filter',
+      family: true,
+      description:
+        'filter[labels.KEY]=value: only resources whose label KEY has exactly this value; for several keys at once.',
+      schema: {
+        type: 'object',
+        patternProperties: { '^labels\\..': { type: 'string', maxLength: 63 } },
+        additionalProperties: false,
+      },
+    },
+    {
+      name: 'labelSelector',
+      description:
+        "Only resources whose labels match, in Kubernetes' syntax: a=b, a!=b, a in (b, c), a notin (b), a, !a.",
+      schema: { type: 'string', maxLength: 2048 },
+    },
+  ];
+}
+
+/** Parameters that choose a page. */
+export const PAGE_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    name: 'size',
+    description: 'Items on a page.',
+    schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE.maximum, default: PAGE_SIZE.default },
+  },
+  { name: 'offset', description: 'Items to skip.', schema: { type: 'integer', minimum: 0 } },
+  {
+    name: 'cursor',
+    description:
+      'Where the page begins, from `next` of the page before; empty begins. Unlike `offset` it stays right while resources come and go.',
+    schema: { type: 'string', maxLength: 2048, pattern: '^[A-Za-z0-9_-]*$' },
+  },
+];
+
+/** Parameters of a page of a list that has no cursor. */
+export const OFFSET_PAGE_PARAMETERS: readonly RestQueryParameter[] = PAGE_PARAMETERS.filter(
+  ({ name }) => name !== 'cursor',
+);
+
+/** The parameter of every read. */
+export const FRESHNESS: RestQueryParameter = {
+  name: 'minRevision',
+  description: 'Wait until this replica has seen this revision (the header Causeway-Revision of a write).',
+  schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+};
+
+/** The form of the documents that reads return. */
+export const FORMAT: RestQueryParameter = {
+  name: 'format',
+  description: 'The form of the document.',
+  schema: { type: 'string', enum: ['universal', 'k8s', 'kubernetes'], default: 'universal' },
+};
+
+const WATCH: readonly RestQueryParameter[] = [
+  {
+    name: 'watch',
+    description: 'Answer with server-sent events instead of a list, and go on.',
+    schema: { type: 'boolean', default: false },
+  },
+  {
+    name: 'since',
+    description: 'With watch: only what changed after this revision; without it everything comes first.',
+    schema: { type: 'string', maxLength: 64, pattern: '^([A-Za-z0-9-]+\\.)?[0-9]{1,16}$' },
+  },
+];
+
+/** Which resource a name means when several zones or namespaces have it (docs/design.md §1). */
+export function addressParameters(kind: Kind): readonly RestQueryParameter[] {
+  const namespace: RestQueryParameter = {
+    name: 'namespace',
+    description: 'The namespace of the resource; "default" when left out.',
+    schema: { type: 'string', maxLength: 63 },
+  };
+  const zone: RestQueryParameter = {
+    name: 'zone',
+    description: 'The zone where the resource was made; empty means the global. Left out: made on this control plane.',
+    schema: { type: 'string', maxLength: 253 },
+  };
+  return [...(kind.namespaced ? [namespace] : []), ...(kind.sync.zoneInIdentity ? [zone] : [])];
+}
+
+/** Parameters of a list of `kind`. */
+export function listParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [...selectionParameters(kind), ...PAGE_PARAMETERS, FORMAT, FRESHNESS, ...WATCH];
+}
+
+/** Parameters of a watch of `kind`. */
+export function watchParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [...selectionParameters(kind), FRESHNESS, ...WATCH];
+}
+
+/** Parameters of a GET of one resource of `kind`. */
+export function getParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [...addressParameters(kind), FORMAT, FRESHNESS];
+}
+
+/** Parameters of a list of overviews. */
+export function overviewParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS];
+}
+
+/** Parameters of the table of hostnames. */
+export const HOSTNAME_PARAMETERS: readonly RestQueryParameter[] = [
+  { name: 'name', description: 'Only hostnames that contain this text.', schema: { type: 'string', maxLength: 253 } },
+  ...OFFSET_PAGE_PARAMETERS,
+  FRESHNESS,
+];
+
+/** Parameters of a DNS lookup. */
+export const LOOKUP_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    ...{ name: 'name', description: 'The name to look up.', schema: { type: 'string', minLength: 1, maxLength: 255 } },
+    required: { example: 'redis.svc.mesh.local' },
+  },
+  { name: 'type', description: 'The type of record; A where absent.', schema: { type: 'string', maxLength: 10 } },
+  FRESHNESS,
+];
+
+/** The parameter that says whose view of a hostname is asked for. */
+export const ZONE_OF_VIEW: RestQueryParameter = {
+  name: 'zone',
+  description: 'The zone whose view is asked for; required on the global.',
+  schema: { type: 'string', maxLength: 253 },
+};
+
+const DRY_RUN: RestQueryParameter = {
+  name: 'dryRun',
+  description: 'Check everything and write nothing.',
+  schema: { type: 'boolean', default: false },
+};
+
+const SEEN_FROM: RestQueryParameter = {
+  name: 'seenFrom',
+  description: 'With dryRun: the zone in which to look at what the write would lead to; needed on the global.',
+  schema: { type: 'string', maxLength: 253 },
+};
+
+/** Parameters of PUT, PATCH and DELETE. */
+export function writeParameters(kind: Kind): readonly RestQueryParameter[] {
+  return [...addressParameters(kind), DRY_RUN, SEEN_FROM];
+}

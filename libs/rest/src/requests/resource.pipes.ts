@@ -1,0 +1,138 @@
+import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
+import type { NameQuery, WriteOptions } from '@causeway/admission';
+import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
+import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
+import { CallerAuthorizer } from '../http/caller-authorizer';
+import { RequestSignals } from '../http/request-signals';
+import { header, type RestRequest } from '../http/rest-request';
+import { truncated } from '../http/http-error';
+import { REGISTRY } from '../tokens';
+import {
+  kindInPath,
+  nameQuery,
+  readForm,
+  readMinRevision,
+  readPage,
+  readSelection,
+  type DocumentForm,
+} from './request-decoding';
+import { getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
+import { queryOf } from './query-reader';
+
+/** A GET of a list. */
+export interface ListQuery {
+  readonly type: 'list';
+  readonly scope: ListScope;
+  readonly page: PageRequest;
+  readonly form: DocumentForm;
+  readonly minRevision: number | undefined;
+}
+
+/** A GET of a list that goes on as a stream of events. */
+export interface WatchQuery {
+  readonly type: 'watch';
+  readonly watch: WatchRequest;
+}
+
+/** A GET of one resource. */
+export interface GetQuery {
+  readonly name: NameQuery;
+  readonly form: DocumentForm;
+  readonly minRevision: number | undefined;
+}
+
+/** A PUT, PATCH or DELETE, without its body. */
+export interface WriteQuery {
+  readonly address: NameQuery;
+  readonly options: WriteOptions;
+  /** The zone in which a dry run looks at the consequences. */
+  readonly seenFrom: string | undefined;
+}
+
+/** Decodes a GET of a list, plain or watched. Throws 404 for a path of no kind and 400 for a bad query. */
+@Injectable()
+export class ListPipe implements PipeTransform<RestRequest, ListQuery | WatchQuery> {
+  constructor(@Inject(REGISTRY) private readonly registry: Registry) {}
+
+  transform(request: RestRequest): ListQuery | WatchQuery {
+    const { kind, mesh } = kindInPath(request, this.registry, false);
+    const isWatch = isJsonObject(request.query) && request.query['watch'] === 'true';
+    return isWatch ? watchQuery(request, kind, mesh) : listQuery(request, kind, mesh);
+  }
+}
+
+function listQuery(request: RestRequest, kind: Kind, mesh: string | undefined): ListQuery {
+  const query = queryOf(request, listParameters(kind));
+  const selection = readSelection(query);
+  const page = readPage(query);
+  const form = readForm(query);
+  query.flag('watch');
+  if (query.text('since') !== undefined) query.refuse('since', 'is for a watch; add watch=true');
+  const minRevision = readMinRevision(query);
+  query.check();
+  return { type: 'list', scope: { kind: kind.name, mesh, selection }, page, form, minRevision };
+}
+
+function watchQuery(request: RestRequest, kind: Kind, mesh: string | undefined): WatchQuery {
+  const query = queryOf(request, watchParameters(kind));
+  query.flag('watch');
+  const selection = readSelection(query);
+  const text = header(request, 'last-event-id') ?? query.text('since');
+  const since = text === undefined || text === '' ? undefined : decodeResumePoint(text);
+  if (text && !since) query.refuse('since', `must be a revision or the id of an event; got "${truncated(text)}"`);
+  const minRevision = readMinRevision(query);
+  query.check();
+  const scope = { kind: kind.name, mesh, selection };
+  return { type: 'watch', watch: { scope, since, minRevision, client: request.socket.remoteAddress ?? '' } };
+}
+
+/** Decodes a GET of one resource. Throws 404 for a path of no kind and 400 for a bad query. */
+@Injectable()
+export class GetPipe implements PipeTransform<RestRequest, GetQuery> {
+  constructor(@Inject(REGISTRY) private readonly registry: Registry) {}
+
+  transform(request: RestRequest): GetQuery {
+    const { kind, mesh } = kindInPath(request, this.registry, true);
+    const query = queryOf(request, getParameters(kind));
+    const name = nameQuery(request, kind, mesh, query);
+    const form = readForm(query);
+    const minRevision = readMinRevision(query);
+    query.check();
+    return { name, form, minRevision };
+  }
+}
+
+/** Decodes path, query and headers of a write. Throws 404 for a path of no kind and 400 for a bad query. */
+@Injectable()
+export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
+  constructor(
+    @Inject(REGISTRY) private readonly registry: Registry,
+    @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
+  ) {}
+
+  transform(request: RestRequest): WriteQuery {
+    const { kind, mesh } = kindInPath(request, this.registry, true);
+    const query = queryOf(request, writeParameters(kind));
+    const address = nameQuery(request, kind, mesh, query);
+    const dryRun = query.flag('dryRun');
+    const seenFrom = query.text('seenFrom');
+    query.check();
+    const ifMatch = header(request, 'if-match');
+    const operator = this.authorizer.isOperator(request);
+    const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    return { address, options, seenFrom };
+  }
+}
+
+/** The signal that aborts when a request is over. Making it costs a timer, so handlers call it where they need it. */
+export type RequestSignal = () => AbortSignal;
+
+/** Gives a handler the signal of its request: `@FromRequest(SignalPipe) signal: RequestSignal`. */
+@Injectable()
+export class SignalPipe implements PipeTransform<RestRequest, RequestSignal> {
+  constructor(@Inject(RequestSignals) private readonly signals: RequestSignals) {}
+
+  transform(request: RestRequest): RequestSignal {
+    return () => this.signals.signalOf(request);
+  }
+}
