@@ -159,9 +159,9 @@ module.exports = {
     ),
     rule(
       'migrations-alone',
-      'Migrations use TypeORM alone.',
+      'Migrations use TypeORM alone, and read their own SQL files.',
       { path: '^migrations/' },
-      { pathNot: `^migrations/|${packages('typeorm')}` },
+      { pathNot: `^migrations/|${packages('typeorm')}|^(node:)?(fs|path)$` },
     ),
     technology('postgres', 'store-postgres', 'typeorm|pg'),
     technology('redis', 'leader-redis', 'redis|@redis'),

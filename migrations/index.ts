@@ -1,22 +1,46 @@
 /**
- * The schema of a store, step by step: numbered, forward only, listed by class. A step that has run anywhere is never
- * edited; schema.sql is what they make together.
+ * The schema of a store as numbered SQL files, forward only. A file that ran anywhere is never edited: a change of the
+ * schema is the next file. A step first expands (adds what both versions bear) and contracts a version later, since
+ * replicas of two versions work on one database during an update. schema.sql is what the files make together.
  */
-import { Tables0000000000001 } from './0001-tables';
-import { Write0000000000002 } from './0002-write';
-import { LeaderAndLife0000000000003 } from './0003-leader-and-life';
-import { WriteInOrder0000000000004 } from './0004-write-in-order';
-import { WriteTogether0000000000005 } from './0005-write-together';
-import { TellParts0000000000006 } from './0006-tell-parts';
-import { PointsAndEpochs0000000000007 } from './0007-points-and-epochs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** All steps, in the order in which they run. */
-export const migrations = [
-  Tables0000000000001,
-  Write0000000000002,
-  LeaderAndLife0000000000003,
-  WriteInOrder0000000000004,
-  WriteTogether0000000000005,
-  TellParts0000000000006,
-  PointsAndEpochs0000000000007,
+/** All steps, in the order in which they run. No file patterns: this list is the order. */
+export const migrations = [sqlMigration('0001-store.sql')];
+
+/** Steps of versions that were never released. Their databases are refused; `0001-store.sql` took their place. */
+export const unreleasedMigrations: readonly string[] = [
+  'Tables0000000000001',
+  'Write0000000000002',
+  'LeaderAndLife0000000000003',
+  'WriteInOrder0000000000004',
+  'WriteTogether0000000000005',
+  'TellParts0000000000006',
+  'PointsAndEpochs0000000000007',
 ];
+
+/**
+ * A TypeORM migration that runs one SQL file of this folder. The build copies the files to where `__dirname` is at run
+ * time: this folder, its place in dist/, and beside each bundled program.
+ */
+function sqlMigration(file: string): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = nameOf(file);
+
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query(readFileSync(join(__dirname, file), 'utf8'));
+    }
+
+    down(): Promise<void> {
+      return Promise.reject(new Error('migrations go forward only; restore a backup instead'));
+    }
+  };
+}
+
+/** The name in the bookkeeping table: `0001-store.sql` is `Store0000000000001`. TypeORM orders by the last 13 digits. */
+function nameOf(file: string): string {
+  const [number = '', ...words] = file.replace('.sql', '').split('-');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') + number.padStart(13, '0');
+}

@@ -3,7 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SOURCE_FOLDERS = ['apps', 'libs', 'migrations'];
-const BUILD_FILES = ['package.json', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
+const BUILD_FILES = [
+  'package.json',
+  'nest-cli.json',
+  'tsconfig.json',
+  'package-lock.json',
+  'scripts/lib/build.mjs',
+  'scripts/lib/bundle.mjs',
+];
 
 /** A hash of everything that a build depends on: equal hashes, equal builds. */
 export function hashOfSources(root) {
@@ -18,7 +25,7 @@ function sourcesIn(root, folder) {
   if (!existsSync(join(root, folder))) return [];
   const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   return files
-    .filter((entry) => entry.isFile() && /\.(ts|json)$/.test(entry.name) && !/spec\.ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(ts|json|sql)$/.test(entry.name) && !/spec\.ts$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))
     .sort();
 }

@@ -54,7 +54,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/store-postgres/src/store.spec.ts': `import '../../store/src/conformance'; import '../../../test/support/clock';`,
   'apps/global/src/main.ts': `import '@causeway/rest';`,
   'apps/zone/src/main.ts': `import '@causeway/kinds'; import '@causeway/store-postgres';`,
-  'migrations/index.ts': `import 'typeorm';`,
+  'migrations/index.ts': `import 'node:fs'; import 'node:path'; import 'typeorm';`,
   'test/support/clock.ts': `import '@causeway/runtime';`,
 };
 

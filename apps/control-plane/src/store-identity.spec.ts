@@ -7,7 +7,8 @@ const EAST = { role: 'zone', zone: 'east', federated: true } as const;
 
 it('two replicas that both find no identity have the same one', async () => {
   const database = await createTestDatabase();
-  const { store, close } = await createPostgresBackend({ url: database.url });
+  const backend = await createPostgresBackend({ url: database.url });
+  const { store } = backend;
   const first = await bindIdentity(store, EAST);
   // The other has looked before the first one wrote.
   let looked = false;
@@ -20,7 +21,7 @@ it('two replicas that both find no identity have the same one', async () => {
   expect(await bindIdentity(other, EAST)).toEqual(first);
   expect(await bindIdentity(store, EAST)).toEqual(first);
   await expect(bindIdentity(store, { ...EAST, zone: 'west' })).rejects.toThrow('this database belongs to zone "east"');
-  await close();
+  await backend.close();
   await database.drop();
 });
 
@@ -28,7 +29,8 @@ it.each([null, 5, 'x', [], {}, { role: 1, zone: {} }, { role: 'zone', zone: 'eas
   'an identity that nobody can read, %j, stops no start',
   async (value) => {
     const database = await createTestDatabase();
-    const { store, close } = await createPostgresBackend({ url: database.url });
+    const backend = await createPostgresBackend({ url: database.url });
+    const { store } = backend;
     await bindIdentity(store, EAST);
     const client = new Client({ connectionString: database.url });
     await client.connect();
@@ -40,7 +42,7 @@ it.each([null, 5, 'x', [], {}, { role: 1, zone: {} }, { role: 'zone', zone: 'eas
     await expect(bindIdentity(store, { ...EAST, zone: 'west' })).rejects.toThrow(
       'this database belongs to zone "east"',
     );
-    await close();
+    await backend.close();
     await database.drop();
   },
 );

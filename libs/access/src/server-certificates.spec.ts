@@ -125,7 +125,7 @@ describe("a global's own certificates", () => {
     certificates.close();
   });
 
-  it('are made anew when the authority is deleted', async () => {
+  it('are issued again when the authority is deleted', async () => {
     const certificates = await open(plane);
     const former = certificates.authority();
     const replaced = changed(certificates);
@@ -151,7 +151,7 @@ describe("a global's own certificates", () => {
     started.close();
   });
 
-  it('are renewed at half their life, by the same authority', async () => {
+  it('are renewed at half their validity, by the same authority', async () => {
     const clock = new FakeClock(NOW);
     const certificates = await open(plane, LOCAL, clock);
     const [first, authority] = [certificates.current(), certificates.authority()];
@@ -163,7 +163,7 @@ describe("a global's own certificates", () => {
     certificates.close();
   });
 
-  it('are made anew when this machine has another address', async () => {
+  it('are issued again when this machine has another address', async () => {
     const clock = new FakeClock(NOW);
     const names = [...LOCAL];
     const certificates = await open(plane, names, clock);

@@ -41,7 +41,7 @@ async function verdict(token: string, at = NOW, by = rules): Promise<string> {
 }
 
 describe('a zone token', () => {
-  it('says what it was signed for', async () => {
+  it('has the claims that it was signed with', async () => {
     expect(await verifyZoneToken(await signZoneToken(claims, first, NOW), rules, NOW)).toEqual(claims);
   });
 

@@ -5,7 +5,7 @@
  */
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops, type RunnerOptions } from './runner/loop-runner';
-export { type LoopStats, type RunnerStats } from './runner/loop-stats';
+export { type LoopStats, type RunnerStats } from './runner/loop-state';
 export { createZoneReconcilers, poolMetrics, type ZoneReconcilersConfig } from './zone-reconcilers';
 export { createConditionsReconciler, type ConditionsConfig } from './conditions/conditions-reconciler';
 export { selectedDataplanes } from './matching/dataplane-selector';

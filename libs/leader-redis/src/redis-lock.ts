@@ -28,7 +28,7 @@ return 0`;
 
 /**
  * The leader lock in Redis: one key with an expiry, compared with its holder on renewal and release in one step
- * (design.md §3). Connects in the background and again whenever the connection breaks; meanwhile calls reject at once.
+ * (docs/design.md §3). Connects in the background and again whenever the connection breaks; meanwhile calls reject at once.
  */
 export async function createRedisLock({ url, key, logger }: RedisLockOptions): Promise<RedisLock> {
   // Only where there is a Redis: a start without one has no time for it.

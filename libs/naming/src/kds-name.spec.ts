@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hashedName, keepsNameOnWire, wireName } from './kds-name';
 
-/** kds.md §4.1 and rest.md §1.7: vectors of Kuma's own tests. */
+/** docs/reference/kds-wire.md §4.1 and docs/reference/kuma-rest.md §1.7: vectors of Kuma's own tests. */
 const VECTORS: readonly (readonly [readonly [string, string, ...string[]], string])[] = [
   [['default', 'redis-zone-1', 'zone-1'], 'redis-zone-1-2v6wfvvcvbc9f55d'],
   [['default', 'redis-zone-2', 'zone-2'], 'redis-zone-2-ff29vc4685c6f594'],

@@ -8,7 +8,7 @@ const HASH_LENGTH = 17;
 const LONGEST_PREFIX = 253 - HASH_LENGTH;
 const TWO_32 = 0x1_0000_0000;
 
-/** Kinds whose name crosses the wire as it is (kds.md §3.1 skipHash). */
+/** Kinds whose name crosses the wire as it is (docs/reference/kds-wire.md §3.1 skipHash). */
 const KEPT: ReadonlySet<string> = new Set(['Mesh', 'Config', 'Secret', 'GlobalSecret']);
 
 /** What a wire name is made from; `name` counts only where the display-name label is absent or empty. */
@@ -22,7 +22,7 @@ export interface WireNamed {
 
 /**
  * Kuma's name for a resource that leaves its control plane: at most 236 bytes of the name, `-` and 16 characters of a
- * hash over mesh, whole name and `extra`, joined without separators (kds.md §4.1). Two inputs may hash to one name.
+ * hash over mesh, whole name and `extra`, joined without separators (docs/reference/kds-wire.md §4.1). Two inputs may hash to one name.
  */
 export function hashedName(mesh: string, name: string, ...extra: readonly string[]): string {
   const prefix =
@@ -34,7 +34,7 @@ export function hashedName(mesh: string, name: string, ...extra: readonly string
 
 /**
  * The name of a resource on the KDS wire: hashed with its zone and namespace labels where it has them, so the same on
- * every hop; `Mesh`, `Config` and secrets keep theirs (kds.md §4.1, §4.2).
+ * every hop; `Mesh`, `Config` and secrets keep theirs (docs/reference/kds-wire.md §4.1, §4.2).
  */
 export function wireName(resource: WireNamed): string {
   const { kind, mesh, name, labels } = resource;

@@ -11,7 +11,7 @@ export interface Kri {
   readonly section: string;
 }
 
-/** What an identifier is made from; zone and namespace come from the labels, as the wire has them (rest.md §1.7). */
+/** What an identifier is made from; zone and namespace come from the labels, as the wire has them (docs/reference/kuma-rest.md §1.7). */
 export interface KriSubject {
   readonly shortName: string;
   readonly mesh: string;

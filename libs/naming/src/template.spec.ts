@@ -14,7 +14,7 @@ function service(name: string, labels: Record<string, string> = {}, namespace = 
 const seed =
   '{{ label "k8s.kuma.io/service-name" }}.{{ label "k8s.kuma.io/namespace" }}.svc.mesh.{{ label "kuma.io/zone" }}';
 
-describe('renderTemplate gives (T001-14, rest.md §9.5)', () => {
+describe('renderTemplate gives (T001-14, docs/reference/kuma-rest.md §9.5)', () => {
   const labels = { 'kuma.io/zone': 'zone-1', app: 'my-app' };
   test.each([
     ['{{ .Name }}.mesh', 'backend.mesh'],
@@ -126,7 +126,7 @@ describe('checkTemplate', () => {
   });
 });
 
-test('a template says what it reads and how its names end', () => {
+test('a template lists what it reads and how its names end', () => {
   const { reads, literalSuffix } = template('{{ name }}.{{ label "app" }}.{{ .Zone }}.{{ label "app" }}.mesh.local');
   expect(reads).toEqual({ labels: ['app'], variables: ['Name', 'Zone'] });
   expect(literalSuffix).toBe('.mesh.local');

@@ -99,7 +99,7 @@ function* placeholdersIn(text: string): Generator<Placeholder> {
 
 /**
  * Reasons why `text` must be refused as a template: it does not parse, or whatever it reads, no valid DNS name can come
- * of it (Kuma's check with stub values, rest.md §3.3, made exact). Empty when it is good.
+ * of it (Kuma's check with stub values, docs/reference/kuma-rest.md §3.3, made exact). Empty when it is good.
  */
 export function checkTemplate(text: string): readonly string[] {
   const parsed = parseTemplate(text);

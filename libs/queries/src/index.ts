@@ -17,16 +17,9 @@ export {
   EncodedPuts,
   encodeResumePoint,
   type EventEncoder,
-  type ResumeFrom,
   type WatchSink,
 } from './watch/watch-event';
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
-export { type ProgramFacts } from './inspect/server-facts';
-export {
-  type AcceptedIncarnation,
-  type Confirmation,
-  type SyncDecisions,
-  type ZoneAdoption,
-} from './zones/zone-decisions';
-export { type ZoneAccess, type ZoneTokenParameters, type ZoneTokenResponse } from './zones/zone-tokens';
+export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
+export { type ZoneAccess } from './zones/zone-tokens';

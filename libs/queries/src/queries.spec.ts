@@ -132,7 +132,7 @@ describe('Queries', () => {
 
   it('say NotFound for what this control plane does not know or decide', async () => {
     await open();
-    const { hostnames, zoneDecisions, zoneTokens } = queries;
+    const { hostnames, decisions: zoneDecisions, zoneTokens } = queries;
     await expect(hostnames.explain({ mesh: 'default', hostname: 'a' }, undefined, NEVER)).rejects.toThrow(NotFound);
     await expect(hostnames.lookup({ name: 'a' })).rejects.toThrow(NotFound);
     await expect(hostnames.ofService({ kind: kindNamed('Dataplane'), name: 'a' })).rejects.toThrow(NotFound);
@@ -150,7 +150,7 @@ describe('Queries', () => {
         ...{ revoke: () => Promise.resolve(), rotate: () => Promise.resolve(2), authority: () => undefined },
       },
     });
-    const { zoneDecisions, zoneTokens } = queries;
+    const { decisions: zoneDecisions, zoneTokens } = queries;
     await expect(zoneDecisions.adoptZone('west', 'two words')).rejects.toThrow(Invalid);
     await expect(zoneDecisions.adoptZone('No zone')).rejects.toThrow(NotFound);
     expect(await zoneDecisions.adoptZone('west', 's1')).toEqual({ zone: 'west', storeId: 's1', formerly: '' });

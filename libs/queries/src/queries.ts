@@ -13,7 +13,7 @@ import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
-import { ZoneDecisions, type SyncDecisions } from './zones/zone-decisions';
+import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
@@ -52,7 +52,7 @@ export interface Queries {
   readonly hostnames: HostnameQueries;
   readonly doctor: Doctor;
   readonly server: ServerFacts;
-  readonly zoneDecisions: ZoneDecisions;
+  readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
@@ -79,7 +79,7 @@ export function createQueries(sources: QuerySources): Queries {
     hostnames: new HostnameQueries({ cp, index, freshness, resources, insights, expensive }),
     doctor: new Doctor({ registry, index, insights }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
-    zoneDecisions: new ZoneDecisions(sources.syncDecisions ?? {}),
+    decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(sources.zoneAccess),
     freshness,
     json: new ResourceJson(registry),

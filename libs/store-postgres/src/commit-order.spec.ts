@@ -20,7 +20,7 @@ async function callWrite(client: Client, ...changes: Parameters<typeof write>[1]
   return Number(rows[0]?.head_revision);
 }
 
-describe('the order of commits (design.md §2.2)', () => {
+describe('the order of commits (docs/design.md §2.2)', () => {
   let database: TestDatabase;
   let backend: PostgresBackend;
 

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import { freshId, put, WatchReader, write } from '../../store/src/conformance';
 import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
 
-describe('lives of a store (design.md §2.7)', () => {
+describe('lives of a store (docs/design.md §2.7)', () => {
   let database: TestDatabase;
   const open: PostgresBackend[] = [];
 

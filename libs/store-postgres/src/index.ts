@@ -1,14 +1,10 @@
 /**
- * The store of a control plane in Postgres: one table for the log, a row that orders the commits, and beside the log
- * the leader's epoch, sessions of zones and notes.
+ * The store of a control plane in Postgres: one table for the log, a row that orders the commits, and beside the log the
+ * leader's epoch and lease, the sessions of zones, and notes. TypeORM's DataSource is the pool; LISTEN and the thread that
+ * renews the lease have connections of their own.
  *
- *   createPostgresBackend → { store, sessions, lease }
+ *   PostgresBackend → { store, sessions, lease, leaseKeeper }
  */
-export {
-  createPostgresBackend,
-  type PostgresBackend,
-  type PostgresOptions,
-  type PostgresStatus,
-} from './postgres-backend';
+export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
 export { PostgresStore } from './postgres-store';
 export { POSTGRES_BACKEND, StoreModule } from './store.module';

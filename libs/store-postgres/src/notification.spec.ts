@@ -5,7 +5,7 @@ import { createPostgresBackend, type PostgresBackend } from './postgres-backend'
 
 const NEVER = 3_600_000;
 
-describe('a watch and its connections (design.md §2.3)', () => {
+describe('a watch and its connections (docs/design.md §2.3)', () => {
   let database: TestDatabase;
   let admin: Client;
   const open: PostgresBackend[] = [];

@@ -7,15 +7,15 @@ import {
   type Logger,
 } from '@causeway/runtime';
 import type { SessionStore } from '@causeway/store';
+import { migrate } from './database/migrate';
+import { readyDatabase } from './database/ready-database';
+import { StoreDatabase } from './database/store-database';
+import { PostgresLease, RELEASE_CHANNEL } from './lease/postgres-lease';
+import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 import { NotifyListener } from './log/notify-listener';
-import { RELEASE_CHANNEL } from './lease/lease-statements';
-import { PostgresLease } from './lease/postgres-lease';
-import { PostgresPool } from './database/postgres-pool';
+import { WakeUpSignal } from './log/wake-up-signal';
 import { PostgresSessions } from './postgres-sessions';
 import { PostgresStore } from './postgres-store';
-import { readyDatabase } from './database/ready-database';
-import { WakeUpSignal } from './log/wake-up-signal';
-import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 
 /** How a process uses its database; only `url` must be given. */
 export interface PostgresOptions {
@@ -23,77 +23,123 @@ export interface PostgresOptions {
   readonly url: string;
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** Most connections for reads and writes, default 10; three more listen and hold the lease. */
+  /** Most connections for reads and writes, default 10; four more listen and hold the lease. */
   readonly poolSize?: number;
   /** Longest statement, ms; default 30 s. */
   readonly statementTimeout?: number;
-  /** ms between looks at the log when nothing wakes a watch; default 2 s. */
+  /** ms between reads of the log when nothing wakes a watch; default 2 s. */
   readonly pollEvery?: number;
-  /** How long a start waits for the database, ms; default 60 s. */
+  /** How long `connect` waits for the database, ms; default 60 s. */
   readonly startTimeout?: number;
   /** Work on a database that a later version has migrated. */
   readonly tolerateNewer?: boolean;
-  /** Ends the waiting of a start. */
+  /** Ends the waits of `connect`. */
   readonly signal?: AbortSignal;
 }
 
-/** What can be told of the connections at any time; for metrics and health. */
+/** State of the connections at any time; for metrics and health. */
 export interface PostgresStatus {
   readonly listening: boolean;
   /** How often the listening connection was made; more than once: it broke. */
   readonly listenerConnections: number;
+  /** Open connections of the pool. */
   readonly open: number;
+  /** Callers that wait for a connection of the pool. */
   readonly waiting: number;
 }
 
-/** A process's part in a store: everything that one database keeps for a control plane. */
-export interface PostgresBackend {
+const LEASE_CONNECTIONS = 2;
+const LEASE_STATEMENT_TIMEOUT = 3_000;
+
+/** Everything that one database keeps for a control plane, as one process uses it. The constructor does no I/O. */
+export class PostgresBackend {
   readonly store: PostgresStore;
   readonly sessions: SessionStore;
   readonly lease: LeaderLease;
+  private readonly postgresLease: PostgresLease;
+  private readonly database: StoreDatabase;
+  private readonly leaseDatabase: StoreDatabase;
+  private readonly wakeUp: WakeUpSignal;
+  private readonly closing = new AbortController();
+  private connecting: Promise<void> | undefined;
+  private listener: NotifyListener | undefined;
+  private readonly clock: Clock;
+  private readonly logger: Logger;
+
+  constructor(private readonly options: PostgresOptions) {
+    const { url, clock = systemClock, logger = silentLogger, poolSize = 10, statementTimeout = 30_000 } = options;
+    [this.clock, this.logger] = [clock, logger];
+    this.database = new StoreDatabase({ url, size: poolSize, statementTimeout, applicationName: 'causeway' });
+    this.leaseDatabase = new StoreDatabase({
+      url,
+      size: LEASE_CONNECTIONS,
+      statementTimeout: LEASE_STATEMENT_TIMEOUT,
+      applicationName: 'causeway lease',
+    });
+    this.wakeUp = new WakeUpSignal(clock);
+    const { database, wakeUp } = this;
+    this.store = new PostgresStore({ database, wakeUp, clock, logger, pollEvery: options.pollEvery ?? 2_000 });
+    this.sessions = new PostgresSessions(database);
+    this.postgresLease = new PostgresLease(this.leaseDatabase);
+    this.lease = this.postgresLease;
+  }
+
+  /**
+   * Waits for the database, migrates it, opens the pools and begins to listen. Throws Unavailable with one line for the
+   * operator when the database does not answer in time, is refused, or `signal` aborts.
+   */
+  async connect(signal?: AbortSignal): Promise<void> {
+    const signals = [this.closing.signal, signal, this.options.signal].filter((one) => one !== undefined);
+    this.connecting ??= this.open(AbortSignal.any(signals));
+    await this.connecting;
+  }
+
   /** Renews the lease by a thread of its own until the event loop has stood still for `stallMs`. */
-  leaseKeeper(stallMs: number): LeaseKeeper;
-  status(): PostgresStatus;
-  /** Ends watches and connections. */
-  close(): Promise<void>;
+  leaseKeeper(stallMs: number): LeaseKeeper {
+    const { lease, clock, logger } = this;
+    return new WorkerLeaseKeeper({ url: this.options.url, lease, clock, logger, stallMs });
+  }
+
+  status(): PostgresStatus {
+    const { listening, connections } = this.listener?.status() ?? { listening: false, connections: 0 };
+    return { listening, listenerConnections: connections, ...this.database.usage() };
+  }
+
+  /** Ends watches and connections; also before and during `connect`, whose waits it ends. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.connecting?.catch(() => undefined);
+    await this.store.close();
+    await Promise.all([this.listener?.close(), this.database.close(), this.leaseDatabase.close()]);
+  }
+
+  private async open(signal: AbortSignal): Promise<void> {
+    const { url, startTimeout: timeout = 60_000, tolerateNewer = false } = this.options;
+    const { clock, logger, database, leaseDatabase } = this;
+    await readyDatabase({ url, clock, logger, timeout, signal }, async () => {
+      await migrate({ url, logger, tolerateNewer });
+      await database.connect();
+      await leaseDatabase.connect();
+    });
+    this.listener = new NotifyListener({
+      ...{ url, clock, logger },
+      channels: {
+        // This process's own writes wake the watches themselves, and earlier.
+        causeway_log: (backend) => (backend !== undefined && database.owns(backend) ? undefined : this.wakeUp.notify()),
+        [RELEASE_CHANNEL]: () => this.postgresLease.released(),
+      },
+    });
+  }
 }
 
-/**
- * Connects to a store: waits for the database, migrates it, begins to listen. Throws Unavailable with one line for the
- * operator where it cannot.
- */
+/** A connected backend: see `PostgresBackend.connect`. */
 export async function createPostgresBackend(options: PostgresOptions): Promise<PostgresBackend> {
-  const { url, clock = systemClock, logger = silentLogger, statementTimeout = 30_000 } = options;
-  const signal = options.signal ?? new AbortController().signal;
-  const { startTimeout: timeout = 60_000, tolerateNewer = false } = options;
-  await readyDatabase({ url, clock, logger, signal, timeout, tolerateNewer });
-  const pool = new PostgresPool({ url, size: options.poolSize ?? 10, statementTimeout, applicationName: 'causeway' });
-  const leasePool = new PostgresPool({ url, size: 2, statementTimeout: 3_000, applicationName: 'causeway lease' });
-  const wakeUps = new WakeUpSignal(clock);
-  const store = new PostgresStore({ pool, wakeUps, clock, logger, pollEvery: options.pollEvery ?? 2_000 });
-  const lease = new PostgresLease(leasePool);
-  const listener = new NotifyListener({
-    ...{ url, clock, logger },
-    channels: {
-      // Own writes ring by themselves, earlier.
-      causeway_log: (backend) => (backend !== undefined && pool.owns(backend) ? undefined : wakeUps.notify()),
-      [RELEASE_CHANNEL]: () => lease.heard(),
-    },
-  });
-  return {
-    store,
-    sessions: new PostgresSessions(pool),
-    lease,
-    leaseKeeper: (stallMs) => new WorkerLeaseKeeper({ url, lease, clock, logger, stallMs }),
-    status: () => ({ ...listenerStatus(listener), ...pool.usage() }),
-    close: async () => {
-      await store.close();
-      await Promise.all([listener.close(), pool.close(), leasePool.close()]);
-    },
-  };
-}
-
-function listenerStatus(listener: NotifyListener): Pick<PostgresStatus, 'listening' | 'listenerConnections'> {
-  const { listening, connections } = listener.status();
-  return { listening, listenerConnections: connections };
+  const backend = new PostgresBackend(options);
+  try {
+    await backend.connect();
+    return backend;
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord } from '@causeway/store';
-import type { PostgresPool } from './database/postgres-pool';
+import { ZoneSessionRow } from './database/entities';
+import type { StoreDatabase } from './database/store-database';
 
 interface OpenedRow {
   readonly outcome: SessionOpening['type'];
@@ -15,10 +16,7 @@ interface OpenedRow {
 const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnation, (standing).epoch,
   greatest((standing).up, (standing).down) AS last, (standing).opened_at AS before FROM causeway_open_session($1, $2, $3, $4, $5, $6)`;
 
-const SESSIONS = `SELECT zone, store_id AS "storeId", incarnation, epoch, instance, up, down, opened_at AS "openedAt"
-  FROM zone_sessions`;
-
-/** A number that nobody has stands for the zone until its new store opens a session. */
+/** A number that no session has stands for the zone until its new store opens a session. */
 const ADOPT = `UPDATE zone_sessions SET store_id = $2, epoch = CASE $2 WHEN '' THEN epoch ELSE -1 END,
     up = CASE $2 WHEN '' THEN up ELSE greatest(up, down) + 1 END,
     down = CASE $2 WHEN '' THEN down ELSE greatest(up, down) + 1 END
@@ -31,12 +29,12 @@ const RESET_EPOCH = `UPDATE zone_sessions z
 
 /** Sessions of zones in Postgres: one row a zone, which writes with a SessionFence hold FOR SHARE. */
 export class PostgresSessions implements SessionStore {
-  constructor(private readonly pool: PostgresPool) {}
+  constructor(private readonly database: StoreDatabase) {}
 
   async open(request: SessionRequest): Promise<SessionOpening> {
     const { zone, storeId, incarnation, epoch, instance, direction = 'both' } = request;
     const values = [zone, storeId, incarnation, epoch, instance, direction];
-    const [row] = await this.pool.query<OpenedRow>({ name: 'open-session', text: OPEN, values });
+    const [row] = await this.database.query<OpenedRow>({ name: 'open-session', text: OPEN, values });
     if (!row) throw new Error(`the database opened no session of zone ${zone}`);
     switch (row.outcome) {
       case 'other-store':
@@ -52,27 +50,39 @@ export class PostgresSessions implements SessionStore {
   }
 
   async adopt(zone: string, storeId: string): Promise<boolean> {
-    const rows = await this.pool.query<{ zone: string }>({ name: 'adopt-zone', text: ADOPT, values: [zone, storeId] });
+    const rows = await this.database.query<{ zone: string }>({
+      name: 'adopt-zone',
+      text: ADOPT,
+      values: [zone, storeId],
+    });
     return rows.length > 0;
   }
 
   async resetEpoch(zone: string): Promise<number | undefined> {
-    const [row] = await this.pool.query<{ epoch: number }>({ name: 'reset-epoch', text: RESET_EPOCH, values: [zone] });
+    const [row] = await this.database.query<{ epoch: number }>({
+      name: 'reset-epoch',
+      text: RESET_EPOCH,
+      values: [zone],
+    });
     return row?.epoch;
   }
 
   async forget(zone: string, session: number): Promise<boolean> {
     const text = 'SELECT causeway_forget_session($1, $2) AS gone';
-    const [row] = await this.pool.query<{ gone: boolean }>({ name: 'forget-session', text, values: [zone, session] });
+    const [row] = await this.database.query<{ gone: boolean }>({
+      name: 'forget-session',
+      text,
+      values: [zone, session],
+    });
     return row?.gone === true;
   }
 
   async session(zone: string): Promise<SessionRecord | undefined> {
-    const [row] = await this.pool.read<SessionRecord>({ text: `${SESSIONS} WHERE zone = $1`, values: [zone] });
-    return row;
+    const row = await this.database.find(ZoneSessionRow, (rows) => rows.findOneBy({ zone }));
+    return row ?? undefined;
   }
 
   sessions(): Promise<readonly SessionRecord[]> {
-    return this.pool.read<SessionRecord>({ text: `${SESSIONS} ORDER BY zone` });
+    return this.database.find(ZoneSessionRow, (rows) => rows.find({ order: { zone: 'ASC' } }));
   }
 }

@@ -14,26 +14,26 @@ import type {
 import { DatabaseError } from 'pg';
 import { GroupCommit } from './write/group-commit';
 import { LogReader } from './log/log-reader';
-import { queryOn, type PostgresPool } from './database/postgres-pool';
+import { NoteRow, PointKeyRow } from './database/entities';
+import { queryOn, type StoreDatabase } from './database/store-database';
 import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
 import { wireResults, type WireResult } from './write/write-decode';
 import { fencedError, WRITE_STATEMENT, splitWrite, resultsOf, writeCall, type WriteCall } from './write/write-request';
 
-/** What a PostgresStore is made of; `createPostgresStore` puts it together. */
 export interface PostgresStoreOptions {
-  readonly pool: PostgresPool;
-  /** Rings when the log may have grown. */
-  readonly wakeUps: WakeUpSignal;
+  readonly database: StoreDatabase;
+  /** Notified when the log may have grown. */
+  readonly wakeUp: WakeUpSignal;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** ms between looks at the log when nothing wakes a watch. */
+  /** ms between reads of the log when nothing wakes a watch. */
   readonly pollEvery: number;
 }
 
 type LogPage = Awaited<ReturnType<LogReader['changesSince']>>;
 
-/** Changes a statement where they need not be written together: delays nobody else for long (design.md §2.4). */
+/** Changes a statement where they need not be atomic: larger ones delay other writers (docs/design.md §2.4). */
 const BATCH_SIZE = 500;
 /** Tombstones a statement. */
 const PURGE = 5_000;
@@ -46,21 +46,21 @@ interface WriteRow {
 }
 
 /**
- * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in pieces, each
- * atomic and fenced, the notes with the last: when it throws, the pieces before stay. Single changes that come while
- * another is being written go together with the next.
+ * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in batches, each
+ * atomic and fenced, the notes with the last: when it throws, the batches before stay. Concurrent single changes share a
+ * statement (GroupCommit).
  */
 export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly closing = new AbortController();
   private readonly reader: LogReader;
   private readonly reads = new Map<string, Promise<LogPage>>();
-  /** What this process has written just now, for watches that stand right before it. */
+  /** The last writes of this process, for watches that are right before them. */
   private readonly recent = new RecentWrites();
   private readonly grouped: GroupCommit;
 
-  constructor(private readonly parts: PostgresStoreOptions) {
-    this.reader = new LogReader(parts.pool);
-    this.grouped = new GroupCommit((request) => this.writeNow(request), parts.clock);
+  constructor(private readonly options: PostgresStoreOptions) {
+    this.reader = new LogReader(options.database);
+    this.grouped = new GroupCommit((request) => this.writeNow(request), options.clock);
   }
 
   head(): Promise<StorePoint> {
@@ -72,7 +72,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   }
 
   async pointKey(): Promise<string> {
-    const [row] = await this.parts.pool.read<{ key: string }>({ text: 'SELECT key FROM point_key' });
+    const row = await this.options.database.find(PointKeyRow, (rows) => rows.findOneBy({ one: true }));
     if (!row) throw new Error('the store has lost the key of its resume points: table point_key is empty');
     return row.key;
   }
@@ -90,11 +90,12 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   }
 
   async *watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch> {
-    const { wakeUps, pollEvery, clock, logger } = this.parts;
+    const { wakeUp, pollEvery, clock, logger } = this.options;
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
     let at = since;
-    // Rings that are answered by what was taken in: by a read all before it, by a write of our own its one.
+    // A wake-up is dropped if the watch already yielded what it announces: a read answers all wake-ups before it, a
+    // write of this process its own.
     let answered = -1;
     while (!until.aborted) {
       const own = this.recent.after(at, held);
@@ -104,7 +105,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
         yield own;
         continue;
       }
-      const seen = wakeUps.count;
+      const seen = wakeUp.count;
       let found: LogPage;
       try {
         found = seen > answered ? await this.readTogether(at, seen) : undefined;
@@ -121,27 +122,25 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
         yield found.batch;
       }
       if (found?.full) continue;
-      await wakeUps.wait(seen, pollEvery, until);
-      if (wakeUps.count === seen) answered = -1; // nobody rang: time to look all the same
+      await wakeUp.wait(seen, pollEvery, until);
+      if (wakeUp.count === seen) answered = -1; // nothing woke the watch: read all the same
     }
   }
 
   async note(area: string, key: string): Promise<JsonObject | undefined> {
-    const text = 'SELECT value FROM notes WHERE area = $1 AND key = $2';
-    const [row] = await this.parts.pool.read<{ value: JsonObject }>({ text, values: [area, key] });
+    const row = await this.options.database.find(NoteRow, (rows) => rows.findOneBy({ area, key }));
     return row?.value;
   }
 
   notes(area: string): Promise<readonly Note[]> {
-    const text = 'SELECT area, key, value FROM notes WHERE area = $1 ORDER BY key';
-    return this.parts.pool.read<Note>({ text, values: [area] });
+    return this.options.database.find(NoteRow, (rows) => rows.find({ where: { area }, order: { key: 'ASC' } }));
   }
 
   async purgeTombstones(age: number): Promise<number> {
     let purged = 0;
     for (;;) {
       const statement = { text: 'SELECT causeway_purge($1, $2) AS gone', values: [age, PURGE] };
-      const [row] = await this.parts.pool.query<{ gone: number }>(statement);
+      const [row] = await this.options.database.query<{ gone: number }>(statement);
       purged += row?.gone ?? 0;
       if ((row?.gone ?? 0) < PURGE) return purged;
     }
@@ -149,18 +148,18 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
 
   async newIncarnation(): Promise<StorePoint> {
     const text = 'SELECT incarnation, revision FROM causeway_new_life(NULL)';
-    const [point] = await this.parts.pool.query<{ incarnation: string; revision: number }>({ text });
-    this.parts.wakeUps.notify();
+    const [point] = await this.options.database.query<{ incarnation: string; revision: number }>({ text });
+    this.options.wakeUp.notify();
     return point ?? this.head();
   }
 
-  /** Ends the watches; the connections are ended by who made them. */
+  /** Ends the watches; PostgresBackend ends the connections. */
   close(): Promise<void> {
     this.closing.abort();
     return Promise.resolve();
   }
 
-  /** Watches at one point that were woken together share one read; one that began before a ring is no answer to it. */
+  /** Watches at one point that wake together share one read; a read that began before a wake-up does not answer it. */
   private async readTogether(at: StorePoint, seen: number): Promise<LogPage> {
     const key = `${at.incarnation}/${at.revision}/${seen}`;
     const running = this.reads.get(key);
@@ -189,7 +188,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     return { revision, results };
   }
 
-  /** Rings for each piece, so that it is read while the next is written. */
+  /** Wakes the watches after each batch, so that they read it while the next is written. */
   private async writeBatch({ request, call }: WriteBatch): Promise<WriteResult> {
     try {
       const row = await this.callWrite(call).catch((error: unknown) => {
@@ -200,14 +199,14 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       if (row.written) this.recent.add(row.written, request, written);
       return written;
     } finally {
-      this.parts.wakeUps.notify(); // also after a failure: the write may have happened
+      this.options.wakeUp.notify(); // also after a failure: the write may have happened
     }
   }
 
   private callWrite(call: WriteCall): Promise<WriteRow> {
-    return this.parts.pool.connected(async (client) => {
+    return this.options.database.connected(async (client) => {
       const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE_STATEMENT, values: call.values });
-      if (!row) throw new Error('the database answered a write with nothing');
+      if (!row) throw new Error('the database returned no row for a write');
       if (!call.stash || row.fenced !== null) return row;
       const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);
       return { ...row, results: wireResults(kept?.results ?? '[]') };
@@ -225,24 +224,24 @@ function prepared(request: WriteRequest): WriteBatch {
   return { request, call: writeCall(request) };
 }
 
-/** Prepares a piece once the one before is on its way: the server and this process then work at the same time. */
+/** Prepares a batch while the one before is being written: the server and this process work at the same time. */
 async function preparedMeanwhile(
   request: WriteRequest | undefined,
   writing: Promise<unknown>,
 ): Promise<WriteBatch | undefined> {
   if (!request) return undefined;
-  writing.catch(() => undefined); // whoever waits for it hears of it
+  writing.catch(() => undefined); // the caller awaits it too
   await yieldToEventLoop();
   return prepared(request);
 }
 
-// Reads what the write has left in its session, and lets go of it.
+// Reads the results that the write stashed in its session, and clears them.
 const KEPT_RESULTS = {
   text: `WITH kept AS MATERIALIZED (SELECT current_setting('causeway.results') AS results)
     SELECT results, set_config('causeway.results', '', false) FROM kept`,
 };
 
-/** The refusal of a second change of one identity comes as an error, since the first one had been written and was undone. */
+/** The refusal of a second change of one identity is an error of the server, which undid the first. */
 function refusedLater(error: unknown, request: WriteRequest, call: WriteCall): unknown {
   if (!(error instanceof DatabaseError) || error.code !== 'CW001') return error;
   try {

@@ -65,6 +65,16 @@ describe('the start of a store', () => {
     await tolerant.close();
   });
 
+  it('refuses a database of an unreleased version with one line that says what to do', async () => {
+    await (await start({ url: database.url })).close();
+    await query(`UPDATE migrations SET name = 'Tables0000000000001'`);
+    for (const tolerateNewer of [false, true]) {
+      const refused: unknown = await start({ url: database.url, tolerateNewer }).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(Unavailable);
+      expect(String(refused)).toMatch(/^DatabaseRefused: [^\n]*`npm start -- --fresh`[^\n]*$/);
+    }
+  });
+
   it('waits for a database that is not there yet, and says where and why', async () => {
     const door = new FlakyProxy(database.url);
     const port = await door.knownPort();

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import { freshId, put, write } from '../../store/src/conformance';
 import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
 
-describe('an address in the table itself (design.md §2.6)', () => {
+describe('an address in the table itself (docs/design.md §2.6)', () => {
   let database: TestDatabase;
   let backend: PostgresBackend;
   let client: Client;

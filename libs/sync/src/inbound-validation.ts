@@ -39,18 +39,18 @@ const MAX_VALUE_LENGTH = 253;
  * and reported as a condition (docs/design.md §5 "Strict at the door, tolerant on the wire"). Pure, linear in the size
  * of the resource; only the first violation is reported.
  */
-export function inboundViolation(kind: Kind, arriving: InboundResource): string | undefined {
-  const fault =
-    identityFault(kind, arriving) ??
-    countFault(arriving) ??
-    labelCountFault(kind, arriving) ??
-    (isSmall(kind, arriving) ? undefined : (sizeFault(kind, arriving) ?? textFault(arriving))) ??
-    labelFault(arriving) ??
-    kind.shapeViolation(arriving.spec, FieldPath.at('spec'));
-  return fault && `${fault.field}: ${fault.reason} (${fault.rule})`;
+export function inboundViolation(kind: Kind, resource: InboundResource): string | undefined {
+  const violation =
+    identityViolation(kind, resource) ??
+    countViolation(resource) ??
+    labelCountViolation(kind, resource) ??
+    (isSmall(kind, resource) ? undefined : (sizeViolation(kind, resource) ?? textViolation(resource))) ??
+    labelViolation(resource) ??
+    kind.shapeViolation(resource.spec, FieldPath.at('spec'));
+  return violation && `${violation.field}: ${violation.reason} (${violation.rule})`;
 }
 
-function identityFault(kind: Kind, { id, uid }: InboundResource): Violation | undefined {
+function identityViolation(kind: Kind, { id, uid }: InboundResource): Violation | undefined {
   const { mesh, zone, namespace, name } = id;
   const parts: readonly (readonly [field: string, text: string, needed: boolean])[] = [
     ['name', name, true],
@@ -72,14 +72,14 @@ function identityFault(kind: Kind, { id, uid }: InboundResource): Violation | un
   );
 }
 
-function countFault({ generation, creationOrder, revision }: InboundResource): Violation | undefined {
+function countViolation({ generation, creationOrder, revision }: InboundResource): Violation | undefined {
   for (const [field, count] of Object.entries({ generation, creationOrder, revision }))
     if (!Number.isSafeInteger(count) || count < 0)
       return FieldPath.at(field).violation(`must be a whole number from 0; got ${count}`, 'out-of-range');
   return undefined;
 }
 
-function labelCountFault({ bounds }: Kind, { labels }: InboundResource): Violation | undefined {
+function labelCountViolation({ bounds }: Kind, { labels }: InboundResource): Violation | undefined {
   const count = Object.keys(labels).length;
   if (count <= bounds.labels) return undefined;
   return FieldPath.at('labels').violation(`must be at most ${bounds.labels}, are ${count}`, 'too-many');
@@ -90,7 +90,7 @@ function isSmall({ bounds }: Kind, { labels, spec, status }: InboundResource): b
   return isSurelyStorable([labels, spec, status], bounds.bytes);
 }
 
-function sizeFault({ bounds }: Kind, { labels, spec, status }: InboundResource): Violation | undefined {
+function sizeViolation({ bounds }: Kind, { labels, spec, status }: InboundResource): Violation | undefined {
   const bytes = jsonBytes(labels, bounds.bytes) + jsonBytes(spec, bounds.bytes);
   if (bytes > bounds.bytes) return tooLarge('spec', 'with its labels ', bounds.bytes);
   return jsonBytes(status, bounds.bytes) > bounds.bytes ? tooLarge('status', '', bounds.bytes) : undefined;
@@ -103,7 +103,7 @@ function tooLarge(field: string, what: string, most: number): Violation {
   );
 }
 
-function labelFault({ labels }: InboundResource): Violation | undefined {
+function labelViolation({ labels }: InboundResource): Violation | undefined {
   const at = FieldPath.at('labels');
   for (const [key, value] of Object.entries(labels)) {
     if (typeof value !== 'string') return at.field(key).violation('must be a string', 'wrong-type');
@@ -117,7 +117,7 @@ function labelFault({ labels }: InboundResource): Violation | undefined {
   return undefined;
 }
 
-function textFault({ labels, spec, status }: InboundResource): Violation | undefined {
+function textViolation({ labels, spec, status }: InboundResource): Violation | undefined {
   const found = new Violations(1);
   checkStorable(labels, FieldPath.at('labels'), found);
   checkStorable(spec, FieldPath.at('spec'), found);

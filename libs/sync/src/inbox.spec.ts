@@ -9,11 +9,11 @@ const item = (name: string, wireKey = `${name}.default`): InboundItem<string> =>
   content: name,
 });
 const message = (
-  arrivals: readonly InboundItem<string>[],
+  items: readonly InboundItem<string>[],
   rest: Partial<InboundMessage<string>> = {},
 ): InboundMessage<string> => ({
   kind: KIND,
-  items: arrivals,
+  items,
   rejected: [],
   removed: [],
   gone: [],

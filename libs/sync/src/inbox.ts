@@ -55,8 +55,8 @@ export class Inbox<C> {
   constructor(private readonly held: (kind: string) => Iterable<HeldResource>) {}
 
   /** The changes that a message asks for. */
-  receive(parcel: InboundMessage<C>): InboundChanges<C> {
-    const steps = this.steps(parcel);
+  receive(message: InboundMessage<C>): InboundChanges<C> {
+    const steps = this.steps(message);
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -67,13 +67,13 @@ export class Inbox<C> {
    * `receive` as a generator that yields after each resource, for a caller that has to yield to others. Exhaust the
    * generator of one message before the next one is begun.
    */
-  *steps(parcel: InboundMessage<C>): Generator<void, InboundChanges<C>> {
-    let kind = this.kinds.get(parcel.kind);
+  *steps(message: InboundMessage<C>): Generator<void, InboundChanges<C>> {
+    let kind = this.kinds.get(message.kind);
     if (!kind) {
-      kind = new InboxKind<C>(() => this.held(parcel.kind));
-      this.kinds.set(parcel.kind, kind);
+      kind = new InboxKind<C>(() => this.held(message.kind));
+      this.kinds.set(message.kind, kind);
     }
-    return yield* kind.receive(parcel);
+    return yield* kind.receive(message);
   }
 
   /** Number of resources of a kind that the peer is known to have. */
@@ -107,27 +107,27 @@ class InboxKind<C> {
     return this.wireKeys.size;
   }
 
-  *receive(parcel: InboundMessage<C>): Generator<void, InboundChanges<C>> {
+  *receive(message: InboundMessage<C>): Generator<void, InboundChanges<C>> {
     if (!this.started) yield* this.start();
-    const rejected = [...parcel.rejected];
+    const rejected = [...message.rejected];
     // A resource that could not be read is neither changed nor absent (docs/reference/kds-wire.md §5.1).
     for (const { wireKey } of rejected) this.markSeen(this.keys.get(wireKey));
-    const arrived = new Set(parcel.items.map((arrival) => arrival.wireKey));
+    const named = new Set(message.items.map((item) => item.wireKey));
     yield;
     // A resource in both lists is an update (docs/reference/kds-wire.md §5.1).
     const removed: Identity[] = [];
-    for (const wireKey of [...parcel.removed, ...this.wireKeysOf(parcel.gone)]) {
-      if (!arrived.has(wireKey)) removed.push(...this.forget(wireKey));
+    for (const wireKey of [...message.removed, ...this.wireKeysOf(message.gone)]) {
+      if (!named.has(wireKey)) removed.push(...this.forget(wireKey));
       yield;
     }
     const puts: InboundItem<C>[] = [];
-    for (const arrival of parcel.items) {
-      if (this.accept(arrival, rejected)) puts.push(arrival);
+    for (const item of message.items) {
+      if (this.accept(item, rejected)) puts.push(item);
       yield;
     }
-    const kept = new Set(puts.map((arrival) => identityKey(arrival.id)));
-    const completed = this.unseen !== undefined && !parcel.more;
-    const absent = completed && !parcel.resumed ? this.takeAbsent() : [];
+    const kept = new Set(puts.map((item) => identityKey(item.id)));
+    const completed = this.unseen !== undefined && !message.more;
+    const absent = completed && !message.resumed ? this.takeAbsent() : [];
     if (completed) this.unseen = undefined;
     return { puts, removed: removed.filter((id) => !kept.has(identityKey(id))), absent, rejected, completed };
   }

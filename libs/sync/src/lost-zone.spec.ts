@@ -19,7 +19,7 @@ describe('lostSince', () => {
     ],
     ['lost already and back', { ...gone, connected: true, reportedSince: 1_000 }, 1_151, undefined],
     ['lost already, but no longer by its rule', { ...gone, reportedSince: 1_000 }, 1_050, undefined],
-  ])('%s', (...[, sighting, now, want]) => expect(lostSince(RULE, sighting, now)).toBe(want));
+  ])('%s', (...[, contact, now, want]) => expect(lostSince(RULE, contact, now)).toBe(want));
 });
 
 describe('lostRuleOf', () => {

@@ -25,10 +25,10 @@ export interface ZoneContact {
  * Since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone that never
  * had a session is never lost. A lost zone stays lost until it is back: a new leader does not restart the wait.
  */
-export function lostSince(rule: LostRule, sighting: ZoneContact, now: number): number | undefined {
-  const { connected, lastSeen, servingSince, reportedSince: toldSince } = sighting;
+export function lostSince(rule: LostRule, contact: ZoneContact, now: number): number | undefined {
+  const { connected, lastSeen, servingSince, reportedSince } = contact;
   if (connected || lastSeen === undefined) return undefined;
-  const since = toldSince ?? Math.max(lastSeen, servingSince);
+  const since = reportedSince ?? Math.max(lastSeen, servingSince);
   return now - since >= rule.after ? since : undefined;
 }
 

@@ -63,7 +63,7 @@ export class MeshView {
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
     if (!crossesZones(kind.sync)) return JSON.stringify([meshes]);
-    const zones = [...this.zones].map(([name, { visible: open, labels }]) => [name, open, selectableLabels(labels)]);
+    const zones = [...this.zones].map(([name, { visible, labels }]) => [name, visible, selectableLabels(labels)]);
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 

@@ -66,7 +66,7 @@ describe('Outbox', () => {
     expect(outbox.take()).toBeUndefined();
   });
 
-  it('tells one change of a zone before the rest of another zone’s flood', () => {
+  it('sends one change of a zone before the remaining changes of another zone’s flood', () => {
     const { outbox, change } = make({ bytes: 10, chunked: true });
     outbox.subscribe(KIND);
     const first = outbox.take();
@@ -186,7 +186,7 @@ describe('Outbox', () => {
     expect(summary(outbox.take())).toMatchObject({ part: 'change', put: [], removed: [] });
   });
 
-  it('tells a peer that resumes only what changed since, and what it may hold no longer', () => {
+  it('sends a resuming peer only later changes and deletions', () => {
     const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
     for (const key of ['a', 'b', 'c', 'd']) shelf.set(key, '1', 6);
     const since = shelf.at;
@@ -345,7 +345,7 @@ class Peer {
   }
 }
 
-describe('an Outbox with very much to say', () => {
+describe('an Outbox with very many keys', () => {
   const make = (chunked: boolean): { readonly shelf: Shelf; readonly outbox: Outbox<OutboundResource> } => {
     const shelf = new Shelf();
     for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) shelf.set(`k${i}`, '1', 0);

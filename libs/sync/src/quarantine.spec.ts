@@ -5,7 +5,7 @@ const read = (value: Parameters<typeof quarantineOf>[0]) => quarantineOf(value, 
 const redis = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
 
 describe('a quarantine', () => {
-  it('names resources by type and name, in the default mesh and namespace unless it says others', () => {
+  it('names resources by type and name, in the default mesh and namespace unless others are given', () => {
     const quarantine = read({
       resources: [
         { type: 'MeshService', name: 'redis' },

@@ -2,8 +2,8 @@ import { Rejections, type Rejection } from './rejection';
 
 const unnamed: readonly Rejection[] = [{ wireKey: '', reason: 'bad' }];
 
-describe('what stands rejected', () => {
-  it('by a peer that does not say which is the one resource of its message, through answers about others', () => {
+describe('Rejections', () => {
+  it('assigns a rejection without a name to the only resource of its message, and keeps it while others are acknowledged', () => {
     const rejections = new Rejections();
     rejections.recordAnswer(['a.m'], unnamed);
     rejections.recordAnswer(['b.m'], []);
@@ -12,7 +12,7 @@ describe('what stands rejected', () => {
     expect([rejections.current(), rejections.total]).toEqual([[], 1]);
   });
 
-  it('of several, by a peer that does not say which, stands until all of them were answered again', () => {
+  it('keeps a rejection without a name until all resources of its message were acknowledged again', () => {
     const rejections = new Rejections();
     rejections.recordAnswer(['a.m', 'b.m'], unnamed);
     rejections.recordAnswer(['c.m'], []);
@@ -22,7 +22,7 @@ describe('what stands rejected', () => {
     expect(rejections.current()).toEqual([]);
   });
 
-  it('by name is only what was named', () => {
+  it('keeps only the resource that a rejection names', () => {
     const rejections = new Rejections();
     rejections.recordAnswer(['a.m', 'b.m'], [{ wireKey: 'b.m', reason: 'bad' }]);
     rejections.recordAnswer(['a.m'], []);

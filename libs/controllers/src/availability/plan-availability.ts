@@ -34,7 +34,7 @@ export function planAvailability(
   };
 }
 
-/** Counts the Dataplanes of a service with these ports (design.md §1; kuma-2.14.md §3). A service without ports is served by all. */
+/** Counts the Dataplanes of a service with these ports (design.md §1; docs/reference/kuma-2.14.md §3). A service without ports is served by all. */
 export function countProxies(ports: readonly ServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
@@ -45,7 +45,7 @@ export function countProxies(ports: readonly ServicePort[], dataplanes: Iterable
   return { total, healthy };
 }
 
-/** Only `state` says so: in Kuma 2.14 `health.ready: false` alone changes nothing (kuma-2.14.md §3). */
+/** Only `state` says so: in Kuma 2.14 `health.ready: false` alone changes nothing (docs/reference/kuma-2.14.md §3). */
 function isReady(inbound: DataplaneInbound): boolean {
   return (inbound.state ?? 'Ready') === 'Ready';
 }

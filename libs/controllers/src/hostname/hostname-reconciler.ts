@@ -1,28 +1,38 @@
 import { ClaimTable, type ServiceAddress } from '@causeway/naming';
 import { SLICE, SlicedWork } from '@causeway/runtime';
-import { describeIdentity, identityKey, jsonEqual, parseIdentityKey, type Resource } from '@causeway/resources';
+import {
+  describeIdentity,
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  jsonEqual,
+  parseIdentityKey,
+  type JsonValue,
+  type Resource,
+} from '@causeway/resources';
 import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import { WorkQueue } from '../reconcile/work-queue';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { PendingReleases } from './pending-releases';
-import { availableNames, statusAddresses } from './status-addresses';
-import { fillClaims, NAMED_KINDS, applyToClaims, type ZoneControlPlane } from './zone-claims';
+import { applyToClaims, fillClaims, NAMED_KINDS, type ZoneControlPlane } from './zone-claims';
 
-const BATCH = 500;
+/** Changes in one plan. */
+const CHANGES_PER_PLAN = 500;
 
 /**
- * Keeps `status.addresses` of every service this zone holds equal to what the claims say (design.md §4 hostname; seed
- * 001). Losers are written before the winner: a row gets a name Available only in a write planned when no other row of
- * the index shows it, so at each commit at most one row has it (I3; docs/reference/naming.md has the proof). Derives
- * everything from the index; nothing is remembered beyond a term.
+ * Keeps `status.addresses` of every service in this zone's store equal to what the claim table says (design.md §4
+ * hostname). Losers are written before the winner: a row shows a name as Available only after a write that was planned
+ * when no other row of the index showed it, so at each commit at most one row does (I3; docs/reference/naming.md has the
+ * proof). Everything is derived from the index; nothing is kept beyond a term.
  */
 export class HostnameReconciler implements ControlLoop {
   readonly name = 'hostname';
   private readonly filling = new SlicedWork();
   private index: IndexReader | undefined;
   private claims: ClaimTable;
-  /** Rows to look at again. */
-  private stale = new Set<string>();
-  /** Rows that differ from what the claims say. */
+  /** Rows to compare with the claims, in no particular order. */
+  private readonly stale = new WorkQueue();
+  /** Rows that differ from the claims. */
   private outdated = new Set<string>();
   private pending = new PendingReleases();
 
@@ -33,7 +43,7 @@ export class HostnameReconciler implements ControlLoop {
   reset(index: IndexReader): void {
     this.index = index;
     this.claims = new ClaimTable(this.cp.zone);
-    this.stale = new Set();
+    this.stale.clear();
     this.outdated = new Set();
     this.pending = new PendingReleases();
     this.filling.begin(this.fill(index));
@@ -51,7 +61,7 @@ export class HostnameReconciler implements ControlLoop {
     if (!index) return undefined;
     if (!this.filling.advance()) return { changes: [], more: true };
     for (const key of this.claims.takeChanged()) this.stale.add(key);
-    // All of them, before anything is decided: a name is free only when everybody who shows it is known.
+    // Every stale row is compared before anything is decided: a name is free only when all rows that show it are known.
     if (!this.compareStale(index)) return { changes: [], more: true };
     const changes = this.decide(index);
     return changes.length === 0 ? undefined : { changes };
@@ -61,7 +71,7 @@ export class HostnameReconciler implements ControlLoop {
     for (const { id } of changes) this.stale.add(identityKey(id));
   }
 
-  /** Every row is looked at once all are in: who has been touched meanwhile is among them. */
+  /** Fills the claim table, one row a step, and queues every row; that includes those that the table reports as changed. */
   private *fill(index: IndexReader): Generator<unknown> {
     for (const { id } of fillClaims(this.claims, index, this.cp)) {
       if (NAMED_KINDS.includes(id.kind)) this.stale.add(identityKey(id));
@@ -70,17 +80,17 @@ export class HostnameReconciler implements ControlLoop {
     this.claims.discardChanged();
   }
 
-  /** Looks at a bounded number of rows; true when none is left. */
+  /** Compares at most `SLICE` rows; true when no stale row is left. */
   private compareStale(index: IndexReader): boolean {
-    let looks = 0;
-    for (const key of this.stale) {
-      if (looks++ === SLICE) return false;
-      this.stale.delete(key);
+    for (let rows = 0; rows < SLICE; rows++) {
+      const key = this.stale.take();
+      if (key === undefined) return true;
       this.compareRow(key, index);
     }
-    return true;
+    return this.stale.size === 0;
   }
 
+  /** Notes whether a row differs from the claims and which names it must release; decides nothing yet. */
   private compareRow(key: string, index: IndexReader): void {
     this.pending.forget(key);
     this.outdated.delete(key);
@@ -101,10 +111,10 @@ export class HostnameReconciler implements ControlLoop {
   private decide(index: IndexReader): Change[] {
     const changes: Change[] = [];
     const taken = new Set<string>();
-    // Rows that give up a name go first: others wait for them.
+    // Rows that release a name go first: other rows wait for them.
     for (const keys of [this.pending.rows(), this.outdated]) {
       for (const key of keys) {
-        if (changes.length >= BATCH) return changes;
+        if (changes.length >= CHANGES_PER_PLAN) return changes;
         if (taken.has(key)) continue;
         taken.add(key);
         const change = this.decideRow(key, index);
@@ -119,7 +129,7 @@ export class HostnameReconciler implements ControlLoop {
     if (!row) return undefined;
     const wanted = this.claims.addressesOf(key);
     const possible = this.withoutPending(key, row, wanted);
-    // Two rows that swap names must not wait for each other: who gives something up does that at once.
+    // Two rows that swap names must not wait for each other: a row that releases a name is written at once.
     return possible === wanted || this.pending.has(key) ? addressPatch(row, possible) : undefined;
   }
 
@@ -143,4 +153,20 @@ export class HostnameReconciler implements ControlLoop {
 
 function addressPatch(row: Resource, addresses: readonly ServiceAddress[]): Change {
   return { type: 'patch', id: row.id, expect: row.revision, status: { ...row.status, addresses } };
+}
+
+/** `status.addresses` as it is stored; empty when there is none. */
+function statusAddresses(row: Resource): readonly JsonValue[] {
+  const addresses = row.status?.['addresses'];
+  return isJsonArray(addresses) ? addresses : [];
+}
+
+/** The hostnames that are Available in a list of addresses. */
+function availableNames(addresses: readonly JsonValue[]): Set<string> {
+  const names = new Set<string>();
+  for (const address of addresses) {
+    if (!isJsonObject(address) || address['status'] !== 'Available') continue;
+    if (typeof address['hostname'] === 'string') names.add(address['hostname']);
+  }
+  return names;
 }

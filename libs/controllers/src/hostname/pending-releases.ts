@@ -1,17 +1,17 @@
 /**
- * Names that a row still shows as Available and must give up, by mesh and hostname. While a name stands here nobody
- * else may show it (I3 of design.md §9).
+ * The names that rows still show as Available and must release, by mesh and hostname. While a name is pending, no other
+ * row may show it (I3 of design.md §9).
  */
 export class PendingReleases {
   private readonly holders = new Map<string, Set<string>>();
   private readonly byHolder = new Map<string, readonly string[]>();
 
-  /** Rows that must give up something, longest known first. */
+  /** Keys of the rows that must release a name, the longest pending first. */
   rows(): Iterable<string> {
     return this.byHolder.keys();
   }
 
-  /** Replaces what the row `key` must give up. */
+  /** Sets the names that the row `key` must release, in place of those before. */
   set(key: string, mesh: string, hostnames: readonly string[]): void {
     this.forget(key);
     if (hostnames.length === 0) return;
@@ -33,7 +33,7 @@ export class PendingReleases {
     this.byHolder.delete(key);
   }
 
-  /** True while the row `key` has something to give up. */
+  /** True while the row `key` has a name to release. */
   has(key: string): boolean {
     return this.byHolder.has(key);
   }

@@ -1,20 +1,21 @@
 import { parseGenerator, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
-import { identityKey, isMadeHere, type ControlPlane, type Resource } from '@causeway/resources';
+import { conditionOf, identityKey, isMadeHere, Label, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { unreachableReason } from './unreachable';
+import { GENERATOR } from '../services/plan-service';
+import { VIP_ALLOCATED } from '../vip/vip-status';
 
 /** The kinds that get hostnames. */
 export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 
-/** The control plane of a zone: only zones name services. */
+/** The control plane of a zone; the global gives no hostnames. */
 export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 
 /**
- * Takes everything in `index` into `table`, one row a step; yields it. Changes of the index in between are given to
- * `applyToClaims` as ever: each row is met as it is then, and meeting it twice changes nothing.
+ * Puts every row of `index` that matters for hostnames into `table`, one row a step, and yields it. Changes of the index
+ * between two steps go to `applyToClaims` as always; a row may be put twice, which changes nothing.
  */
 export function* fillClaims(table: ClaimTable, index: IndexReader, cp: ZoneControlPlane): Generator<Resource> {
-  // Rules before services: then each service makes its claims in one go.
+  // Generators before services: then each service makes all its claims at once.
   for (const kind of ['Mesh', 'HostnameGenerator', ...NAMED_KINDS]) {
     for (const resource of index.ofKind(kind)) {
       put(table, identityKey(resource.id), resource, cp);
@@ -23,7 +24,7 @@ export function* fillClaims(table: ClaimTable, index: IndexReader, cp: ZoneContr
   }
 }
 
-/** Takes one change of the index into `table`; what has nothing to do with hostnames changes nothing. */
+/** Applies one change of the index to `table`; a change of another kind does nothing. */
 export function applyToClaims(table: ClaimTable, { key, id, after }: IndexChange, cp: ZoneControlPlane): void {
   if (after) put(table, key, after, cp);
   else if (id.kind === 'Mesh') table.removeMesh(id.name);
@@ -36,4 +37,20 @@ function put(table: ClaimTable, key: string, resource: Resource, cp: ZoneControl
   if (kind === 'Mesh') table.addMesh(name);
   else if (kind === 'HostnameGenerator') table.upsertGenerator(parseGenerator(resource, isMadeHere(resource, cp)));
   else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key, unreachableReason(resource));
+}
+
+/**
+ * Why a service cannot be reached by its names, which it keeps and which are then NotAvailable; undefined where that is not
+ * known. A generated service without available instances is unreachable in every zone, for its state travels. A service
+ * written by hand may be served without Dataplanes, so its state says nothing. An address that is still to be allocated
+ * is no reason; an exhausted range is.
+ */
+function unreachableReason({ labels, spec, status }: Resource): string | undefined {
+  if (labels[Label.managedBy] === GENERATOR && spec['state'] === 'Unavailable')
+    return 'unreachable: none of its instances is available';
+  if (status === undefined || status['vip'] !== undefined) return undefined;
+  const denied = conditionOf(status, VIP_ALLOCATED);
+  if (denied?.['status'] !== 'False') return undefined;
+  const { message } = denied;
+  return `unreachable: it has no virtual IP${typeof message === 'string' ? `, ${message}` : ''}`;
 }

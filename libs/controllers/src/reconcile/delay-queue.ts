@@ -1,9 +1,9 @@
-/** Keys and when each falls due (ms since 1970). */
+/** Keys, each with the time at which it is due (ms since 1970, or whatever clock the caller uses throughout). */
 export class DelayQueue {
   private readonly times = new Map<string, number>();
   private earliest: number | undefined;
 
-  /** The next time anything falls due. */
+  /** The earliest time; undefined when the queue is empty. */
   get nextDue(): number | undefined {
     if (this.earliest === undefined)
       for (const at of this.times.values()) this.earliest = Math.min(this.earliest ?? at, at);
@@ -18,7 +18,7 @@ export class DelayQueue {
     return [...this.times.keys()];
   }
 
-  /** `undefined` takes the key away. */
+  /** Sets the time of a key, in place of its former one; `undefined` removes the key. */
   set(key: string, at: number | undefined): void {
     const before = this.times.get(key);
     if (before === at) return;
@@ -33,7 +33,7 @@ export class DelayQueue {
     this.earliest = undefined;
   }
 
-  /** Keys that are due at `now`; they stay until set anew. */
+  /** The keys that are due at `now`. They stay until `set` is called for them. */
   dueAt(now: number): readonly string[] {
     if ((this.nextDue ?? Infinity) > now) return [];
     return [...this.times].flatMap(([key, at]) => (at <= now ? [key] : []));

@@ -1,21 +1,21 @@
 import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causeway/store';
 
-/** What a loop wants now. Without changes and notes it only says when to ask again. */
+/** What a loop wants to write now; without changes and notes it only says when to ask again. */
 export interface LoopPlan {
-  /** At most a few hundred; the rest comes with the next plan. */
+  /** A bounded batch; further changes come with the next plan. */
   readonly changes: readonly Change[];
   /** Written in the same transaction as the changes. */
   readonly notes?: readonly Note[];
-  /** There is more to look at: asked again at once. A plan must be short, for the lease is renewed between plans. */
+  /** More is to be looked at: `plan` is called again at once. A plan must be short, for the lease is renewed between plans. */
   readonly more?: boolean;
-  /** When time alone makes work (ms since 1970); asked for at every plan, never remembered. */
+  /** The time at which the loop has work without an event (ms since 1970); valid until the next plan. */
   readonly wakeAt?: number;
 }
 
 /**
- * One controller as the runner sees it: a synchronous planner over the index. Level-based: an event says only which
- * keys may be stale, the plan looks at the index. Idempotent: with nothing stale `plan` is cheap and returns nothing
- * to write (I10 of design.md §9). A loop that throws is reset and set aside for a while; the others go on.
+ * A control loop as the runner sees it: a synchronous planner over the index. Level-based: an event says only which
+ * keys may be stale, the plan looks at the index. Idempotent: with nothing stale, `plan` is cheap and returns nothing
+ * to write (I10 of design.md §9). A loop that throws is reset and backed off; the others go on.
  */
 export interface ControlLoop {
   readonly name: string;
@@ -23,14 +23,14 @@ export interface ControlLoop {
   readonly noteArea?: string;
   restore?(notes: readonly Note[]): void;
   /**
-   * Forgets everything derived: a term began, the index was reloaded, or a write's end is unknown. It is derived anew
-   * by the plans that follow, a slice each, and nothing is decided before that is done.
+   * Forgets everything derived from the index: a term began, the index was reloaded, or the outcome of a write is
+   * unknown. The plans that follow derive it again, one slice each, and decide nothing before that is done.
    */
   reset(index: IndexReader): void;
-  /** Marks what may be stale; no I/O, no rules. Called after the index has taken the event in. */
+  /** Queues the keys that may be stale. Called after the index has applied the event; does no I/O. */
   observe(event: IndexEvent): void;
-  /** Decides for what is stale, a bounded batch a call. `elapsed` is a clock in ms that never jumps. */
+  /** Decides for stale keys, a bounded batch a call. `now` is ms since 1970, `elapsed` a monotonic clock in ms. */
   plan(now: number, elapsed: number): LoopPlan | undefined;
-  /** The plan's changes were answered, and the index holds what was written; what was refused is stale again. */
+  /** Called with the results of the plan's changes, when the index holds what was written. Queues refused keys again. */
   onWritten(changes: readonly Change[], result: WriteResult): void;
 }

@@ -3,23 +3,23 @@ import type { Change, ChangeResult, Note, PatchChange, IndexReader, WriteResult 
 import type { LoopPlan } from './control-loop';
 
 /**
- * The plans that several loops made of one state of the index, as one write. Loops that change different parts of one
- * resource share a change; of two that want the same part the later stays behind and plans again.
+ * The plans that several loops made from one state of the index, as one write. Changes of different parts of one
+ * resource become one change; of two changes of the same part the later is deferred, and its loop plans again.
  */
 export interface JointWrite {
   readonly changes: readonly Change[];
   readonly notes: readonly Note[];
-  /** What the answer says of one plan, by its place; a change that stayed behind is refused as a conflict. */
+  /** The results of one plan, by its position; a deferred change is reported as refused by a conflict. */
   resultOf(plan: number, result: WriteResult): PlanResult;
 }
 
-/** The answer to one plan of a joint write. */
+/** The results of one plan of a joint write. */
 export interface PlanResult extends WriteResult {
-  /** How many of its changes another loop's kept from being written. */
+  /** How many of its changes were deferred because of another loop's. */
   readonly deferred: number;
 }
 
-/** Joins plans in the order of their loops. `index` is what they were made of. */
+/** Joins plans in the order of their loops. `index` is the state that they were made from. */
 export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): JointWrite {
   const changes: Change[] = [];
   const places = new Map<string, number>();
@@ -50,7 +50,7 @@ export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): Joint
 
 const DEFERRED: ChangeResult = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
 
-/** Both changes as one; undefined where they cannot be. */
+/** Both changes as one; undefined where both change the same part. */
 function joinChanges(first: Change | undefined, second: Change, index: IndexReader): PatchChange | undefined {
   if (first?.type !== 'patch' || second.type !== 'patch' || first.expect !== second.expect) return undefined;
   const row = index.byIdentityKey(identityKey(second.id));

@@ -3,10 +3,9 @@ import { Unavailable } from '@causeway/resources';
 import { Fenced, type Fence, type IndexEvent, type IndexReader, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
 import { joinPlans } from './joint-write';
-import { countResults, type RunnerStats } from './loop-stats';
-import { LoopState } from './loop-state';
+import { countResults, LoopState, type RunnerStats } from './loop-state';
 
-/** What a runner works with, for one term. */
+/** Options of a runner, which lives for one term of a leader. */
 export interface RunnerOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;
@@ -15,7 +14,7 @@ export interface RunnerOptions {
   readonly term: LeaderTerm;
   /** ms between full resyncs; 10 minutes unless given. */
   readonly resyncEvery?: number;
-  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
+  /** 0 ≤ x < 1, for jitter; Math.random unless given, as a simulation does. */
   readonly random?: () => number;
 }
 
@@ -30,9 +29,10 @@ interface LoopWithPlan {
 }
 
 /**
- * Runs loops for one term of a leader (design.md §3, §4): all plan, one fenced write of what they want, wait until the
- * index holds it, settle, again. `step` does at most one write, so that a simulation can drive it; `run` steps until the
- * term ends. Nothing is planned before the index holds what the store held after the epoch began.
+ * Runs control loops for one term of a leader (design.md §3, §4). One turn: every loop plans, one fenced write carries
+ * all plans, the index catches up with that write, each loop is given its results. `step` does at most one write, so that
+ * a simulation can drive the runner; `run` steps until the term ends. No loop plans before the index holds everything
+ * that the store held when the epoch began.
  */
 export class LoopRunner {
   readonly stats: RunnerStats = { loops: {}, starts: 0, resyncs: 0, unavailable: 0 };
@@ -40,7 +40,7 @@ export class LoopRunner {
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
   private started = false;
-  /** The last joint write failed, and not for want of the store. */
+  /** The last joint write failed although the store was available: loops write one by one. */
   private separately = false;
   private events = 0;
   private reloads = 0;
@@ -59,17 +59,17 @@ export class LoopRunner {
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
 
-  /** When time alone makes work next (ms since 1970); undefined = only an event does. */
+  /** The next time at which a loop has work without an event (ms since 1970); undefined where none has. */
   get nextWake(): number | undefined {
     const now = this.options.clock.now();
-    const times = this.states.flatMap((seat) => seat.nextTurn(now) ?? []);
+    const times = this.states.flatMap((state) => state.nextTurn(now) ?? []);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /**
-   * Starts, or writes once what the loops want. False: nobody wants anything now. Throws Fenced when
-   * another leads, Unavailable when the store is away (the next step then starts anew), the signal's reason when the
-   * term ended.
+   * Starts the loops, or writes their plans once. Returns false when no loop wants anything now. Throws Fenced when
+   * another replica leads, Unavailable when the store is away (the next step starts anew), and the reason of the signal
+   * when the term has ended.
    */
   async step(): Promise<boolean> {
     if (!this.started) {
@@ -82,7 +82,7 @@ export class LoopRunner {
     return this.pass();
   }
 
-  /** Steps until the term's signal aborts or another leader is met; rejects never. */
+  /** Steps until the term's signal aborts or another replica leads; never rejects. */
   async run(): Promise<void> {
     const { term, clock, logger } = this.options;
     const backoff = this.newBackoff();
@@ -116,7 +116,7 @@ export class LoopRunner {
     }
   }
 
-  /** Stops listening to the index; `run` does it by itself. */
+  /** Unsubscribes from the index; `run` does so at its end. */
   close(): void {
     this.unsubscribe();
   }
@@ -124,7 +124,7 @@ export class LoopRunner {
   private async start(): Promise<void> {
     const { reloads } = this;
     const head = await this.orTermEnd(this.options.store.head());
-    // An index that was loaded meanwhile may be of a newer life than this head: it is read anew.
+    // An index that was loaded meanwhile may be of a newer incarnation than this head: the next step reads the head again.
     await this.until(
       ({ point }) =>
         this.reloads !== reloads || (point?.incarnation === head.incarnation && point.revision >= head.revision),
@@ -140,11 +140,11 @@ export class LoopRunner {
     this.separately = false;
   }
 
-  /** With a pause after each: a leader that is busy must still renew its lease. */
+  /** Resets every loop, with a round trip to the store after each: a busy leader must still renew its lease. */
   private async resetAll(): Promise<void> {
     this.nextResync = this.options.clock.now() + (this.options.resyncEvery ?? 600_000);
-    for (const seat of this.states) {
-      this.reset(seat);
+    for (const state of this.states) {
+      this.reset(state);
       await this.assertLeading();
     }
   }
@@ -158,44 +158,43 @@ export class LoopRunner {
     return { epoch, holder };
   }
 
-  private reset(seat: LoopState): void {
-    seat.wakeAt = undefined;
-    seat.ready = true;
+  private reset(state: LoopState): void {
+    state.wakeAt = undefined;
+    state.ready = true;
     try {
-      seat.loop.reset(this.options.index);
+      state.loop.reset(this.options.index);
     } catch (error) {
-      this.backOff(seat, error);
+      this.backOff(state, error);
     }
   }
 
-  /** Derives everything anew to see whether the incremental path has missed something; counts what it finds. */
+  /** Resets all loops. A change that they plan without an event was missed by the incremental path, and is counted. */
   private async resync(): Promise<void> {
     this.stats.resyncs += 1;
     this.checkedEvents = this.events;
     await this.resetAll();
   }
 
-  /** One turn: of all loops together, or of one after the other while a joint write fails. */
+  /** One turn of all loops together, or of one after the other while joint writes fail. */
   private async pass(): Promise<boolean> {
     this.seenEvents = this.events;
-    const turns = this.separately ? this.states.map((seat) => [seat]) : [this.states];
-    for (const seats of turns) if (await this.runTogether(seats)) return true;
+    const turns = this.separately ? this.states.map((state) => [state]) : [this.states];
+    for (const states of turns) if (await this.runTogether(states)) return true;
     this.checkedEvents = -1;
     this.separately = false;
     return false;
   }
 
-  private async runTogether(seats: readonly LoopState[]): Promise<boolean> {
+  private async runTogether(states: readonly LoopState[]): Promise<boolean> {
     const now = this.options.clock.now();
-    const wanted = seats.filter((seat) => !seat.isBackedOff(now)).flatMap((seat) => this.planOf(seat) ?? []);
+    const wanted = states.filter((state) => !state.isBackedOff(now)).flatMap((state) => this.planOf(state) ?? []);
     if (wanted.length === 0) return false;
     const plans = wanted.filter(({ plan }) => !isEmpty(plan));
     if (plans.length === 0) {
       await this.assertLeading();
       return true;
     }
-    if (this.checkedEvents === this.events)
-      for (const { state: seat, plan } of plans) this.countDifferences(seat, plan);
+    if (this.checkedEvents === this.events) for (const { state, plan } of plans) this.countDifferences(state, plan);
     try {
       await this.write(plans);
     } catch (error) {
@@ -205,16 +204,16 @@ export class LoopRunner {
     return true;
   }
 
-  private planOf(seat: LoopState): LoopWithPlan | undefined {
+  private planOf(state: LoopState): LoopWithPlan | undefined {
     const { clock } = this.options;
     try {
-      const plan = seat.loop.plan(clock.now(), clock.elapsed());
-      seat.stats.plans += 1;
-      seat.wakeAt = plan?.wakeAt;
-      return plan && (plan.more === true || !isEmpty(plan)) ? { state: seat, plan } : undefined;
+      const plan = state.loop.plan(clock.now(), clock.elapsed());
+      state.stats.plans += 1;
+      state.wakeAt = plan?.wakeAt;
+      return plan && (plan.more === true || !isEmpty(plan)) ? { state, plan } : undefined;
     } catch (error) {
-      this.backOff(seat, error);
-      this.reset(seat);
+      this.backOff(state, error);
+      this.reset(state);
       return undefined;
     }
   }
@@ -231,28 +230,28 @@ export class LoopRunner {
     );
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
-    planned.forEach(({ state: seat, plan }, place) => {
+    planned.forEach(({ state, plan }, place) => {
       const answer = joint.resultOf(place, result);
-      const written = countResults(seat.stats, answer);
-      seat.loop.onWritten(plan.changes, answer);
-      seat.wrote(plan.changes.length === answer.deferred || written > 0, this.options.clock.now());
+      const written = countResults(state.stats, answer);
+      state.loop.onWritten(plan.changes, answer);
+      state.wrote(plan.changes.length === answer.deferred || written > 0, this.options.clock.now());
     });
   }
 
-  /** A write of several loops does not say whose fault it was: they try again one by one. */
+  /** A joint write that fails does not say which plan is at fault: the loops try again one by one. */
   private failed(planned: readonly LoopWithPlan[], error: unknown): void {
     this.separately = planned.length > 1 || this.separately;
-    for (const { state: seat } of planned) {
-      if (planned.length === 1) this.backOff(seat, error);
-      this.reset(seat);
+    for (const { state } of planned) {
+      if (planned.length === 1) this.backOff(state, error);
+      this.reset(state);
     }
   }
 
-  private backOff(seat: LoopState, error: unknown): void {
-    seat.failed(this.options.clock.now());
+  private backOff(state: LoopState, error: unknown): void {
+    state.failed(this.options.clock.now());
     const stack = error instanceof Error ? error.stack : undefined;
     this.options.logger.error('a control loop failed, trying again', {
-      loop: seat.loop.name,
+      loop: state.loop.name,
       error: errorText(error),
       stack,
     });
@@ -266,11 +265,11 @@ export class LoopRunner {
     throw error;
   }
 
-  private countDifferences(seat: LoopState, plan: LoopPlan): void {
-    seat.stats.differences += plan.changes.length;
+  private countDifferences(state: LoopState, plan: LoopPlan): void {
+    state.stats.differences += plan.changes.length;
     const { logger } = this.options;
     logger.warn('a resync found work that events had not shown', {
-      loop: seat.loop.name,
+      loop: state.loop.name,
       changes: plan.changes.length,
     });
   }
@@ -280,9 +279,9 @@ export class LoopRunner {
     if (event.reloaded) {
       this.reloads += 1;
       this.started = false;
-      for (const seat of this.states) seat.ready = false;
+      for (const state of this.states) state.ready = false;
     }
-    for (const seat of this.states) if (seat.ready) seat.loop.observe(event);
+    for (const state of this.states) if (state.ready) state.loop.observe(event);
     for (const wake of [...this.waiting]) wake();
   }
 
@@ -296,7 +295,7 @@ export class LoopRunner {
     await this.nextEvent(wake);
   }
 
-  /** Resolves with the next index event, or at `at`; rejects when the term ends. */
+  /** Resolves at the next index event, or at the time `at`; rejects when the term ends. */
   private async nextEvent(at?: number): Promise<void> {
     const { clock, term } = this.options;
     let wake = (): void => undefined;
@@ -325,7 +324,7 @@ function isEmpty({ changes, notes = [] }: LoopPlan): boolean {
   return changes.length + notes.length === 0;
 }
 
-/** Runs `loops` for one term; resolves when it ended. The order of the list is the order of the loops. */
+/** Runs `loops`, in the order of the list, for one term; resolves when the term has ended. */
 export async function runLoops(loops: readonly ControlLoop[], options: RunnerOptions): Promise<void> {
   await new LoopRunner(loops, options).run();
 }

@@ -1,13 +1,49 @@
 import type { Backoff } from '@causeway/runtime';
+import type { WriteResult } from '@causeway/store';
 import type { ControlLoop } from './control-loop';
-import { newLoopStats, type LoopStats } from './loop-stats';
 
-/** A loop's place among the others: when it has its next turn. */
+/** Counters of one loop since the runner was created. */
+export interface LoopStats {
+  plans: number;
+  writes: number;
+  written: number;
+  unchanged: number;
+  refused: number;
+  errors: number;
+  /** Changes that only a full resync found, which means that the incremental path missed something. */
+  differences: number;
+}
+
+/** Counters of a runner, `loops` by the loop's name: plain numbers that only grow, read by whoever exports metrics. */
+export interface RunnerStats {
+  readonly loops: Record<string, LoopStats>;
+  starts: number;
+  resyncs: number;
+  unavailable: number;
+}
+
+/** All counters at zero. */
+export function newLoopStats(): LoopStats {
+  return { plans: 0, writes: 0, written: 0, unchanged: 0, refused: 0, errors: 0, differences: 0 };
+}
+
+/** Counts one answered write; returns how many changes were written. */
+export function countResults(stats: LoopStats, result: WriteResult): number {
+  const of = (type: string): number => result.results.filter((r) => r.type === type).length;
+  const written = of('written');
+  stats.writes += 1;
+  stats.written += written;
+  stats.unchanged += of('unchanged');
+  stats.refused += of('refused');
+  return written;
+}
+
+/** What the runner keeps for one loop: its counters, when it has its next turn, and its backoff. */
 export class LoopState {
   readonly stats: LoopStats = newLoopStats();
-  /** What its last plan asked for, ms since 1970. */
+  /** The time that its last plan asked for, ms since 1970. */
   wakeAt: number | undefined;
-  /** It was reset since the index was loaded: from then on it is told of changes. */
+  /** True once it was reset after the index was loaded: from then on it observes changes. */
   ready = false;
   private backoffUntil = 0;
   private unchangedWrites = 0;
@@ -17,19 +53,19 @@ export class LoopState {
     private readonly backoff: Backoff,
   ) {}
 
-  /** True while the loop is set aside. */
+  /** True while the loop is not asked for plans. */
   isBackedOff(now: number): boolean {
     return this.backoffUntil > now;
   }
 
-  /** When time alone gives it a turn. */
+  /** The time at which it gets a turn without an event. */
   nextTurn(now: number): number | undefined {
     return this.isBackedOff(now) ? this.backoffUntil : this.wakeAt;
   }
 
-  /** A loop whose writes change nothing twice in a row is set aside: it must not spin. */
-  wrote(fruitful: boolean, now: number): void {
-    if (fruitful) {
+  /** Notes a write. A loop that writes twice in a row without changing anything is backed off, so that it cannot spin. */
+  wrote(changed: boolean, now: number): void {
+    if (changed) {
       this.unchangedWrites = 0;
       this.backoff.reset();
     } else if (++this.unchangedWrites > 1) {
@@ -37,7 +73,7 @@ export class LoopState {
     }
   }
 
-  /** Sets the loop aside, longer each time until a write of it changes something. */
+  /** Backs the loop off, longer each time until one of its writes changes something. */
   failed(now: number): void {
     this.stats.errors += 1;
     this.backoffUntil = now + this.backoff.next();

@@ -9,7 +9,7 @@ function sources(...groups: [number, Labels][]): LabelSource[] {
   );
 }
 
-// The numbers are those of rest.md §9.1.
+// The numbers are those of docs/reference/kuma-rest.md §9.1.
 describe('carriedLabels of one Dataplane', () => {
   it.each<[string, Labels, Labels]>([
     ['1', { appci: 'jeffy' }, { appci: 'jeffy' }],

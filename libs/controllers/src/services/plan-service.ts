@@ -16,28 +16,29 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { MeshService } from '@causeway/kinds';
-import type { Change, PutChange } from '@causeway/store';
+import type { PutChange } from '@causeway/store';
 import { countProxies, stateOf } from '../availability/plan-availability';
 import type { DataplaneResource } from '../matching/dataplane-selector';
+import type { ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { GeneratedSpec } from './service-candidates';
 
-/** Who made a MeshService, in its label `kuma.io/managed-by`; one without it was written by hand. */
+/** The value of the label `kuma.io/managed-by` on generated MeshServices; one without it was written by hand. */
 export const GENERATOR = 'meshservice-generator';
 
-/** Says whether the Dataplanes of a generated service agree on what it is. */
+/** The condition that says whether the Dataplanes of a generated service agree on its ports. */
 export const DATAPLANES_AGREE = 'DataplanesAgree';
 
-/** One Dataplane of a service, and the service as this one would have it. */
+/** One Dataplane of a service, and the spec that this Dataplane alone would give it. */
 export interface BackingDataplane {
   readonly dataplane: DataplaneResource;
   readonly spec: GeneratedSpec;
 }
 
-/** Everything that decides what becomes of one generated service. */
+/** Everything that the plan for one generated service depends on. */
 export interface ServiceInputs {
   readonly id: Identity;
   readonly existing: Resource | undefined;
-  /** In the order of their creation. */
+  /** The oldest first. */
   readonly backings: readonly BackingDataplane[];
   readonly cp: ControlPlane;
   readonly now: number;
@@ -45,22 +46,16 @@ export interface ServiceInputs {
   readonly gracePeriod: number;
 }
 
-/** What to write, or when to look again. */
-export interface ServiceDecision {
-  readonly change?: Change;
-  readonly dueAt?: number;
-}
-
-/** True for the MeshServices that the generator may change: made here, and marked as its own. */
+/** True for MeshServices that carry the generator's mark; it changes no other. */
 export function isGenerated(resource: Resource): boolean {
   return resource.labels[Label.managedBy] === GENERATOR;
 }
 
 /**
- * What becomes of one service (design.md §4 services). Hand-written ones are never touched. An update keeps status,
- * state and labels that users added. The first of several differences is decided; the next plan finds the rest.
+ * What to do with one service (design.md §4 services). A service written by hand is never changed. An update keeps
+ * status, state and the labels that users added. Of several differences one is written; the next plan finds the others.
  */
-export function planService(subject: ServiceInputs): ServiceDecision {
+export function planService(subject: ServiceInputs): ReconcileResult {
   const { existing, backings } = subject;
   if (existing && !isGenerated(existing)) return {};
   const [oldest] = backings;
@@ -68,11 +63,11 @@ export function planService(subject: ServiceInputs): ServiceDecision {
   return existing ? planAbandoned(subject, existing) : {};
 }
 
-/** Without Dataplanes a service is kept for a while: its address and names outlast a restart of its workload. */
+/** A service without Dataplanes is kept for the grace period: its address and names outlast a restart of its workload. */
 function planAbandoned(
   { now, gracePeriod }: ServiceInputs,
   { id, revision, graceStartedAt }: Resource,
-): ServiceDecision {
+): ReconcileResult {
   if (graceStartedAt === undefined) {
     return { change: { type: 'patch', id, expect: revision, graceStartedAt: now }, dueAt: now + gracePeriod };
   }
@@ -80,45 +75,45 @@ function planAbandoned(
   return now < dueAt ? { dueAt } : { change: { type: 'delete', id, expect: revision } };
 }
 
-function planBacked(subject: ServiceInputs, oldest: BackingDataplane): ServiceDecision {
+function planBacked(subject: ServiceInputs, oldest: BackingDataplane): ReconcileResult {
   const { id, existing, backings } = subject;
-  const held = existing && backings.find(({ spec: shape }) => sameShape(shape, existing.spec));
-  const { spec: shape } = held ?? oldest;
+  const agreeing = existing && backings.find((backing) => isSameSpec(backing.spec, existing.spec));
+  const { spec: generated } = agreeing ?? oldest;
   const carried = carriedLabels(backings.map(({ dataplane }) => dataplane));
   const labels = labelsOf(subject, carried);
-  const status = statusOf(subject, shape, Object.keys(carried));
-  if (!existing) return { change: { ...created(shape, backings, status), id, labels } };
+  const status = statusOf(subject, generated, Object.keys(carried));
+  if (!existing) return { change: { ...created(generated, backings, status), id, labels } };
   const { revision: expect } = existing;
   if (existing.graceStartedAt !== undefined) return { change: { type: 'patch', id, expect, graceStartedAt: null } };
-  const spec = { ...existing.spec, ...shape };
+  const spec = { ...existing.spec, ...generated };
   const changed = status && !jsonEqual(status, existing.status) ? { status } : {};
-  if (!held || !jsonEqual(labels, existing.labels))
+  if (!agreeing || !jsonEqual(labels, existing.labels))
     return { change: { type: 'put', id, expect, labels, spec, ...changed } };
   return changed.status ? { change: { type: 'patch', id, expect, ...changed } } : {};
 }
 
 /**
- * A new service is complete at once: other zones hear of it once, not first of one that nobody serves. From then on
- * its Dataplanes are counted by `AvailabilityReconciler`.
+ * A new service is written with its state and proxy count, so that other zones receive it once and not first as
+ * Unavailable. From then on `AvailabilityReconciler` counts its Dataplanes.
  */
 function created(
-  shape: GeneratedSpec,
+  generated: GeneratedSpec,
   backings: readonly BackingDataplane[],
   status: JsonObject | undefined,
 ): Omit<PutChange, 'id' | 'labels'> {
   const dataplaneProxies = countProxies(
-    shape.ports,
+    generated.ports,
     backings.map(({ dataplane }) => dataplane),
   );
-  const spec = { ...shape, state: stateOf(dataplaneProxies) };
+  const spec = { ...generated, state: stateOf(dataplaneProxies) };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 
-function sameShape(shape: GeneratedSpec, spec: JsonObject): boolean {
-  return jsonEqual(shape.selector, spec['selector']) && jsonEqual(shape.ports, spec['ports']);
+function isSameSpec(generated: GeneratedSpec, spec: JsonObject): boolean {
+  return jsonEqual(generated.selector, spec['selector']) && jsonEqual(generated.ports, spec['ports']);
 }
 
-/** Computed labels, what the Dataplanes carry, and what a user added to the service. */
+/** The computed labels, those carried over from the Dataplanes, and those that a user added to the service. */
 function labelsOf({ id, existing, cp }: ServiceInputs, carried: Labels): Labels {
   const before = new Set(carriedBefore(existing));
   const kept = Object.entries(existing?.labels ?? {}).filter(
@@ -132,19 +127,23 @@ function labelsOf({ id, existing, cp }: ServiceInputs, carried: Labels): Labels 
   };
 }
 
-/** Which labels came from Dataplanes: without it nobody could tell them from those a user added. */
+/** The keys of the labels carried over by the last plan: only this tells them from labels that a user added. */
 function carriedBefore(existing: Resource | undefined): readonly unknown[] {
   const keys = existing?.status?.['carriedLabels'];
   return isJsonArray(keys) ? keys : [];
 }
 
-/** The status as it shall be; undefined where there is nothing to say of a service that has none yet. */
-function statusOf(subject: ServiceInputs, shape: GeneratedSpec, carried: readonly string[]): JsonObject | undefined {
+/** The wanted status; undefined where a service without status needs none. */
+function statusOf(
+  subject: ServiceInputs,
+  generated: GeneratedSpec,
+  carried: readonly string[],
+): JsonObject | undefined {
   const { existing } = subject;
   const before = existing?.status;
   const keys = [...carried].sort(compareText);
   const withKeys = jsonEqual(before?.['carriedLabels'] ?? [], keys) ? before : { ...before, carriedLabels: keys };
-  const losers = subject.backings.filter((backing) => !sameShape(backing.spec, { ...shape }));
+  const losers = subject.backings.filter((backing) => !isSameSpec(backing.spec, { ...generated }));
   if (losers.length === 0 && !conditionOf(before, DATAPLANES_AGREE)) return withKeys;
   return withCondition(withKeys ?? {}, agreement(existing?.generation ?? 1, losers), subject.now);
 }
@@ -161,7 +160,7 @@ function agreement(
   return { type, status: 'False', reason: 'PortConflict', message, observedGeneration };
 }
 
-/** What of a Dataplane counts for the labels of its service. */
+/** The labels of a Dataplane and its age. */
 export interface LabelSource {
   readonly labels: Labels;
   readonly creationOrder: number;
@@ -176,9 +175,9 @@ interface Vote {
 const RESERVED = ['kuma.io/', 'k8s.kuma.io/'];
 
 /**
- * The labels that a generated service takes over from its Dataplanes (design.md §4 services): of each key the value
- * that most carry, then the one the newest Dataplane carries, then the smallest. Keys of the control plane
- * (`kuma.io/…`) and what is no label are left out.
+ * The labels that a generated service takes over from its Dataplanes (design.md §4 services): for each key the value
+ * that most Dataplanes carry; of equally frequent values the one of the newest Dataplane, then the smallest. Keys of the
+ * control plane (`kuma.io/…`) and invalid labels are left out.
  */
 export function carriedLabels(sources: readonly LabelSource[]): Labels {
   const votes = new Map<string, Map<string, Vote>>();

@@ -12,15 +12,15 @@ export interface ServiceCandidate {
   readonly spec: GeneratedSpec;
 }
 
-/** What a Dataplane says about services: those it makes, and the names it gives that no service can have. */
+/** The services that a Dataplane names: valid ones, and names that no service can have. */
 export interface DataplaneServices {
   readonly candidates: readonly ServiceCandidate[];
   readonly unusable: readonly string[];
 }
 
 /**
- * The services of a Dataplane (design.md §4 services; kuma-2.14.md §2): the tag `kuma.io/service` of an inbound names
- * the service of that inbound; where no inbound has one, the label `kuma.io/workload` names one service for all of
+ * The services of a Dataplane (design.md §4 services; docs/reference/kuma-2.14.md §2). The tag `kuma.io/service` of an inbound names
+ * the service of that inbound. Where no inbound has the tag, the label `kuma.io/workload` names one service for all of
  * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */
 export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
@@ -62,7 +62,7 @@ function selectorOf(tagged: boolean, name: string): GeneratedSpec['selector'] {
     : { dataplaneLabels: { matchLabels: { [Label.workload]: name } } };
 }
 
-/** One port an inbound, in their order; a second inbound on a port already there adds none, as no service has a port twice. */
+/** One port for each inbound, in their order; a second inbound with the same port adds none, for a service has no port twice. */
 function portsOf(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
   const ports: GeneratedPort[] = [];
   const numbers = new Set<number>();
@@ -81,6 +81,6 @@ function portsOf(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
 const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
 function protocolOf(inbound: DataplaneInbound): (typeof PROTOCOLS)[number] {
-  const said = (inbound.protocol ?? inbound.tags?.['kuma.io/protocol'] ?? 'tcp').toLowerCase();
-  return PROTOCOLS.find((protocol) => protocol === said) ?? 'tcp';
+  const protocolName = (inbound.protocol ?? inbound.tags?.['kuma.io/protocol'] ?? 'tcp').toLowerCase();
+  return PROTOCOLS.find((protocol) => protocol === protocolName) ?? 'tcp';
 }

@@ -1,6 +1,6 @@
 import { AddressPool, describeRange, type Allocation, type OwnedRanges, type PoolMetrics } from '@causeway/ipam';
 import type { FreedAddress } from '@causeway/resources';
-import type { ServiceVip } from './held-address';
+import type { ServiceVip } from './vip-status';
 
 interface KindPool {
   readonly kind: string;
@@ -9,13 +9,13 @@ interface KindPool {
 }
 
 /**
- * The pools of all kinds together. Every address is booked in the pool whose range has it, whatever kind holds it: a
- * range that changed hands gives out nothing that its former kind still uses or has just freed.
+ * The pools of all kinds. An address is reserved in the pool whose range contains it, whatever kind holds it: after a
+ * range moved to another kind, nothing is handed out that the former kind still uses or has just freed.
  */
 export class VipAllocator {
   private readonly pools: readonly KindPool[];
 
-  /** `rest` in ms. */
+  /** `cooldown` in ms. */
   constructor(owned: readonly OwnedRanges[], cooldown: number) {
     this.pools = owned.map(({ owner, ranges }) => ({
       kind: owner,
@@ -24,7 +24,7 @@ export class VipAllocator {
     }));
   }
 
-  /** Books what a living service holds and has freed. True when it needs no (other) address. */
+  /** Reserves what a service holds and notes what it has freed. True when it needs no new address. */
   reserve(kind: string, key: string, held: ServiceVip | undefined, freed: readonly FreedAddress[]): boolean {
     this.markFreed(key, freed);
     if (held?.type === 'Kubernetes') {
@@ -34,24 +34,24 @@ export class VipAllocator {
       }
       return true;
     }
-    // Without an address in the row, what the pool has promised this service stays promised.
+    // Without an address in the row, the service keeps what the pool has allocated to it.
     if (!held) return false;
     const answers = this.pools.map(({ kind: other, pool }) => [other, pool.reserve(key, held.ip)] as const);
     return answers.some(([other, answer]) => other === kind && answer === 'held');
   }
 
-  /** Whether it is booked that this service holds `ip`, of its kind's ranges, and nothing else. */
+  /** True when this service holds `ip`, of its kind's ranges, and nothing else. */
   isReserved(kind: string, key: string, ip: string): boolean {
     return this.pools.every(({ kind: other, pool }) => pool.holds(key, other === kind ? ip : undefined));
   }
 
-  /** Books that a service is gone, and what it freed. */
+  /** Notes that a service was deleted, and what it freed. */
   release(key: string, freed: readonly FreedAddress[]): void {
     for (const { pool } of this.pools) pool.release(key);
     this.markFreed(key, freed);
   }
 
-  /** Books that somebody unknown has `ip`, which `key` was promised. */
+  /** Notes that an unknown holder has `ip`, which was allocated to `key`. */
   block(key: string, ip: string): void {
     for (const { pool } of this.pools) {
       pool.release(key);
@@ -59,7 +59,7 @@ export class VipAllocator {
     }
   }
 
-  /** An address of the kind's ranges; `storeNow` by the store's clock. */
+  /** Allocates an address of the kind's ranges; `storeNow` by the store's clock. */
   allocate(kind: string, key: string, storeNow: number): Allocation {
     return this.poolOf(kind)?.pool.allocate(key, storeNow) ?? { ok: false };
   }
@@ -69,12 +69,12 @@ export class VipAllocator {
     return this.poolOf(kind) !== undefined;
   }
 
-  /** The kind's ranges, for people. */
+  /** The ranges of a kind as text. */
   rangesOf(kind: string): string {
     return this.poolOf(kind)?.ranges ?? '';
   }
 
-  /** Goes on after these addresses; where one is not known, after the highest that was ever used. */
+  /** Continues after these addresses; for a kind without one, after the highest address that is held or was freed. */
   moveCursors(cursors: ReadonlyMap<string, string>): void {
     for (const { kind, pool } of this.pools) {
       const cursor = cursors.get(kind);
@@ -88,7 +88,7 @@ export class VipAllocator {
     return new Map(this.pools.flatMap(({ kind, pool }) => (pool.cursor === undefined ? [] : [[kind, pool.cursor]])));
   }
 
-  /** Grows whenever an address is let go. */
+  /** A counter that grows whenever an address is released. */
   get releases(): number {
     return this.pools.reduce((sum, { pool }) => sum + pool.releases, 0);
   }
@@ -102,6 +102,6 @@ export class VipAllocator {
   }
 
   private poolOf(kind: string): KindPool | undefined {
-    return this.pools.find((account) => account.kind === kind);
+    return this.pools.find((pool) => pool.kind === kind);
   }
 }

@@ -12,46 +12,44 @@ import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causew
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
-import { vipOf } from './held-address';
-import { StoreClock } from './store-clock';
 import { VipAllocator } from './vip-allocator';
-import { confirm, deny, grant } from './vip-status';
+import { confirm, deny, grant, vipOf } from './vip-status';
 
-/** What the vip loop needs to know. */
+/** Settings of the vip reconciler. */
 export interface VipConfig {
-  /** The ranges of each kind of service, checked and carved by `planRanges`. */
+  /** The ranges of each kind of service, as `planRanges` returns them. */
   readonly ranges: readonly OwnedRanges[];
   /** How long a freed address stays unused before another service may get it, ms. */
   readonly cooldown: number;
-  /** Told once when a kind's ranges are used up, with the first service that is left without; and again after they were not. */
+  /** Called once when the ranges of a kind are used up, with the first service that gets none; again after an address was free. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
 }
 
-/** Changes in one plan: the store writes them in pieces, and the index takes one in while the next is written. */
+/** Changes in one plan: the store writes them in batches, and the index applies one while the next is written. */
 export const CHANGES_PER_PLAN = 4_000;
-/** Services looked at in one plan, at 2 to 6 µs each: those of the plan before, now with address, and the next. */
+/** Keys taken from the queue in one plan, at 2 to 6 µs each: services written by the plan before, and new ones. */
 const KEYS_PER_PLAN = 10_000;
-/** Rows booked in one plan, at 2 to 4 µs each. */
+/** Rows that one plan reads while the pools are rebuilt, at 2 to 4 µs each. */
 export const ROWS_PER_SLICE = 5_000;
 const NOTE_AREA = 'vip-cursor';
 
 /**
- * Gives an address to every service this zone holds, its own and copies (design.md §4 vip). The cursor of each range
- * is a note written with the addresses; everything else is in the rows.
+ * Gives a virtual IP to every service in this zone's store, its own services and copies (design.md §4 vip). The pools are
+ * rebuilt from the rows at every reset; only the cursor of each range is kept in a note, written with the addresses.
  */
 export class VipReconciler implements ControlLoop {
   readonly name = 'vip';
   readonly noteArea = NOTE_AREA;
-  private readonly stale = new WorkQueue((a, b) => this.byCreation(a, b));
-  /** Services that could get none → when the next rest in their range ends, by the store's clock. */
+  private readonly stale = new WorkQueue((a, b) => this.compareKeys(a, b));
+  /** Services that could get no address, due when the next cooldown in their range ends, by the store's clock. */
   private readonly waiting = new DelayQueue();
   private readonly rebuilding = new SlicedWork(ROWS_PER_SLICE);
   private readonly storeClock = new StoreClock();
-  /** What is written, or on its way. */
+  /** The cursors that are written or being written. */
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleases = 0;
   private metricsBefore: Readonly<Record<string, PoolMetrics>> | undefined;
-  /** Kinds whose ranges are told to be used up. */
+  /** Kinds whose ranges were reported as used up. */
   private readonly exhausted = new Set<string>();
   private allocator: VipAllocator;
   private index: IndexReader | undefined;
@@ -60,7 +58,7 @@ export class VipReconciler implements ControlLoop {
     this.allocator = this.newAllocator();
   }
 
-  /** How full each kind's ranges are; while everything is booked anew, how full they were before. */
+  /** How full the ranges of each kind are; while the pools are rebuilt, how full they were before. */
   get metrics(): Readonly<Record<string, PoolMetrics>> {
     return this.metricsBefore ?? this.allocator.metrics;
   }
@@ -71,7 +69,7 @@ export class VipReconciler implements ControlLoop {
     );
   }
 
-  /** Books everything there is; of two services with one address the one made first keeps it. */
+  /** Begins to rebuild the pools; of two services with one address the older keeps it. */
   reset(index: IndexReader): void {
     this.index = index;
     this.metricsBefore = this.metrics;
@@ -109,13 +107,13 @@ export class VipReconciler implements ControlLoop {
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
   }
 
-  /** One row a step. What changes in between is stale, and is looked at again afterwards. */
+  /** Fills the pools, one row a step. Rows that change in between are queued by `observe`. */
   private *rebuild(index: IndexReader): Generator<unknown> {
     for (const { id, freed, deletedAt } of index.tombstones()) {
       if (this.allocator.has(id.kind)) this.release(identityKey(id), freed, deletedAt);
       yield;
     }
-    const services = new SortedRuns(byCreation);
+    const services = new SortedRuns(compareCreation);
     for (const { owner } of this.config.ranges) for (const service of index.ofKind(owner)) yield services.add(service);
     const unserved: string[] = [];
     for (const { id } of services) {
@@ -158,7 +156,7 @@ export class VipReconciler implements ControlLoop {
     this.config.onExhausted?.(id.kind, this.allocator.rangesOf(id.kind), describeIdentity(id));
   }
 
-  /** Whether there is nothing to decide and nothing to book: of a large write of its own, most is. */
+  /** True when nothing is to be decided or reserved, as for most rows after a large write of this loop. */
   private isUpToDate(key: string, service: Resource): boolean {
     const { id, status, freed } = service;
     const held = vipOf(status);
@@ -172,8 +170,8 @@ export class VipReconciler implements ControlLoop {
 
   private forget(key: string): void {
     this.waiting.set(key, undefined);
-    const stone = this.index?.tombstone(parseIdentityKey(key));
-    this.release(key, stone?.freed ?? [], stone?.deletedAt ?? 0);
+    const tombstone = this.index?.tombstone(parseIdentityKey(key));
+    this.release(key, tombstone?.freed ?? [], tombstone?.deletedAt ?? 0);
   }
 
   private reserve(key: string, { id, status, freed }: Resource): boolean {
@@ -186,7 +184,7 @@ export class VipReconciler implements ControlLoop {
     this.allocator.release(key, freed);
   }
 
-  /** Services without address are tried again when one may have become free. */
+  /** Queues services without address again when an address may have become free. */
   private wakeWaiting(storeNow: number): void {
     const keys = this.mayRetry() ? this.waiting.keys() : this.waiting.dueAt(storeNow);
     this.seenReleases = this.allocator.releases;
@@ -208,16 +206,38 @@ export class VipReconciler implements ControlLoop {
     return new VipAllocator(this.config.ranges, this.config.cooldown);
   }
 
-  private byCreation(a: string, b: string): number {
+  private compareKeys(a: string, b: string): number {
     const [first, second] = [this.index?.byIdentityKey(a), this.index?.byIdentityKey(b)];
-    // What is gone comes first: it makes room.
+    // Deleted services come first: they free addresses.
     if (!first || !second) return first ? 1 : second ? -1 : compareText(a, b);
-    return byCreation(first, second);
+    return compareCreation(first, second);
   }
 }
 
-/** An unknown creation order ranks last (design.md §4). */
-function byCreation(a: Resource, b: Resource): number {
+/** The older first; an unknown creation order ranks last (design.md §4). */
+function compareCreation(a: Resource, b: Resource): number {
   const [first, second] = [a.creationOrder || Infinity, b.creationOrder || Infinity];
   return first === second ? compareText(identityKey(a.id), identityKey(b.id)) : first - second;
+}
+
+/**
+ * A lower bound of the store's clock, derived from the times that the store wrote and from a monotonic clock. Cooldowns
+ * are measured by it, so that no jump of this machine's clock ends one early (design.md §4 vip).
+ */
+class StoreClock {
+  private seen = -Infinity;
+  private seenAt: number | undefined;
+
+  /** Notes a time that the store wrote. */
+  observe(time: number): void {
+    if (time <= this.seen) return;
+    this.seen = time;
+    this.seenAt = undefined;
+  }
+
+  /** ms since 1970, never later than the store's clock; `elapsed` comes from `Clock.elapsed`. */
+  lowerBound(elapsed: number): number {
+    this.seenAt ??= elapsed;
+    return this.seen + (elapsed - this.seenAt);
+  }
 }

@@ -1,16 +1,36 @@
-import { conditionOf, withCondition, type Condition, type JsonObject, type Resource } from '@causeway/resources';
+import {
+  conditionOf,
+  isJsonObject,
+  withCondition,
+  type Condition,
+  type JsonObject,
+  type Resource,
+} from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
 
-/** Says whether a service could be given an address; absent until it once could not. */
+/** The address in a service's status. One of type `Kubernetes` is given and taken by that cluster. */
+export interface ServiceVip {
+  readonly ip: string;
+  readonly type: 'Kuma' | 'Kubernetes';
+}
+
+/** Reads `status.vip`; undefined when there is none. */
+export function vipOf(status: JsonObject | undefined): ServiceVip | undefined {
+  const vip = status?.['vip'];
+  if (!isJsonObject(vip) || typeof vip['ip'] !== 'string') return undefined;
+  return { ip: vip['ip'], type: vip['type'] === 'Kubernetes' ? 'Kubernetes' : 'Kuma' };
+}
+
+/** The condition that says whether a service has an address; absent until none was free for it. */
 export const VIP_ALLOCATED = 'VIPAllocated';
 
-/** The write that gives `ip` to a service. */
+/** The patch that gives `ip` to a service. */
 export function grant(service: Resource, ip: string, now: number): PatchChange {
   const status: JsonObject = { ...service.status, vip: { ip, type: 'Kuma' } };
   return { type: 'patch', id: service.id, expect: service.revision, status: allocated(service, status, now), vip: ip };
 }
 
-/** The write that says there is no address for a service; undefined when that is said already. */
+/** The patch that says that no address is free for a service; undefined when its status says so. */
 export function deny(service: Resource, ranges: string, now: number): PatchChange | undefined {
   const before = service.status ?? {};
   const message = `no address of ${ranges} is free`;
@@ -18,7 +38,7 @@ export function deny(service: Resource, ranges: string, now: number): PatchChang
   return status === before ? undefined : { type: 'patch', id: service.id, expect: service.revision, status };
 }
 
-/** The write that takes a denial back from a service that has an address; undefined when none stands. */
+/** The patch that ends the denial of a service that has an address; undefined when its status shows none. */
 export function confirm(service: Resource, now: number): PatchChange | undefined {
   const before = service.status ?? {};
   const status = allocated(service, before, now);

@@ -29,7 +29,7 @@ class TableAuth implements ZoneAuthenticator {
 /** Lets every promise that is ready be taken up. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('who was let in', () => {
+describe('StreamAuthMonitor', () => {
   let clock: FakeClock;
   let auth: TableAuth;
   let live: StreamAuthMonitor;
@@ -98,7 +98,7 @@ describe('who was let in', () => {
     expect(ended).toEqual(['east: not east']);
   });
 
-  it('may stay longer when the rules say so before its time is over', async () => {
+  it('may stay longer if it is renewed before its end', async () => {
     auth.until.set('east', 6_000);
     watch('east');
     await settled();

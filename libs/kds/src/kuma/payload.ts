@@ -25,30 +25,30 @@ export function encodeSpec(resource: WireResource, dialect: Dialect, options: Ku
   if (dialect.json) return { typeUrl: '', value: JSON.stringify(spec) };
   const { [OPAQUE_TYPE]: typeUrl, [OPAQUE_VALUE]: value } = spec;
   if (typeof typeUrl === 'string' && typeof value === 'string') return { typeUrl, value: Buffer.from(value, 'base64') };
-  const { proto, toKumaSpec: saySpec } = kumaTranslation(kind);
-  const said = saySpec === undefined ? spec : saySpec(spec, options);
+  const { proto, toKumaSpec } = kumaTranslation(kind);
+  const translated = toKumaSpec === undefined ? spec : toKumaSpec(spec, options);
   return proto === undefined
-    ? { typeUrl: '', value: JSON.stringify(said) }
-    : { typeUrl: proto.typeUrl, value: proto.encode(said) };
+    ? { typeUrl: '', value: JSON.stringify(translated) }
+    : { typeUrl: proto.typeUrl, value: proto.encode(translated) };
 }
 
 /** The status in the language of the peer, as JSON; undefined if the resource has none. */
 export function encodeStatus(resource: WireResource, dialect: Dialect): string | undefined {
   const { kind, status } = resource;
   if (status === undefined) return undefined;
-  const say = dialect.json ? undefined : kumaTranslation(kind).toKumaStatus;
-  return JSON.stringify(say === undefined ? status : say(status));
+  const translate = dialect.json ? undefined : kumaTranslation(kind).toKumaStatus;
+  return JSON.stringify(translate === undefined ? status : translate(status));
 }
 
 /** The spec in our language. Throws if it cannot be decoded or is another message than that of its kind. */
 export function decodeSpec(kind: string, any: Any | undefined, dialect: Dialect): JsonObject {
   if (any === undefined) throw new TypeError('spec is missing');
-  const { proto, fromKumaSpec: readSpec } = kumaTranslation(kind);
+  const { proto, fromKumaSpec } = kumaTranslation(kind);
   // No protobuf message of these kinds starts with the byte of '{', and Kuma does not check the type URL of a JSON
   // spec.
   if (any.typeUrl === '' || any.value[0] === OPEN_BRACE) {
     const spec = parseJsonObject(any.value, 'spec');
-    return dialect.json || readSpec === undefined ? spec : readSpec(spec);
+    return dialect.json || fromKumaSpec === undefined ? spec : fromKumaSpec(spec);
   }
   if (proto === undefined) return { [OPAQUE_TYPE]: any.typeUrl, [OPAQUE_VALUE]: any.value.toString('base64') };
   if (any.typeUrl !== proto.typeUrl) throw new TypeError(`spec must be ${proto.typeUrl}; got ${any.typeUrl}`);
@@ -63,8 +63,8 @@ export function decodeStatus(
 ): JsonObject | undefined {
   if (any === undefined || any.value.length === 0) return undefined;
   const status = parseJsonObject(any.value, 'status');
-  const read = dialect.json ? undefined : kumaTranslation(resource.kind).fromKumaStatus;
-  return read === undefined ? status : read(status, resource.labels);
+  const translate = dialect.json ? undefined : kumaTranslation(resource.kind).fromKumaStatus;
+  return translate === undefined ? status : translate(status, resource.labels);
 }
 
 function parseJsonObject(bytes: Buffer, what: string): JsonObject {

@@ -43,8 +43,8 @@ export const hostnameGeneratorTranslation: KumaTranslation = {
 function toKumaSelectors(spec: JsonObject): JsonObject {
   const { selector } = spec;
   if (!isJsonObject(selector)) return spec;
-  const said = mapValues(selector, toKumaMatchLabels);
-  return said === selector ? spec : { ...spec, selector: said };
+  const translated = mapValues(selector, toKumaMatchLabels);
+  return translated === selector ? spec : { ...spec, selector: translated };
 }
 
 function toKumaMatchLabels(selector: JsonValue | undefined): JsonValue | undefined {
@@ -56,15 +56,15 @@ function toKumaMatchLabels(selector: JsonValue | undefined): JsonValue | undefin
 function toKumaTemplate(spec: JsonObject): JsonObject {
   const { template } = spec;
   if (typeof template !== 'string') return spec;
-  const said = template.replace(SEED_NAME, '{{ .DisplayName }}');
-  return said === template ? spec : { ...spec, template: said };
+  const translated = template.replace(SEED_NAME, '{{ .DisplayName }}');
+  return translated === template ? spec : { ...spec, template: translated };
 }
 
 function withPorts(spec: JsonObject, map: (port: JsonObject) => JsonObject): JsonObject {
   const { ports } = spec;
   if (!isJsonArray(ports)) return spec;
-  const said: JsonValue[] = ports.map((port) => (isJsonObject(port) ? map(port) : port));
-  return said.every((port, i) => port === ports[i]) ? spec : { ...spec, ports: said };
+  const translated: JsonValue[] = ports.map((port) => (isJsonObject(port) ? map(port) : port));
+  return translated.every((port, i) => port === ports[i]) ? spec : { ...spec, ports: translated };
 }
 
 function withTarget(port: JsonObject): JsonObject {
@@ -78,6 +78,6 @@ function withProtocol(port: JsonObject): JsonObject {
 /** Kuma has no export rules. */
 function withoutExport(spec: JsonObject): JsonObject {
   if (spec['export'] === undefined) return spec;
-  const { export: _, ...said } = spec;
-  return said;
+  const { export: _, ...translated } = spec;
+  return translated;
 }

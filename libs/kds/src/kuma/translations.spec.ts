@@ -6,7 +6,7 @@ import { kumaTranslation } from './translations';
 
 const options: KumaOptions = { meshServicesMode: 'Everywhere' };
 
-describe('specs said in Kuma’s language', () => {
+describe('translation of specs to Kuma', () => {
   const cases: readonly (readonly [string, string, JsonObject, JsonObject])[] = [
     [
       'the seed’s generator',
@@ -18,7 +18,7 @@ describe('specs said in Kuma’s language', () => {
       },
     ],
     [
-      'a generator in Kuma’s words',
+      'a generator in Kuma’s syntax',
       'HostnameGenerator',
       {
         selector: { meshExternalService: { matchLabels: {} } },
@@ -117,7 +117,7 @@ describe('status of a service', () => {
     ['MeshService', { ...names, vips: [{ ip: '241.0.0.1' }], tls: {}, dataplaneProxies: { total: 2, healthy: 1 } }],
     ['MeshMultiZoneService', { ...names, vips: [{ ip: '241.0.0.1' }] }],
     ['MeshExternalService', { ...names, vip: { ip: '241.0.0.1' } }],
-  ])('%s is said in Kuma’s shape', (kind, kumas) => {
+  ])('%s has Kuma’s shape', (kind, kumas) => {
     expect(kumaTranslation(kind).toKumaStatus?.(ours)).toEqual(kumas);
   });
 
@@ -132,8 +132,8 @@ describe('status of a service', () => {
   it.each(['MeshService', 'MeshExternalService'])(
     '%s is read again but for the hostname of a claim that lost',
     (kind) => {
-      const { toKumaStatus: sayStatus, fromKumaStatus: readStatus } = kumaTranslation(kind);
-      const read = readStatus?.(sayStatus?.(ours) ?? {}, {});
+      const { toKumaStatus, fromKumaStatus } = kumaTranslation(kind);
+      const read = fromKumaStatus?.(toKumaStatus?.(ours) ?? {}, {});
       expect(read).toMatchObject({ vip: ours['vip'] });
       expect(read?.['addresses']).toEqual([
         { hostname: 'redis.mesh', status: 'Available', origin: { kind: 'HostnameGenerator', name: 'all' } },
@@ -154,7 +154,7 @@ describe('status of a service', () => {
     expect(read).toEqual({ vip: { ip: '10.0.0.1', type }, tls: { status: 'Ready' } });
   });
 
-  it('is empty where Kuma has said nothing yet', () => {
+  it('is empty if Kuma has set nothing yet', () => {
     expect(kumaTranslation('MeshExternalService').fromKumaStatus?.({ vip: {} }, {})).toEqual({});
   });
 });
@@ -255,7 +255,7 @@ describe('specs as protobuf', () => {
     expect(proto?.decode(proto.encode(spec))).toEqual(spec);
   });
 
-  it('keeps what our message does not know, as long as the spec says the same', () => {
+  it('keeps fields that our message does not know, as long as the spec is unchanged', () => {
     const { proto } = kumaTranslation('Dataplane');
     const known = Dataplane.encode(Dataplane.fromJSON({ networking: { address: '10.0.0.1' } })).finish();
     const bytes = Buffer.concat([
@@ -281,13 +281,13 @@ describe('specs as protobuf', () => {
       { networking: { address: 'a', inbound: [{ port: 1, serviceProbe: { interval: '1' } }] } },
     ],
     ['a mode of another name', 'Mesh', { meshServices: { mode: 'Sometimes' } }],
-  ])('%s cannot be said', (_, kind, spec: JsonObject) => {
+  ])('%s cannot be expressed', (_, kind, spec: JsonObject) => {
     expect(() => kumaTranslation(kind).proto?.encode(spec)).toThrow();
   });
 
-  it('a mesh of ours leaves out what Kuma has no word for', () => {
-    const said = kumaTranslation('Mesh').toKumaSpec?.({ controllerName: 'x', description: 'y' }, options) ?? {};
-    const bytes = kumaTranslation('Mesh').proto?.encode(said) ?? new Uint8Array();
+  it('a Mesh leaves out fields that Kuma does not have', () => {
+    const translated = kumaTranslation('Mesh').toKumaSpec?.({ controllerName: 'x', description: 'y' }, options) ?? {};
+    const bytes = kumaTranslation('Mesh').proto?.encode(translated) ?? new Uint8Array();
     expect(Mesh.toJSON(Mesh.decode(bytes))).toEqual({ meshServices: { mode: 'Everywhere' } });
   });
 });

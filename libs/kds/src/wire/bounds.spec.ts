@@ -39,14 +39,14 @@ describe('a response', () => {
     expect(() => openResponse(named, KUMA_BOUNDS)).toThrow(/at most 253/);
   });
 
-  it('that is no message says so', () => {
+  it('that is not a message is refused as such', () => {
     expect(() => openResponse(Buffer.from('ffffff', 'hex'), KUMA_BOUNDS)).toThrow(MalformedMessage);
     // A resource that ends before its length.
     expect(() => openResponse(Buffer.from('1205aa', 'hex'), KUMA_BOUNDS)).toThrow(MalformedMessage);
     expect(() => decodeResponse(Buffer.from('1202ffff', 'hex'), CAUSEWAY_DIALECT)).toThrow(MalformedMessage);
   });
 
-  it('says the same whatever the order of its parts', () => {
+  it('is refused alike whatever the order of its fields', () => {
     const bytes = encodeResponse({ ...HEAD, resources: [], removed: [{ name: 'a', mesh: 'm' }] });
     const moved = Buffer.concat([repeated('1200', 2), bytes, repeated('1200', 1)]);
     const { entries, ...head } = openResponse(moved, KUMA_BOUNDS);

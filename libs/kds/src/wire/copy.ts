@@ -38,19 +38,19 @@ export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly
  */
 export function copyOf(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
   const id = identityOf(wire, kind, sender);
-  const reason = fault(id, kind);
+  const reason = identityFault(id, kind);
   if (reason !== undefined) return { ok: false, reason };
   const { [CREATION_ORDER_LABEL]: order, ...labels } = wire.labels;
   const { status } = wire;
-  const spec = attributed(wire, sender);
+  const spec = specFrom(wire, sender);
   const copy = { id, spec, labels: { ...labels, ...ownership(sender) }, facts: factsOf(wire, id, order) };
   return { ok: true, copy: status === undefined ? copy : { ...copy, status } };
 }
 
 function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Identity {
   const { meta, labels, mesh } = wire;
-  const told = meta?.zone ?? labels[Label.zone] ?? '';
-  const zone = sender.role === 'zone' ? sender.zone : told;
+  const claimed = meta?.zone ?? labels[Label.zone] ?? '';
+  const zone = sender.role === 'zone' ? sender.zone : claimed;
   const namespace = meta?.namespace || labels[Label.namespace] || 'default';
   return {
     kind: wire.kind,
@@ -61,16 +61,16 @@ function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Ident
   };
 }
 
-function attributed({ kind, spec }: WireResource, sender: Sender): JsonObject {
-  const { withOriginZone: attribute } = kumaTranslation(kind);
-  return sender.role === 'zone' && attribute !== undefined ? attribute(spec, sender.zone) : spec;
+function specFrom({ kind, spec }: WireResource, sender: Sender): JsonObject {
+  const { withOriginZone } = kumaTranslation(kind);
+  return sender.role === 'zone' && withOriginZone !== undefined ? withOriginZone(spec, sender.zone) : spec;
 }
 
 function ownership(sender: Sender): Labels {
   return sender.role === 'zone' ? { [Label.origin]: 'zone', [Label.zone]: sender.zone } : { [Label.origin]: 'global' };
 }
 
-function fault(id: Identity, kind: CopiedKind): string | undefined {
+function identityFault(id: Identity, kind: CopiedKind): string | undefined {
   if (kind.scope === 'mesh' && id.mesh === '') return 'mesh is missing';
   if (kind.scope === 'global' && id.mesh !== '')
     return `mesh must be empty for a kind of global scope; got "${shortened(id.mesh, 80)}"`;

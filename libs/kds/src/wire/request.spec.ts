@@ -28,13 +28,13 @@ describe('a request', () => {
     fc.record({ type: fc.constant('nack' as const), ...head, nonce, results, message: nonce }),
   );
 
-  it('is read as it was said', () => {
-    fc.assert(fc.property(request, (said) => expect(decodeRequest(encodeRequest(said))).toEqual(said)));
+  it('is decoded as it was encoded', () => {
+    fc.assert(fc.property(request, (sent) => expect(decodeRequest(encodeRequest(sent))).toEqual(sent)));
   });
 
   it('without metadata subscribes all the same', () => {
-    const said: WireRequest = { type: 'subscribe', kind: 'Mesh', zone: 'east', held: {} };
-    expect(decodeRequest(encodeRequest(said))).toEqual(said);
+    const sent: WireRequest = { type: 'subscribe', kind: 'Mesh', zone: 'east', held: {} };
+    expect(decodeRequest(encodeRequest(sent))).toEqual(sent);
   });
 
   it('names all features a Kuma global asks for', () => {
@@ -49,7 +49,7 @@ describe('a request', () => {
 });
 
 describe('the headers of a zone', () => {
-  it('are read as they were said', () => {
+  it('are decoded as they were encoded', () => {
     const headers = { zone: 'east', version: '0.1.0', session: 7, token: 'abc.def' };
     expect(decodeZoneHeaders(encodeZoneHeaders(headers))).toEqual({
       ...headers,
@@ -57,7 +57,7 @@ describe('the headers of a zone', () => {
     });
   });
 
-  it('say each feature in a field of its own', () => {
+  it('have one field a feature', () => {
     expect(encodeZoneHeaders({ zone: 'east', version: '1' }).get('features')).toEqual([
       'zone-ping-health',
       'hash-suffix',

@@ -50,12 +50,12 @@ const redis: Resource = {
   createdAt: 1_763_705_000_000,
   modifiedAt: 1_763_705_000_000,
   revision: 12,
-  origin: { incarnation: 'life-1', revision: 7, committedAt: 1_763_705_000_123 },
+  origin: { incarnation: 'incarnation-1', revision: 7, committedAt: 1_763_705_000_123 },
   freed: [],
 };
 
 describe('a resource on its way', () => {
-  it('down: loses its status, says where it comes from', () => {
+  it('down: loses its status, has the label of its origin', () => {
     const { status, labels, name } = toWireResource(redis, GLOBAL, KUMA_DIALECT);
     expect({ status, origin: labels['kuma.io/origin'], zone: labels['kuma.io/zone'] }).toEqual({
       status: undefined,
@@ -65,7 +65,7 @@ describe('a resource on its way', () => {
     expect(name).toMatch(/^redis-[a-z0-9]{16}$/);
   });
 
-  it('up: keeps its status, and to Kuma says its creation order in a label', () => {
+  it('up: keeps its status, and has its creation order in a label for Kuma', () => {
     expect(toWireResource(redis, EAST, KUMA_DIALECT)).toMatchObject({
       status: redis.status,
       labels: { 'kuma.io/origin': 'zone', 'kuma.io/zone': 'east', [CREATION_ORDER_LABEL]: '1763705000000001' },
@@ -105,7 +105,7 @@ describe('a resource on its way', () => {
     expect(encoder.encode(changed, CAUSEWAY_DIALECT)).toEqual(encoder.encode(redis, CAUSEWAY_DIALECT));
   });
 
-  it('that cannot be said is not sent, with the reason', () => {
+  it('that cannot be expressed is not sent, with the reason', () => {
     const odd: Resource = {
       ...redis,
       id: { ...redis.id, kind: 'Dataplane' },
@@ -119,7 +119,7 @@ describe('a resource on its way', () => {
   });
 });
 
-describe('a resource that arrives', () => {
+describe('a received resource', () => {
   it.each([
     ['between Causeway peers', CAUSEWAY_DIALECT],
     ['with our facts in Kuma’s language', { json: false, meta: true }],
@@ -275,7 +275,7 @@ it('a protobuf spec of a kind we do not know goes on unchanged', () => {
 
 describe('a response', () => {
   const position: StatePosition = {
-    incarnation: 'life-1',
+    incarnation: 'incarnation-1',
     revision: 4_000_000_001,
     view: 'v',
     more: true,
@@ -284,7 +284,7 @@ describe('a response', () => {
   };
   const head = { kind: 'MeshService', nonce: '3', controlPlane: 'east' };
 
-  it('says where its state stands to a Causeway peer', () => {
+  it('has its state position for a Causeway peer', () => {
     const response = { ...head, position, resources: [], removed: [{ name: 'a.b', mesh: 'default' }] };
     expect(decodeResponse(encodeResponse(response), CAUSEWAY_DIALECT)).toEqual(response);
   });
@@ -317,7 +317,7 @@ describe('whatever a resource holds', () => {
     meta,
   });
 
-  it('arrives at a Causeway peer as it left', () => {
+  it('is decoded by a Causeway peer as it was encoded', () => {
     fc.assert(fc.property(wire, (resource) => expect(roundTrip(resource, CAUSEWAY_DIALECT)).toEqual(resource)));
   });
 

@@ -106,9 +106,9 @@ function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
 
 function* zoneFacts(
   { zones }: DoctorInput,
-  look: (sight: ZoneWithInsight) => DoctorFinding | undefined,
+  check: (zone: ZoneWithInsight) => DoctorFinding | undefined,
 ): Iterable<DoctorFinding | undefined> {
-  for (const sight of zones) yield look(sight);
+  for (const zone of zones) yield check(zone);
 }
 
 function doubtfulClaim({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {

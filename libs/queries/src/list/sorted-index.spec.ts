@@ -19,7 +19,7 @@ function service(name: string, revision = 1): Resource {
 /** Names in no order: 7 has no common factor with their number. */
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `s-${(i * 7) % count}`);
 
-class CountingIndex extends ResourceIndex {
+class ScannedIndex extends ResourceIndex {
   looked = 0;
   private revision = 1;
 
@@ -53,8 +53,8 @@ class CountingIndex extends ResourceIndex {
 
 const namesOf = (sorted: SortedIndex): string[] => sorted.of(KIND).map(({ id }) => id.name);
 
-function indexOf(names: readonly string[]): { readonly index: CountingIndex; readonly sorted: SortedIndex } {
-  const index = new CountingIndex().hold(names);
+function indexOf(names: readonly string[]): { readonly index: ScannedIndex; readonly sorted: SortedIndex } {
+  const index = new ScannedIndex().hold(names);
   const sorted = new SortedIndex(index);
   sorted.follow();
   return { index, sorted };

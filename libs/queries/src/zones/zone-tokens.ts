@@ -1,27 +1,9 @@
+import type { IssuedZoneToken, ZoneTokenRequest } from '@causeway/access';
 import { FieldPath, Invalid, NotFound } from '@causeway/resources';
-
-/** A zone token that is requested; the issuer checks the values. */
-export interface ZoneTokenParameters {
-  readonly zone: string;
-  /** A duration such as `720h`. */
-  readonly validFor: string;
-  readonly scope?: readonly string[];
-}
-
-/** A token that was issued. */
-export interface ZoneTokenResponse {
-  readonly token: string;
-  /** The id by which the token is revoked. */
-  readonly id: string;
-  readonly zone: string;
-  readonly scope: readonly string[];
-  /** RFC 3339. */
-  readonly expiresAt: string;
-}
 
 /** How a global lets zones in (docs/design.md §5 Zone tokens). Methods throw DomainErrors. */
 export interface ZoneAccess {
-  issue(parameters: ZoneTokenParameters): Promise<ZoneTokenResponse>;
+  issue(request: ZoneTokenRequest): Promise<IssuedZoneToken>;
   /** Revokes a token by its id. */
   revoke(id: string): Promise<void>;
   /** Makes a newer signing key and resolves with its serial. */
@@ -40,9 +22,9 @@ export class ZoneTokens {
   }
 
   /** Issues a token. Rejects with Invalid for fields of a wrong type. */
-  async issue(fields: { readonly [field in keyof ZoneTokenParameters]?: unknown }): Promise<ZoneTokenResponse> {
+  async issue(fields: { readonly [field in keyof ZoneTokenRequest]?: unknown }): Promise<IssuedZoneToken> {
     const zoneAccess = this.here();
-    return zoneAccess.issue(decodeParameters(fields));
+    return zoneAccess.issue(decodeRequest(fields));
   }
 
   /** Revokes a token by its id; one that is revoked stays so. */
@@ -71,11 +53,11 @@ export class ZoneTokens {
   }
 }
 
-function decodeParameters({
+function decodeRequest({
   zone,
   validFor,
   scope,
-}: { readonly [field in keyof ZoneTokenParameters]?: unknown }): ZoneTokenParameters {
+}: { readonly [field in keyof ZoneTokenRequest]?: unknown }): ZoneTokenRequest {
   const texts = scope === undefined ? undefined : textsIn(scope);
   const violations = [
     ...(typeof zone === 'string' ? [] : [FieldPath.at('zone').violation('must be the name of a zone')]),

@@ -3,7 +3,7 @@ import type { Confirmation, Queries, ZoneAdoption } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import { ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
-import { QUERIES } from '../tokens';
+import { QUERIES } from '../rest-dependencies';
 
 /** Decisions about sync; AccessGuard leaves them to the operator. */
 @Controller()
@@ -14,7 +14,7 @@ export class SyncDecisionsController {
   @Post('/zones/:name/_confirm')
   @HttpCode(200)
   confirmZone(@Param('name') zone: string): Promise<Confirmation> {
-    return this.queries.zoneDecisions.confirmZone(zone);
+    return this.queries.decisions.confirmZone(zone);
   }
 
   /** Without a body the store that was refused last is adopted. */
@@ -24,18 +24,18 @@ export class SyncDecisionsController {
     @Param('name') zone: string,
     @Body(new ObjectBodyPipe(['storeId'], { optional: true })) { storeId }: JsonObject,
   ): Promise<ZoneAdoption> {
-    return this.queries.zoneDecisions.adoptZone(zone, storeId);
+    return this.queries.decisions.adoptZone(zone, storeId);
   }
 
   @Post('/zones/:name/_reset-epoch')
   @HttpCode(200)
-  resetEpoch(@Param('name') zone: string): ReturnType<Queries['zoneDecisions']['resetEpoch']> {
-    return this.queries.zoneDecisions.resetEpoch(zone);
+  resetEpoch(@Param('name') zone: string): ReturnType<Queries['decisions']['resetEpoch']> {
+    return this.queries.decisions.resetEpoch(zone);
   }
 
   @Post('/global/_confirm')
   @HttpCode(200)
   confirmGlobal(): Promise<Confirmation> {
-    return this.queries.zoneDecisions.confirmGlobal();
+    return this.queries.decisions.confirmGlobal();
   }
 }

@@ -12,12 +12,13 @@ import {
   UseGuards,
   type CanActivate,
 } from '@nestjs/common';
-import type { Queries, ZoneTokenResponse } from '@causeway/queries';
+import type { IssuedZoneToken } from '@causeway/access';
+import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
 import { ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
-import { QUERIES } from '../tokens';
+import { QUERIES } from '../rest-dependencies';
 
 /** Answers 404 on a zone, which lets nobody in, whatever the body is. */
 @Injectable()
@@ -44,7 +45,7 @@ export class ZoneAccessController {
     @Body(new ObjectBodyPipe(['zone', 'validFor', 'scope'])) parameters: JsonObject,
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ZoneTokenResponse | string> {
+  ): Promise<IssuedZoneToken | string> {
     const issued = await this.queries.zoneTokens.issue(parameters);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');

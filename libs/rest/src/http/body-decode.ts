@@ -1,4 +1,5 @@
 import { parseYaml, Unparsable } from '@causeway/admission';
+import { isJsonObject } from '@causeway/resources';
 import type { RestLimits } from '../rest-dependencies';
 import { HttpError, truncated, unparsableDetail } from './http-error';
 
@@ -103,4 +104,55 @@ function yamlDocuments(text: string): ReturnType<typeof parseYaml> {
 
 function emptyBody(): HttpError {
   return new HttpError(400, 'The body is empty; send the resource as JSON or YAML.');
+}
+
+/** Bounds of the shape of a large body: far more than any document has that a kind takes. */
+export const MAX_JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
+
+/**
+ * Why a value has too much in it to be read on the main thread, undefined where it has not. Empty objects and
+ * single digits by the hundred thousand take longer than anything else of their size, objects of very many keys too.
+ * It does not recurse.
+ */
+export function jsonShapeViolation(value: unknown): string | undefined {
+  const open: unknown[] = [value];
+  let values = 0;
+  while (open.length > 0) {
+    const next = open.pop();
+    if (++values > MAX_JSON_SHAPE.values) return `it has more than ${MAX_JSON_SHAPE.values} keys and values`;
+    if (typeof next !== 'object' || next === null) continue;
+    const inner: unknown[] = Object.values(next);
+    if (!Array.isArray(next) && inner.length > MAX_JSON_SHAPE.keys)
+      return `an object in it has more than ${MAX_JSON_SHAPE.keys} keys`;
+    if (values + open.length + inner.length > MAX_JSON_SHAPE.values)
+      return `it has more than ${MAX_JSON_SHAPE.values} keys and values`;
+    for (const one of inner) open.push(one);
+  }
+  return undefined;
+}
+
+/** What the thread that reads bodies is asked. */
+export interface ParseRequest {
+  readonly format: BodyFormat;
+  readonly bytes: Uint8Array;
+}
+
+/** What it answers: `ready` once, then one answer to each order. */
+export type ParseResult =
+  | { readonly type: 'ready' | 'fine' }
+  | { readonly type: 'value'; readonly value: unknown }
+  | { readonly type: 'failure'; readonly status: number; readonly detail: string };
+
+/** True for an order; what comes from another thread has no type. */
+export function isParseRequest(message: unknown): message is ParseRequest {
+  if (typeof message !== 'object' || message === null || !('format' in message) || !('bytes' in message)) return false;
+  return (message.format === 'json' || message.format === 'yaml') && message.bytes instanceof Uint8Array;
+}
+
+/** True for an answer. */
+export function isParseResult(message: unknown): message is ParseResult {
+  if (!isJsonObject(message)) return false;
+  const { type, status, detail } = message;
+  if (type === 'failure') return typeof status === 'number' && typeof detail === 'string';
+  return type === 'ready' || type === 'fine' || type === 'value';
 }

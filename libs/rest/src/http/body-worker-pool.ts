@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Unavailable } from '@causeway/resources';
 import { startWorkerThread, type Clock, type Timer, type WorkerThread } from '@causeway/runtime';
 import { HttpError } from './http-error';
-import { isParseResult, type ParseResult, type ParseRequest } from './body-worker-messages';
+import { isParseResult, type ParseResult, type ParseRequest } from './body-decode';
 
 /** Bounds of the threads that read bodies; durations in ms, sizes in bytes. */
 export interface BodyWorkerLimits {

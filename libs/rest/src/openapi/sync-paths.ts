@@ -1,7 +1,17 @@
 import { BODY_TYPES } from '../http/body-decode';
 import { NAME } from './parameters';
-import { problemResponses } from './problems';
-import { jsonContent, flag, integer, list, object, schema, text, time, type OpenApiObject } from './schema-parts';
+import {
+  problemResponses,
+  jsonContent,
+  flag,
+  integer,
+  list,
+  object,
+  schema,
+  text,
+  time,
+  type OpenApiObject,
+} from './schema-parts';
 
 const epoch: OpenApiObject = { ...integer, description: 'Milliseconds since 1970.' };
 

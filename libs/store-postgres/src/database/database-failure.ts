@@ -1,23 +1,30 @@
 import { types } from 'node:util';
 import { Unavailable } from '@causeway/resources';
 import { DatabaseError } from 'pg';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError, TypeORMError } from 'typeorm';
 
 /**
- * Classes and codes of Postgres that mean "not now": connections, also where it lets nobody in, resources, shutdown,
- * standby, timeouts, deadlocks.
+ * Classes and codes of Postgres that a later try may mend: connections, also where the server lets nobody in, resources,
+ * shutdown, standby, timeouts, deadlocks.
  */
 const TRANSIENT = /^(08|53|57|58|40|25006|55000|55P03|25P0[34])/;
-/** What only a mistake of ours throws. */
+/** Errors that only a mistake in this program throws. */
 const PROGRAMMING_ERRORS = ['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
 
-/** What the store throws for a failure of the driver or the server: Unavailable where a later try may succeed. */
-export function databaseFailure(error: unknown): unknown {
+/**
+ * What the store throws for a failure of TypeORM, the driver or the server: Unavailable where a later try may succeed,
+ * else the driver's error. TypeORM's QueryFailedError is unwrapped: it holds the parameters, which no log may show.
+ */
+export function databaseFailure(thrown: unknown): unknown {
+  const error: unknown = thrown instanceof QueryFailedError ? thrown.driverError : thrown;
   if (error instanceof Unavailable) return error;
+  // TypeORM releases a query runner whose connection broke; its other errors are mistakes in this program.
+  if (error instanceof TypeORMError && !(error instanceof QueryRunnerAlreadyReleasedError)) return error;
   if (error instanceof DatabaseError) {
-    const passing = error.code !== undefined && TRANSIENT.test(error.code);
-    return passing ? new Unavailable(`the database cannot serve now: ${error.message}`, { cause: error }) : error;
+    const transient = error.code !== undefined && TRANSIENT.test(error.code);
+    return transient ? new Unavailable(`the database cannot serve now: ${error.message}`, { cause: error }) : error;
   }
-  // Everything else that the driver throws is about the connection: sockets, time-outs, a pool that ends.
+  // Everything else that TypeORM and the driver throw is about the connection: sockets, time-outs, a pool that ends.
   if (!types.isNativeError(error) || PROGRAMMING_ERRORS.includes(error.name)) return error;
   return new Unavailable(`the database is away: ${reasonOf(error)}`, { cause: error });
 }

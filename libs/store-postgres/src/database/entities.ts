@@ -1,20 +1,28 @@
 import type { FreedAddress, JsonObject, Labels } from '@causeway/resources';
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-const collate = { type: 'text', collation: 'C', primaryKeyConstraintName: 'resources_identity' } as const;
+/*
+ * The tables as TypeORM sees them; migrations/ makes them, and schema.spec.ts holds the two equal. Columns keep the
+ * database's names where rows are read by statements, and have ours where a repository reads them.
+ */
 
-/** A row of the log: a living resource, or with `deleted_at` what is left of one. Instants are ms (orders: µs) since 1970. */
+const identityPart = { type: 'text', collation: 'C', primaryKeyConstraintName: 'resources_identity' } as const;
+
+/**
+ * A row of the log: a living resource, or a tombstone where `deleted_at` is set. Instants are ms since 1970, creation
+ * orders µs.
+ */
 @Entity('resources')
 @Index('resources_revision', ['revision'], { unique: true })
 @Index('resources_vip', ['vip'], { unique: true, where: '((vip IS NOT NULL) AND (deleted_at IS NULL))' })
 @Index('resources_tombstones', ['deleted_at'], { where: '(deleted_at IS NOT NULL)' })
 @Check('resources_dead_hold_no_vip', 'deleted_at IS NULL OR vip IS NULL')
 export class ResourceRow {
-  @PrimaryColumn(collate) kind: string;
-  @PrimaryColumn(collate) mesh: string;
-  @PrimaryColumn(collate) zone: string;
-  @PrimaryColumn(collate) namespace: string;
-  @PrimaryColumn(collate) name: string;
+  @PrimaryColumn(identityPart) kind: string;
+  @PrimaryColumn(identityPart) mesh: string;
+  @PrimaryColumn(identityPart) zone: string;
+  @PrimaryColumn(identityPart) namespace: string;
+  @PrimaryColumn(identityPart) name: string;
   @Column('text') uid: string;
   @Column('jsonb') labels: Labels;
   @Column('jsonb') spec: JsonObject;
@@ -24,14 +32,99 @@ export class ResourceRow {
   @Column('bigint') created_at: number;
   @Column('bigint') modified_at: number;
   @Column('bigint') revision: number;
-  /** Null: made here, in whatever life this store has now. */
-  @Column('text', { nullable: true, comment: 'NULL: made here, in whatever life this store has now' })
+  /** Null: made here, in whatever incarnation this store has now. */
+  @Column('text', { nullable: true, comment: 'NULL: made here, in whatever incarnation this store has now' })
   origin_incarnation: string | null;
   @Column('bigint') origin_revision: number;
   @Column('bigint') origin_committed_at: number;
-  /** Filled only by this control plane's own vip controller (design.md §2.6). */
+  /** Set only by this control plane's own VIP loop (docs/design.md §2.6). */
   @Column('inet', { nullable: true }) vip: string | null;
   @Column('jsonb') freed: readonly FreedAddress[];
   @Column('bigint', { nullable: true }) grace_started_at: number | null;
   @Column('bigint', { nullable: true }) deleted_at: number | null;
 }
+
+/** The head of the log. */
+@Entity('store_head', { comment: 'one row, locked by every write: it orders the commits' })
+@Check('store_head_one_check', 'one')
+export class StoreHeadRow {
+  @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'store_head_pkey' }) one: boolean;
+  @Column('text') incarnation: string;
+  @Column('bigint') revision: number;
+  @Column('bigint') floor: number;
+  @Column('bigint') creation_order: number;
+  @Column('text', { comment: 'system identifier, timeline and database that this incarnation began on' })
+  server: string;
+}
+
+/** The epoch and its holder. */
+@Entity('leader', { comment: 'changes only at a take-over; every fenced write holds it FOR SHARE' })
+@Check('leader_one_check', 'one')
+export class LeaderRow {
+  @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'leader_pkey' }) one: boolean;
+  @Column('bigint') epoch: number;
+  @Column('text') holder: string;
+}
+
+/** The lease beside the epoch. */
+@Entity('leader_lease')
+@Check('leader_lease_one_check', 'one')
+export class LeaderLeaseRow {
+  @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'leader_lease_pkey' }) one: boolean;
+  @Column('bigint') epoch: number;
+  @Column('text') holder: string;
+  @Column('timestamptz') expires_at: Date;
+}
+
+/** A zone's session on the global. */
+@Entity('zone_sessions')
+export class ZoneSessionRow {
+  @PrimaryColumn('text', { collation: 'C', primaryKeyConstraintName: 'zone_sessions_pkey' }) zone: string;
+  @Column('text', { name: 'store_id' }) storeId: string;
+  @Column('text') incarnation: string;
+  @Column('bigint') epoch: number;
+  @Column('text') instance: string;
+  @Column('bigint') up: number;
+  @Column('bigint') down: number;
+  @Column('bigint', { name: 'opened_at' }) openedAt: number;
+}
+
+/** The largest session number that was forgotten. */
+@Entity('session_floor', {
+  comment: 'one row: the largest number of a session that was forgotten; no number is given twice',
+})
+@Check('session_floor_one_check', 'one')
+export class SessionFloorRow {
+  @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'session_floor_pkey' }) one: boolean;
+  @Column('bigint') number: number;
+}
+
+const noteKey = { type: 'text', collation: 'C', primaryKeyConstraintName: 'notes_pkey' } as const;
+
+/** A fact beside the log. */
+@Entity('notes')
+export class NoteRow {
+  @PrimaryColumn(noteKey) area: string;
+  @PrimaryColumn(noteKey) key: string;
+  @Column('jsonb') value: JsonObject;
+}
+
+/** The key of the resume points that this store issued. */
+@Entity('point_key', { comment: 'one row: the key of the MACs on resume points; made once, kept through restores' })
+@Check('point_key_one_check', 'one')
+export class PointKeyRow {
+  @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'point_key_pkey' }) one: boolean;
+  @Column('text') key: string;
+}
+
+/** Every table of a store. */
+export const storeEntities = [
+  ResourceRow,
+  StoreHeadRow,
+  LeaderRow,
+  LeaderLeaseRow,
+  ZoneSessionRow,
+  SessionFloorRow,
+  NoteRow,
+  PointKeyRow,
+];

@@ -1,11 +1,15 @@
-import { migrations } from '@causeway/migrations';
-import { Unavailable } from '@causeway/resources';
+import { migrations, unreleasedMigrations } from '@causeway/migrations';
 import type { Logger } from '@causeway/runtime';
-import { Client } from 'pg';
-import { CONNECT_TIMEOUT, storeDataSource } from './data-source';
+import pg, { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { databaseFailure } from './database-failure';
+import { DatabaseRefused } from './ready-database';
 
-/** Any number that nothing else in the database locks. */
+/** Key of the advisory lock; any number that nothing else in the database locks. */
 const LOCK = 7_305_112;
+
+/** Longest wait for a connection that migrates, ms. A migration itself may take as long as it needs. */
+const CONNECT_TIMEOUT = 5_000;
 
 export interface MigrateOptions {
   readonly url: string;
@@ -15,40 +19,62 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date. Of several replicas that start at once one does it and the others wait. Throws
- * Unavailable where the database has steps that this program does not know, unless that is tolerated.
+ * Brings the schema up to date. Of several replicas that start at once one migrates and the others wait. Throws
+ * DatabaseRefused where the database has migrations that this program does not know, unless that is tolerated, and where
+ * an unreleased version made it.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const client = new Client({
     connectionString: options.url,
     application_name: 'causeway migrations',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
-    keepAlive: true, // it may wait for another replica for as long as a step takes
+    keepAlive: true, // it may wait for another replica for as long as a migration takes
   });
-  client.on('error', () => undefined); // the next statement tells
+  client.on('error', () => undefined); // the next statement fails
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]); // let go with the connection
-    await runSteps(options, client);
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]); // released with the connection
+    await runMigrations(options, client);
     await warnOfLoss(options, client);
   } finally {
     await client.end();
   }
 }
 
-async function runSteps({ url, logger, tolerateNewer }: MigrateOptions, client: Client): Promise<void> {
-  const known = migrations.map((Step): string => new Step().name);
-  const done = await stepsDone(client);
-  const unknown = done.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
-    if (!tolerateNewer) throw new Unavailable(`${line}; update the program`);
-    return logger.warn(`${line}; going on as told`);
-  }
-  if (known.some((name) => !done.includes(name))) await runMissing(url, logger);
+/** A DataSource of one migration run; not connected yet. */
+export function migrationSource(url: string): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    driver: pg,
+    url,
+    migrations,
+    migrationsTableName: 'migrations',
+    applicationName: 'causeway migrations',
+    poolSize: 2,
+    connectTimeoutMS: CONNECT_TIMEOUT,
+    installExtensions: false,
+    poolErrorHandler: () => undefined, // the next statement fails
+  });
 }
 
-/** What was answered with success must stand (I9): a server may be told otherwise, and then only its operator knows. */
+async function runMigrations({ url, logger, tolerateNewer }: MigrateOptions, client: Client): Promise<void> {
+  const known = migrations.map((Migration): string => new Migration().name ?? '');
+  const executed = await executedMigrations(client);
+  if (executed.some((name) => unreleasedMigrations.includes(name)))
+    throw new DatabaseRefused(
+      'an unreleased version of this program made the database, and its state cannot be carried over: use an empty ' +
+        'database (`npm start -- --fresh` drops what the old one holds)',
+    );
+  const unknown = executed.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
+    if (!tolerateNewer) throw new DatabaseRefused(`${line}; update the program`);
+    return logger.warn(`${line}; going on as told`);
+  }
+  if (known.some((name) => !executed.includes(name))) await runMissing(url, logger);
+}
+
+/** An acknowledged write must survive (I9): a server may be configured otherwise, and only its operator knows. */
 async function warnOfLoss({ logger }: MigrateOptions, client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name`,
@@ -59,17 +85,20 @@ async function warnOfLoss({ logger }: MigrateOptions, client: Client): Promise<v
 }
 
 async function runMissing(url: string, logger: Logger): Promise<void> {
-  const source = await (await storeDataSource(url)).initialize();
+  const source = migrationSource(url);
   try {
-    const steps = await source.runMigrations({ transaction: 'each' });
-    logger.info('database migrated', { steps: steps.map((step) => step.name).join(', ') });
+    await source.initialize();
+    const done = await source.runMigrations({ transaction: 'each' });
+    logger.info('database migrated', { steps: done.map(({ name }) => name).join(', ') });
+  } catch (error) {
+    throw databaseFailure(error); // TypeORM's error holds the whole migration
   } finally {
-    await source.destroy();
+    await source.driver.disconnect().catch(() => undefined);
   }
 }
 
-/** Names of the steps that were made in this database. */
-async function stepsDone(client: Client): Promise<readonly string[]> {
+/** Names of the migrations that were run in this database. */
+async function executedMigrations(client: Client): Promise<readonly string[]> {
   const { rows: tables } = await client.query<{ there: boolean }>(
     `SELECT to_regclass('migrations') IS NOT NULL AS there`,
   );

@@ -1,44 +1,95 @@
-import { types } from 'node:util';
 import { Unavailable } from '@causeway/resources';
-import { Backoff } from '@causeway/runtime';
-import { awaitPostgres, describeAddress, type AwaitOptions } from './await-postgres';
-import { databaseFailure } from './database-failure';
-import { migrate, type MigrateOptions } from './migrate';
+import { Backoff, type Clock, type Logger } from '@causeway/runtime';
+import { Client, DatabaseError } from 'pg';
+import { databaseFailure, reasonOf } from './database-failure';
+
+export interface ReadyOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Longest wait, ms. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/** The database must not be used as it is; the message says what to do. No later try helps. */
+export class DatabaseRefused extends Unavailable {}
+
+/** Codes that no waiting mends: wrong password or user, no such database, no permission. */
+const PERMANENT = /^(28|3D|42)/;
+/** Longest wait for one answer, ms. */
+const ANSWER_TIMEOUT = 5_000;
 
 /**
- * Waits until the database answers and brings its schema up to date; begins anew when it goes away in between. Throws
+ * Waits until the database answers and then does `prepare`; begins anew when the database goes away in between. Throws
  * Unavailable with one line when the time is over, the signal aborts, or waiting cannot help.
  */
-export async function readyDatabase(options: AwaitOptions & MigrateOptions): Promise<void> {
+export async function readyDatabase(options: ReadyOptions, prepare: () => Promise<void>): Promise<void> {
   const { clock, logger, signal, timeout } = options;
   const until = clock.now() + timeout;
   const backoff = new Backoff({ base: 100, cap: 1_000 });
   for (;;) {
-    await awaitPostgres({ ...options, timeout: until - clock.now() });
-    const failure = await away(migrate(options));
+    await awaitAnswer({ ...options, timeout: until - clock.now() });
+    const failure = await transientFailure(prepare);
     if (failure === undefined) return;
     if (clock.now() >= until || signal.aborted) throw failure;
-    logger.warn(
-      `Postgres at ${describeAddress(options.url)} went away during the start, trying again: ${failure.message}`,
-    );
+    logger.warn(`Postgres at ${addressOf(options.url)} went away during the start, trying again: ${failure.message}`);
     await clock.sleep(backoff.next(), signal);
   }
 }
 
-/** Why the database could not do the work now, undefined when it has; rejects with what no later try would mend. */
-async function away(work: Promise<void>): Promise<Unavailable | undefined> {
+/** Logs once where and why it waits. */
+async function awaitAnswer(options: ReadyOptions): Promise<void> {
+  const { clock, logger, signal } = options;
+  const until = clock.now() + options.timeout;
+  const backoff = new Backoff({ base: 100, cap: 1_000 });
+  for (let tries = 0; ; tries++) {
+    const failure = await tryOnce(options.url);
+    if (failure === undefined) return;
+    const line = `Postgres at ${addressOf(options.url)}: ${reasonOf(failure)}`;
+    if (failure instanceof DatabaseError && PERMANENT.test(failure.code ?? ''))
+      throw new Unavailable(line, { cause: failure });
+    if (clock.now() >= until || signal.aborted)
+      throw new Unavailable(`gave up waiting for ${line}`, { cause: failure });
+    if (tries === 0) logger.warn(`waiting for ${line}`);
+    await clock.sleep(backoff.next(), signal);
+  }
+}
+
+/** The failure of one connection and statement; undefined when the database answered. */
+async function tryOnce(url: string): Promise<unknown> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_TIMEOUT,
+    query_timeout: ANSWER_TIMEOUT,
+  });
+  client.on('error', () => undefined);
   try {
-    await work;
+    await client.connect();
+    await client.query('SELECT 1');
     return undefined;
   } catch (error) {
-    const failure = databaseFailure(driverError(error));
-    // What is Unavailable already was refused by a rule of ours, not by the server.
-    if (error instanceof Unavailable || !(failure instanceof Unavailable)) throw error;
+    return error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Why the database could not do the work now; undefined when it did. Rejects with what no later try would mend. */
+async function transientFailure(work: () => Promise<void>): Promise<Unavailable | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    const failure = databaseFailure(error);
+    if (failure instanceof DatabaseRefused || !(failure instanceof Unavailable)) throw failure;
     return failure;
   }
 }
 
-/** What the driver said, of an error in which TypeORM wraps it. TypeORM itself is not loaded for that. */
-function driverError(error: unknown): unknown {
-  return types.isNativeError(error) && 'driverError' in error ? error.driverError : error;
+/** Host, port and database of a URL; never its password. */
+function addressOf(url: string): string {
+  if (!URL.canParse(url)) return 'an address that is no URL';
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}:${port || '5432'}${pathname}`;
 }

@@ -1,13 +1,13 @@
-/** Why a worker renews no longer. */
+/** Why a worker stopped renewing. */
 export type HeartbeatEnd = 'stalled' | 'refused';
 
-/** What the memory holds: moments in ns of the machine's monotonic clock, which all threads read alike. */
+/** Words of the memory: instants in ns of the machine's monotonic clock, which is the same in all threads. */
 const [BEAT, RENEWED, END] = [0, 1, 2];
 const ENDS: readonly (HeartbeatEnd | undefined)[] = [undefined, 'stalled', 'refused'];
 
 /**
- * What the event loop and the thread that renews its lease tell each other: a few words of shared memory, read and
- * written without waiting, so that either side sees the other's while its own messages are held up.
+ * The state that the event loop and the thread that renews its lease share: three words of shared memory, read and
+ * written without waiting, so that each side sees the other's words while messages are delayed.
  */
 export class LeaseHeartbeat {
   private readonly words: BigInt64Array;
@@ -21,12 +21,12 @@ export class LeaseHeartbeat {
     Atomics.store(this.words, BEAT, process.hrtime.bigint());
   }
 
-  /** A renewal that was asked for at `asked` (`LeaseHeartbeat.now`) is granted. */
+  /** A renewal that was requested at `asked` (`LeaseHeartbeat.now`) is granted. */
   renewed(asked: bigint): void {
     Atomics.store(this.words, RENEWED, asked);
   }
 
-  /** The worker gives up; said before it releases, so that the event loop knows no later than others. */
+  /** The worker stops. Called before it releases the lease, so that the event loop knows no later than others. */
   end(why: HeartbeatEnd): void {
     Atomics.store(this.words, END, BigInt(ENDS.indexOf(why)));
   }

@@ -6,67 +6,67 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from 'pg';
 import { LeaseHeartbeat } from './lease-heartbeat';
-import { RELEASE, RENEW } from './lease-statements';
+import { RELEASE, RENEW } from './postgres-lease';
 
-/** What the thread is given at its start. */
-export interface LeaseWorkerData {
+/** The thread's `workerData`. */
+export interface LeaseWorkerOptions {
   readonly url: string;
   readonly epoch: number;
   readonly holder: string;
   readonly leaseMs: number;
   /** How old the event loop's heartbeat may be, ms. */
   readonly stallMs: number;
-  /** Of a LeaseHeartbeat. */
+  /** Memory of the LeaseHeartbeat. */
   readonly memory: SharedArrayBuffer;
 }
 
-/** Shorter than that no connection can be made on a busy machine, ms. */
+/** A busy machine cannot connect in less, ms. */
 const SHORTEST_TIMEOUT = 100;
 
 class LeaseWorker {
-  private readonly pulse: LeaseHeartbeat;
+  private readonly heartbeat: LeaseHeartbeat;
   private client: Client | undefined;
 
-  constructor(private readonly order: LeaseWorkerData) {
-    this.pulse = new LeaseHeartbeat(order.memory);
+  constructor(private readonly options: LeaseWorkerOptions) {
+    this.heartbeat = new LeaseHeartbeat(options.memory);
   }
 
   async run(): Promise<void> {
-    const { leaseMs, stallMs } = this.order;
-    while (this.pulse.ended() === undefined) {
-      if (this.pulse.sinceBeat() > stallMs) await this.giveUp();
-      else if (this.pulse.sinceRenewal() >= leaseMs / 3) await this.renew();
+    const { leaseMs, stallMs } = this.options;
+    while (this.heartbeat.ended() === undefined) {
+      if (this.heartbeat.sinceBeat() > stallMs) await this.giveUp();
+      else if (this.heartbeat.sinceRenewal() >= leaseMs / 3) await this.renew();
       await pause(this.untilNextLook());
     }
-    parentPort?.postMessage(this.pulse.ended());
+    parentPort?.postMessage(this.heartbeat.ended());
     await this.client?.end().catch(() => undefined);
   }
 
-  /** Until the next renewal is due, or sooner where the heartbeat has to be looked at; after a failure, a moment. */
+  /** ms until the next renewal or the next check of the heartbeat; after a failure a tenth of the lease. */
   private untilNextLook(): number {
-    const { leaseMs, stallMs } = this.order;
-    const due = leaseMs / 3 - this.pulse.sinceRenewal();
+    const { leaseMs, stallMs } = this.options;
+    const due = leaseMs / 3 - this.heartbeat.sinceRenewal();
     return Math.ceil(Math.min(due > 0 ? due : leaseMs / 10, stallMs / 4));
   }
 
-  /** A renewal that fails is tried again on a new connection; the lease bears two of them. */
+  /** A failed renewal is retried on a new connection; the lease survives two failures. */
   private async renew(): Promise<void> {
-    const { epoch, holder, leaseMs } = this.order;
+    const { epoch, holder, leaseMs } = this.options;
     const asked = LeaseHeartbeat.now();
     const granted = await this.query({ name: 'renew', text: RENEW, values: [epoch, holder, leaseMs] });
-    if (granted === true) this.pulse.renewed(asked);
-    if (granted === false) this.pulse.end('refused');
+    if (granted === true) this.heartbeat.renewed(asked);
+    if (granted === false) this.heartbeat.end('refused');
   }
 
-  /** Says so before it does: a loop that comes back must not believe in a lease that is being released. */
+  /** Marks the end before it releases: an event loop that recovers must not rely on a lease that is being released. */
   private async giveUp(): Promise<void> {
-    const { epoch, holder } = this.order;
-    this.pulse.end('stalled');
+    const { epoch, holder } = this.options;
+    this.heartbeat.end('stalled');
     const release = { text: RELEASE, values: [epoch, holder] };
     if ((await this.query(release)) === undefined) await this.query(release);
   }
 
-  /** Whether the statement gave rows; undefined when the database did not answer. */
+  /** Whether the statement returned rows; undefined when the database did not answer. */
   private async query(statement: { name?: string; text: string; values: unknown[] }): Promise<boolean | undefined> {
     try {
       this.client ??= await this.connect();
@@ -80,16 +80,16 @@ class LeaseWorker {
   }
 
   private async connect(): Promise<Client> {
-    const timeout = Math.max(SHORTEST_TIMEOUT, Math.ceil(this.order.leaseMs / 3));
+    const timeout = Math.max(SHORTEST_TIMEOUT, Math.ceil(this.options.leaseMs / 3));
     const client = new Client({
-      connectionString: this.order.url,
+      connectionString: this.options.url,
       application_name: 'causeway lease worker',
       keepAlive: true,
       connectionTimeoutMillis: timeout,
       statement_timeout: timeout,
       query_timeout: timeout,
     });
-    client.on('error', () => undefined); // the next statement tells
+    client.on('error', () => undefined); // the next statement fails
     try {
       await client.connect();
       return client;
@@ -100,6 +100,6 @@ class LeaseWorker {
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- the one who starts the thread gives a LeaseWorkerData
-const order: LeaseWorkerData = workerData;
-void new LeaseWorker(order).run();
+// eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- WorkerLeaseKeeper starts the thread with LeaseWorkerOptions
+const options: LeaseWorkerOptions = workerData;
+void new LeaseWorker(options).run();

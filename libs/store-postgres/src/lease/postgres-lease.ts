@@ -1,6 +1,16 @@
 import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
-import { RELEASE, RENEW } from './lease-statements';
-import type { PostgresPool } from '../database/postgres-pool';
+import type { StoreDatabase } from '../database/store-database';
+
+/** The channel that a release notifies. */
+export const RELEASE_CHANNEL = 'causeway_leader';
+
+/** Extends the lease: epoch, holder, ms. No row where these no longer stand, or where they have released it. */
+export const RENEW = `UPDATE leader_lease SET expires_at = clock_timestamp() + $3 * interval '1 ms'
+  WHERE epoch = $1 AND holder = $2 AND expires_at <> 'epoch' RETURNING epoch`;
+
+/** Ends the lease where epoch and holder stand, and notifies the candidates. */
+export const RELEASE = `WITH released AS (UPDATE leader_lease SET expires_at = 'epoch' WHERE epoch = $1 AND holder = $2 RETURNING 1)
+  SELECT pg_notify('${RELEASE_CHANNEL}', '') FROM released`;
 
 const READ = `SELECT l.epoch, l.holder,
     greatest(0, ceil(extract(epoch FROM s.expires_at - clock_timestamp()) * 1000))::bigint AS remaining
@@ -8,14 +18,14 @@ const READ = `SELECT l.epoch, l.holder,
 
 const TAKE_OVER = 'SELECT causeway_take_over($1, $2, $3) AS epoch';
 
-/** The leader's epoch and lease in Postgres, on connections of its own, so that no queue of writes delays a renewal. */
+/** The leader's epoch and lease in Postgres, on a pool of its own, so that no queue of writes delays a renewal. */
 export class PostgresLease implements LeaderLease {
   private readonly listeners = new Set<() => void>();
 
-  constructor(private readonly pool: PostgresPool) {}
+  constructor(private readonly database: StoreDatabase) {}
 
   async readEpoch(): Promise<LeaderEpoch> {
-    const [row] = await this.pool.read<{ epoch: number; holder: string; remaining: number }>({
+    const [row] = await this.database.read<{ epoch: number; holder: string; remaining: number }>({
       name: 'epoch',
       text: READ,
     });
@@ -24,17 +34,17 @@ export class PostgresLease implements LeaderLease {
 
   async takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined> {
     const statement = { name: 'take-over', text: TAKE_OVER, values: [fromEpoch, holder, leaseMs] };
-    const [row] = await this.pool.query<{ epoch: number | null }>(statement);
+    const [row] = await this.database.query<{ epoch: number | null }>(statement);
     return row?.epoch ?? undefined;
   }
 
   async renew(epoch: number, holder: string, leaseMs: number): Promise<boolean> {
-    const rows = await this.pool.query({ name: 'renew', text: RENEW, values: [epoch, holder, leaseMs] });
+    const rows = await this.database.query({ name: 'renew', text: RENEW, values: [epoch, holder, leaseMs] });
     return rows.length > 0;
   }
 
   async release(epoch: number, holder: string): Promise<void> {
-    await this.pool.query({ name: 'release', text: RELEASE, values: [epoch, holder] });
+    await this.database.query({ name: 'release', text: RELEASE, values: [epoch, holder] });
   }
 
   onRelease(listener: () => void): () => void {
@@ -42,8 +52,8 @@ export class PostgresLease implements LeaderLease {
     return () => void this.listeners.delete(listener);
   }
 
-  /** To be called when the database says that a leader has released. */
-  heard(): void {
+  /** Call when the database notifies that a leader has released. */
+  released(): void {
     for (const listener of [...this.listeners]) listener();
   }
 }

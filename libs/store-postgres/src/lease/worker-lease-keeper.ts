@@ -13,7 +13,7 @@ import {
   type WorkerThread,
 } from '@causeway/runtime';
 import { LeaseHeartbeat, type HeartbeatEnd } from './lease-heartbeat';
-import type { LeaseWorkerData } from './lease-worker';
+import type { LeaseWorkerOptions } from './lease-worker';
 
 export interface WorkerLeaseKeeperOptions extends EventLoopLeaseKeeperOptions {
   readonly url: string;
@@ -21,21 +21,21 @@ export interface WorkerLeaseKeeperOptions extends EventLoopLeaseKeeperOptions {
   readonly stallMs: number;
 }
 
-/** Beats in the time that the loop may stand still: more of them cost CPU, fewer make it shorter than it says. */
+/** Beats in the time that the loop may stand still: more cost CPU, fewer shorten that time. */
 const BEATS = 15;
 const HEAP_MIB = 32;
 
 /**
- * Keeps a term's lease by a thread of its own (docs/adr/0004-lease-in-a-worker.md): a busy event loop does not lose it
- * before it has stood still for `stallMs`. The event loop renews as well while the thread does not: until it is up, and
- * when it cannot. A thread that dies is started again.
+ * Renews a term's lease by a thread of its own (docs/adr/0004-lease-in-a-worker.md): a busy event loop does not lose it
+ * before it has stood still for `stallMs`. The event loop renews while the thread does not: until the thread is up, and
+ * when it cannot connect. A thread that dies is restarted.
  */
 export class WorkerLeaseKeeper implements LeaseKeeper {
   constructor(private readonly options: WorkerLeaseKeeperOptions) {}
 
-  async keep(tenure: LeaseRequest): Promise<KeptLease | undefined> {
-    const thread = new LeaseThread(this.options, tenure);
-    const onLoop = await new EventLoopLeaseKeeper(this.options).keep(tenure, () => thread.fresh());
+  async keep(request: LeaseRequest): Promise<KeptLease | undefined> {
+    const thread = new LeaseThread(this.options, request);
+    const onLoop = await new EventLoopLeaseKeeper(this.options).keep(request, () => thread.fresh());
     if (!onLoop) return undefined;
     thread.start();
     return {
@@ -47,9 +47,9 @@ export class WorkerLeaseKeeper implements LeaseKeeper {
   }
 }
 
-/** The thread of one term, and the memory that it shares with us. */
+/** The thread of one term, and the heartbeat that it shares with the event loop. */
 class LeaseThread {
-  private readonly pulse = new LeaseHeartbeat();
+  private readonly heartbeat = new LeaseHeartbeat();
   private readonly retry = new Backoff({ base: 1_000, cap: 30_000 });
   private worker: WorkerThread | undefined;
   private beating: Timer | undefined;
@@ -58,7 +58,7 @@ class LeaseThread {
 
   constructor(
     private readonly options: WorkerLeaseKeeperOptions,
-    private readonly tenure: LeaseRequest,
+    private readonly request: LeaseRequest,
   ) {}
 
   start(): void {
@@ -67,16 +67,16 @@ class LeaseThread {
   }
 
   age(): number {
-    return this.pulse.sinceRenewal();
+    return this.heartbeat.sinceRenewal();
   }
 
-  /** Whether its newest renewal leaves time for the next. */
+  /** Whether the newest renewal leaves time for the next. */
   fresh(): boolean {
-    return this.age() < (this.tenure.leaseMs * 2) / 3;
+    return this.age() < (this.request.leaseMs * 2) / 3;
   }
 
   lost(): string | undefined {
-    const end = this.pulse.ended();
+    const end = this.heartbeat.ended();
     return end && this.reasonOf(end);
   }
 
@@ -97,23 +97,23 @@ class LeaseThread {
   }
 
   private beat(clock: Clock): void {
-    this.pulse.beat();
+    this.heartbeat.beat();
     this.beating = clock.after(this.options.stallMs / BEATS, () => this.beat(clock));
   }
 
   private launch(): void {
     const { url, stallMs, logger } = this.options;
-    const { epoch, holder, leaseMs, onLost } = this.tenure;
-    const data: LeaseWorkerData = { url, epoch, holder, leaseMs, stallMs, memory: this.pulse.memory };
+    const { epoch, holder, leaseMs, onLost } = this.request;
+    const data: LeaseWorkerOptions = { url, epoch, holder, leaseMs, stallMs, memory: this.heartbeat.memory };
     const worker = startWorkerThread(join(__dirname, 'lease-worker'), { data, heapMiB: HEAP_MIB });
     this.worker = worker;
-    worker.unref(); // it ends with the process
+    worker.unref(); // the thread ends with the process
     worker.on('message', () => onLost());
     worker.on('error', (error) =>
       logger.warn('the thread that renews the lease failed; the event loop renews it', { error: errorText(error) }),
     );
     worker.on('exit', () => {
-      if (this.ended || this.pulse.ended() !== undefined) return;
+      if (this.ended || this.heartbeat.ended() !== undefined) return;
       this.restart = this.options.clock.after(this.retry.next(), () => this.launch());
     });
   }

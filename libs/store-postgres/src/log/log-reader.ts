@@ -1,10 +1,10 @@
 import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resources';
 import { RelistRequired, type ChangeBatch, type Snapshot } from '@causeway/store';
-import { queryOn, type PostgresPool } from '../database/postgres-pool';
+import { queryOn, type StoreDatabase } from '../database/store-database';
 import type { ResourceRow } from '../database/entities';
 import { changeOf, StringInterner, resourceOf, tombstoneOf } from './row-decode';
 
-/** Rows a statement: bounds memory, and how long the event loop is busy with one answer. */
+/** Rows a statement: bounds the memory and the time that one answer holds the event loop. */
 const PAGE = 5_000;
 
 interface SnapshotRows {
@@ -14,7 +14,7 @@ interface SnapshotRows {
 }
 
 type HeadRow = { incarnation: string; revision: number };
-/** Without changes there is one row of nulls beside the head. */
+/** A row of the log beside the head; without changes one row whose log columns are null. */
 interface PageRow extends ResourceRow {
   head_incarnation: string;
   head_revision: number;
@@ -23,27 +23,27 @@ interface PageRow extends ResourceRow {
 
 /** Reads of the log: its head, single resources, everything, and what changed since a point. */
 export class LogReader {
-  constructor(private readonly pool: PostgresPool) {}
+  constructor(private readonly database: StoreDatabase) {}
 
   async head(): Promise<StorePoint> {
-    const [head] = await this.pool.read<HeadRow>(HEAD);
+    const [head] = await this.database.read<HeadRow>(HEAD);
     return head ?? { incarnation: '', revision: 0 };
   }
 
   async floor(): Promise<number> {
-    const [head] = await this.pool.read<{ readonly floor: number }>(FLOOR);
+    const [head] = await this.database.read<{ readonly floor: number }>(FLOOR);
     return head?.floor ?? 0;
   }
 
   async get({ kind, mesh, zone, namespace, name }: Identity): Promise<Resource | undefined> {
     const values = [kind, mesh, zone, namespace, name];
-    const [row] = await this.pool.read<PageRow>({ name: 'get', text: GET, values });
+    const [row] = await this.database.read<PageRow>({ name: 'get', text: GET, values });
     return row && resourceOf(row, row.head_incarnation, new StringInterner());
   }
 
-  /** Everything of one moment, read in pages. */
+  /** The whole state of one moment, read in pages. */
   snapshot(): Promise<Snapshot> {
-    return this.pool.connected(async (client) => {
+    return this.database.connected(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const [head = { incarnation: '', revision: 0 }] = await queryOn<HeadRow>(client, HEAD);
       const found: SnapshotRows = { point: head, resources: [], tombstones: [] };
@@ -59,9 +59,9 @@ export class LogReader {
     });
   }
 
-  /** What changed after `since`, at most a page; undefined when nothing did. Throws Relist. */
+  /** The changes after `since`, at most a page; undefined when there are none. Throws RelistRequired. */
   async changesSince(since: StorePoint): Promise<{ readonly batch: ChangeBatch; readonly full: boolean } | undefined> {
-    const rows = await this.pool.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
+    const rows = await this.database.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
     const [first] = rows;
     if (!first) return undefined;
     const { head_incarnation: incarnation, head_revision: head } = first;
@@ -83,7 +83,7 @@ const FLOOR = { name: 'floor', text: 'SELECT floor FROM store_head' };
 const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;
 
-// One statement, so head, floor and rows are of one snapshot (design.md §2.3).
+// One statement, so head, floor and rows are of one snapshot (docs/design.md §2.3).
 const SINCE = `SELECT h.incarnation AS head_incarnation, h.revision AS head_revision, h.floor AS head_floor, r.*
   FROM store_head h LEFT JOIN LATERAL (SELECT * FROM resources WHERE revision > $1 ORDER BY revision LIMIT $2) r ON true`;
 

@@ -5,17 +5,17 @@ export interface NotifyListenerOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What to call for which channel. `backend` is the process that notified; undefined after a new connection. */
+  /** Callback of each channel. `backend`: the server process that notified; undefined after a new connection. */
   readonly channels: Readonly<Record<string, (backend: number | undefined) => void>>;
 }
 
-/** How often a connection that says nothing is asked whether it still lives, ms. */
+/** Interval of the statements that check a silent connection, ms. */
 const PROBE_EVERY = 15_000;
 const PROBE_TIMEOUT = 5_000;
 
 /**
- * Listens on a connection of its own and mends it when it breaks. A notification is only a nudge (design.md §2.3): what
- * was missed meanwhile is read by revision, so every channel is called once after each new connection.
+ * LISTENs on a connection of its own and reconnects when that breaks. A notification is only a wake-up (docs/design.md
+ * §2.3): readers read on from their revision. So each new connection calls every channel once, for missed notifications.
  */
 export class NotifyListener {
   private readonly closing = new AbortController();
@@ -67,7 +67,7 @@ export class NotifyListener {
     try {
       await client.connect();
       for (const channel of Object.keys(channels)) await client.query(`LISTEN ${channel}`);
-      this.heard();
+      this.listening();
       await this.probe(client, ended.signal);
     } finally {
       this.connected = false;
@@ -75,7 +75,7 @@ export class NotifyListener {
     }
   }
 
-  private heard(): void {
+  private listening(): void {
     this.connected = true;
     this.connections++;
     this.backoff.reset();

@@ -1,9 +1,16 @@
-import type { JsonObject, Resource, Tombstone } from '@causeway/resources';
+import {
+  isJsonArray,
+  isJsonObject,
+  type FreedAddress,
+  type JsonObject,
+  type Labels,
+  type Resource,
+  type Tombstone,
+} from '@causeway/resources';
 import type { StoreChange } from '@causeway/store';
 import type { ResourceRow } from '../database/entities';
-import { freedOf, labelsOf, objectOf } from './column-decode';
 
-/** Kinds, meshes, zones and namespaces repeat in almost every row: one string of each is kept. */
+/** Keeps one string of each text: kinds, meshes, zones and namespaces repeat in almost every row. */
 export class StringInterner {
   private readonly known = new Map<string, string>();
 
@@ -15,10 +22,10 @@ export class StringInterner {
   }
 }
 
-/** What every resource has. */
+/** The fields that every resource has. */
 type ResourceFacts = Omit<Resource, 'status' | 'graceStartedAt'>;
 
-/** A resource of its facts and of what not every one has. The facts become it: a copy would take more room. */
+/** A resource of its facts and its optional fields. The facts object becomes the resource: a copy would take more memory. */
 export function resourceWith(
   facts: ResourceFacts,
   status: JsonObject | null | undefined,
@@ -30,7 +37,7 @@ export function resourceWith(
   return resource;
 }
 
-/** The resource in a living row of a store in this life. */
+/** The resource of a living row, in the given incarnation of the store. */
 export function resourceOf(row: ResourceRow, incarnation: string, texts: StringInterner): Resource {
   const facts = {
     id: identityOf(row, texts),
@@ -59,7 +66,7 @@ export function changeOf(row: ResourceRow, incarnation: string, texts: StringInt
     : { type: 'delete', tombstone: tombstoneOf(row, texts) };
 }
 
-/** What a dead row tells. */
+/** The tombstone of a deleted row. */
 export function tombstoneOf(row: ResourceRow, texts: StringInterner): Tombstone {
   return {
     id: identityOf(row, texts),
@@ -72,4 +79,41 @@ export function tombstoneOf(row: ResourceRow, texts: StringInterner): Tombstone 
 function identityOf(row: ResourceRow, texts: StringInterner): Resource['id'] {
   const { kind, mesh, zone, namespace, name } = row;
   return { kind: texts.of(kind), mesh: texts.of(mesh), zone: texts.of(zone), namespace: texts.of(namespace), name };
+}
+
+/*
+ * JSON columns as the rest of the program may rely on them. This program always writes these shapes; a row that a person,
+ * an older version or another tool wrote must not stop a start. Valid values are returned as they are, without a copy.
+ */
+
+/** Labels: the string values of an object. */
+function labelsOf(column: unknown): Labels {
+  if (!isJsonObject(column)) return {};
+  return isTexts(column) ? column : textsOf(column);
+}
+
+/** A spec or a status: an object, else undefined. */
+function objectOf(column: unknown): JsonObject | undefined {
+  return isJsonObject(column) ? column : undefined;
+}
+
+/** Freed addresses: the entries of a list that have an address and a time. */
+function freedOf(column: unknown): readonly FreedAddress[] {
+  const list: readonly unknown[] = isJsonArray(column) ? column : [];
+  return list.every(isFreed) ? list : list.filter(isFreed);
+}
+
+function textsOf(column: JsonObject): Labels {
+  const texts: Record<string, string> = {};
+  for (const [key, value] of Object.entries(column)) if (typeof value === 'string') texts[key] = value;
+  return texts;
+}
+
+function isTexts(column: JsonObject): column is JsonObject & Labels {
+  for (const key in column) if (typeof column[key] !== 'string') return false;
+  return true;
+}
+
+function isFreed(value: unknown): value is FreedAddress {
+  return isJsonObject(value) && typeof value['ip'] === 'string' && typeof value['at'] === 'number';
 }

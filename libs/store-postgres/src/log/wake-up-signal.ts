@@ -1,24 +1,24 @@
 import type { Clock } from '@causeway/runtime';
 
-/** A bell that many wait for: who noted the count before it looked misses no ring. */
+/** Wakes all waiters at once. A waiter that noted `count` before it read the log misses no wake-up. */
 export class WakeUpSignal {
-  private rung = 0;
+  private notified = 0;
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly clock: Clock) {}
 
   get count(): number {
-    return this.rung;
+    return this.notified;
   }
 
   notify(): void {
-    this.rung++;
+    this.notified++;
     for (const resolve of [...this.waiting]) resolve();
   }
 
-  /** Resolves once the bell has rung more than `count` times, after `atMost` ms, or when the signal aborts. */
+  /** Resolves once `notify` was called more than `count` times, after `atMost` ms, or when the signal aborts. */
   wait(count: number, atMost: number, signal: AbortSignal): Promise<void> {
-    if (this.rung > count || signal.aborted) return Promise.resolve();
+    if (this.notified > count || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         timer.cancel();

@@ -2,9 +2,9 @@ import { Unavailable } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
 import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '@causeway/store';
 
-/** Changes in one group: their rows still come back with the answer. */
+/** Most changes in one group: so many rows still come back with the answer. */
 const GROUP_SIZE = 50;
-/** Statements under way at most. */
+/** Most statements at a time. */
 const CONCURRENT_GROUPS = 3;
 /** A statement that takes longer keeps nobody waiting any more: its connection may hang until its time-out, ms. */
 const SLOW = 25;
@@ -20,10 +20,10 @@ interface Waiting {
 }
 
 /**
- * Group commit: while some changes of users are being written, those that come meanwhile wait and go as one statement.
- * The log's head is locked by one writer at a time anyway, so users who write at once cost a fraction of the work, and a
- * single user waits for nobody. When several write at once, a group waits up to a millisecond for those whose writes
- * were just answered. Only single changes without fence and notes are grouped; each has its own answer.
+ * Group commit: while single changes are being written, the changes that arrive meanwhile wait and become one statement.
+ * One writer at a time locks the head of the log anyway, so concurrent users cost a fraction of the work, and a single
+ * user never waits. When several users write at once, a group waits up to a millisecond for the users whose writes were
+ * just answered. Only single changes without fence and notes are grouped; each gets its own answer.
  */
 export class GroupCommit {
   private running = 0;
@@ -95,7 +95,7 @@ export class GroupCommit {
       group.forEach((one, place) => answer(one, revision, results[place]));
     } catch (error) {
       if (error instanceof Unavailable) for (const { reject } of group) reject(error);
-      // One of them may be to blame, and nothing was written: each bears its own.
+      // One change may be at fault, and nothing was written: each is written on its own.
       else for (const one of group) await this.writeOne(one);
     }
   }

@@ -3,7 +3,7 @@ import type { ChangeBatch, ResourceLookup, PatchChange, StoreChange, WriteReques
 import type { ResourceRow } from '../database/entities';
 import { changeOf, StringInterner, resourceWith } from '../log/row-decode';
 
-/** What the database tells of a write: where the log stood before, and either its rows in their order or its time. */
+/** What `causeway_write` echoes of a write: the revision before it, and either its rows in their order or its time. */
 export type WriteEcho = {
   readonly incarnation: string;
   readonly after: number;
@@ -14,13 +14,13 @@ interface WrittenRows {
   readonly rows: readonly ResourceRow[];
 }
 
-/** Nothing has changed but what the patches of the write name. `at`: ms since 1970. */
+/** The write changed nothing but what its patches name. `at`: ms since 1970. */
 interface WrittenPatches {
   readonly rows?: undefined;
   readonly at: number;
 }
 
-/** One write that a watch can take in; undefined where its reader does not hold what it was made from. */
+/** A write that a watch can apply. `changes` is undefined where the reader does not hold the rows it was made from. */
 interface RecentWrite {
   readonly size: number;
   changes(held: ResourceLookup | undefined): readonly StoreChange[] | undefined;
@@ -28,37 +28,37 @@ interface RecentWrite {
   readonly floor: number;
 }
 
-/** Watches that fall further behind than so many writes, or changes, read the log. */
+/** Watches that are further behind than so many writes, or changes, read the log. */
 const [WRITES_KEPT, CHANGES_KEPT] = [100, 10_000];
 
 /**
- * The last writes of this process. A write takes all revisions from the one before it to its own, so a watch that
- * stands at the one before misses nothing when it takes the write from here instead of reading the log; and what its
- * reader holds then is what the write was made from.
+ * The last writes of this process. A write contains all revisions from the one before it to its own, so a watch at the
+ * revision before misses nothing when it gets the write from here instead of reading the log; and its reader then holds
+ * the rows that the write was made from.
  */
 export class RecentWrites {
   private readonly writes = new Map<string, RecentWrite>();
   private size = 0;
 
   /** Remembers a write that has been committed. */
-  add(told: WriteEcho, { changes }: Pick<WriteRequest, 'changes'>, { revision, results }: WriteResult): void {
-    const { after, floor, incarnation } = told;
+  add(echo: WriteEcho, { changes }: Pick<WriteRequest, 'changes'>, { revision, results }: WriteResult): void {
+    const { after, floor, incarnation } = echo;
     const common = { revision, floor };
-    if (told.rows) {
-      const rows = latestOf(told.rows, incarnation);
+    if (echo.rows) {
+      const rows = latestOf(echo.rows, incarnation);
       this.keep({ incarnation, revision: after }, { ...common, size: rows.length, changes: () => rows });
       return;
     }
-    const patches = changes.flatMap((change, place): Patched[] => {
-      const result = results[place];
+    const patches = changes.flatMap((change, n): Patched[] => {
+      const result = results[n];
       return result?.type === 'written' && change.type === 'patch' ? [{ change, revision: result.revision }] : [];
     });
-    const { at } = told;
+    const { at } = echo;
     const write = { ...common, size: patches.length, changes: (held?: ResourceLookup) => applied(patches, at, held) };
     this.keep({ incarnation, revision: after }, write);
   }
 
-  /** The write that came right after `point`; undefined when it was another process's, long ago, or made from what `held` has not. */
+  /** The write right after `point`; undefined when another process made it, it is evicted, or `held` lacks its base rows. */
   after(point: StorePoint, held?: ResourceLookup): ChangeBatch | undefined {
     const write = this.writes.get(keyOf(point));
     const changes = write?.changes(held);
@@ -76,7 +76,7 @@ export class RecentWrites {
   }
 }
 
-/** Of two changes of one resource a batch has the latest. */
+/** The latest row of each resource, as a change. */
 function latestOf(rows: readonly ResourceRow[], incarnation: string): readonly StoreChange[] {
   const texts = new StringInterner();
   const latest = new Map<string, StoreChange>();
@@ -87,7 +87,7 @@ function latestOf(rows: readonly ResourceRow[], incarnation: string): readonly S
   return [...latest.values()];
 }
 
-/** A patch that was written, as which revision. */
+/** A patch that was written, and its revision. */
 interface Patched {
   readonly change: PatchChange;
   readonly revision: number;

@@ -20,12 +20,12 @@ export type WireResult =
       holder: IdentityTuple | null,
     ];
 
-/** The results that a JSON text holds: of our own function, so trusted. */
+/** Decodes the results of `causeway_write`. Its JSON is trusted: the function is ours. */
 export function wireResults(text: string): readonly WireResult[] {
   return JSON.parse(text) as readonly WireResult[];
 }
 
-/** What the database found where it refused. */
+/** What the database knows about a refused change. */
 export function refusalFactsOf(entry: WireResult): RefusalFacts {
   const [, , revision, originRevision, holder] = entry;
   return {

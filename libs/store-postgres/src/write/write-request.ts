@@ -1,4 +1,5 @@
 import { describeIdentity, type JsonObject } from '@causeway/resources';
+import { batchesOf } from '@causeway/runtime';
 import {
   Fenced,
   refusalDetail,
@@ -12,10 +13,10 @@ import {
 } from '@causeway/store';
 import { refusalFactsOf, type WireResult } from './write-decode';
 
-/** More results than this are fetched after the commit: see `causeway_write` in the migrations. */
+/** More results than this are fetched after the commit: see `stash` in migrations/0001-store.sql. */
 const SENT_AT_ONCE = 500;
 
-/** So many rows are told with the answer: a reader takes more of them in at less cost than the writer tells them. */
+/** Most rows that the answer echoes: more rows cost less when the log is read. */
 const ROWS_ECHOED = 50;
 
 /** The one statement of a write. */
@@ -25,11 +26,11 @@ export const WRITE_STATEMENT = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5,
 export interface WriteCall {
   readonly values: readonly unknown[];
   readonly stash: boolean;
-  /** Results that need no database, by place. */
+  /** Results that need no database, by index in the request. */
   readonly known: ReadonlyMap<number, ChangeResult>;
 }
 
-/** A request as `causeway_write` takes it. Throws RefusedWrite where all must be written and one can be stored nowhere. */
+/** The arguments of `causeway_write`. Throws RefusedWrite where all changes must be written and one is unstorable. */
 export function writeCall(request: WriteRequest): WriteCall {
   const known = unstorableChanges(request.changes);
   if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
@@ -48,10 +49,10 @@ export function writeCall(request: WriteRequest): WriteCall {
   return { values, stash, known };
 }
 
-/** How the rows of a write are told: null where its changes say it all, unless the store finds that they do not. */
+/** `tell_rows` of `causeway_write`: null where the patches themselves describe the result, else whether rows are echoed. */
 function echoMode(changes: readonly Change[]): boolean | null {
-  const sayAll = changes.every((change) => change.type === 'patch' && change.expect !== 'any');
-  return sayAll ? null : changes.length <= ROWS_ECHOED;
+  const arePatches = changes.every((change) => change.type === 'patch' && change.expect !== 'any');
+  return arePatches ? null : changes.length <= ROWS_ECHOED;
 }
 
 /** The results of a request in its order; throws RefusedWrite where all or nothing was asked for. */
@@ -69,7 +70,7 @@ export function resultsOf(
   if (refused && request.onRefusal === 'abort') throw refusedOf(request.changes, results);
   return request.changes.map((change, at) => {
     const result = results.get(at);
-    if (!result) throw new Error(`the database said nothing of ${describeIdentity(change.id)}`);
+    if (!result) throw new Error(`the database returned no result for ${describeIdentity(change.id)}`);
     return result;
   });
 }
@@ -100,7 +101,7 @@ function changesOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeR
   return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at)]));
 }
 
-/** Made for every change of every write, so without copies in between; what is undefined is not sent. */
+/** Called for every change of every write, so it makes no intermediate copies; undefined fields are not sent. */
 function changeFields(change: Change, at: number): JsonObject {
   const { type, id, expect } = change;
   const { kind, mesh, zone, namespace, name } = id;
@@ -132,7 +133,7 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
   };
 }
 
-/** Of two notes on one key the later counts. */
+/** Of two notes on one key the later one is written. */
 function notesOf(notes: readonly Note[]): string | null {
   if (notes.length === 0) return null;
   const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
@@ -152,15 +153,14 @@ function resultOf(change: Change, entry: WireResult): ChangeResult {
   return { type: 'refused', refusal, detail: refusalDetail(change, refusal, refusalFactsOf(entry)) };
 }
 
-/** A request in pieces that one statement each should take; the notes go with the last (design.md §2.4). */
+/** A request as requests of one statement each; the notes go with the last (docs/design.md §2.4). */
 export function splitWrite(request: WriteRequest, size: number): readonly WriteRequest[] {
-  const { changes, notes } = request;
+  const { changes, notes, ...rest } = request;
   if (request.onRefusal === 'abort' || changes.length <= size) return [request];
-  const pieces: WriteRequest[] = [];
-  for (let from = 0; from < changes.length; from += size) {
-    const last = from + size >= changes.length;
-    const { notes: _, ...rest } = request;
-    pieces.push({ ...rest, changes: changes.slice(from, from + size), ...(last && notes ? { notes } : {}) });
-  }
-  return pieces;
+  const batches = [...batchesOf(changes, size)];
+  return batches.map((batch, n) => ({
+    ...rest,
+    changes: batch,
+    ...(notes && n === batches.length - 1 ? { notes } : {}),
+  }));
 }

@@ -11,7 +11,7 @@ async function lead(lease: LeaderLease, holder: string, leaseMs = 60_000): Promi
   }
 }
 
-/** Guarantee 5: the epoch of a leader, and the lease beside it (design.md §3). */
+/** Guarantee 5: the epoch of a leader, and the lease beside it (docs/design.md §3). */
 export function describeFences(world: () => StoreWorld): void {
   describe('an epoch', () => {
     it('I8: lets its own writes through, and none of the epochs before', async () => {

@@ -1,5 +1,5 @@
 /**
- * What every ResourceStore must do, with its sessions and its lease: the guarantees of design.md §2, as tests. A store
+ * What every ResourceStore must do, with its sessions and its lease: the guarantees of docs/design.md §2, as tests. A store
  * that passes may stand in for any other.
  */
 import { describeAddresses } from './addresses';

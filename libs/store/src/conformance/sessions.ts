@@ -11,7 +11,7 @@ function numberOf(opening: SessionOpening): number {
   return opening.session;
 }
 
-/** Sessions of zones, and the writes that need one (design.md §5 Newer wins). */
+/** Sessions of zones, and the writes that need one (docs/design.md §5 Newer wins). */
 export function describeSessions(world: () => StoreWorld): void {
   describe('a session', () => {
     it('I7: lets the writes of the newest through and no others', async () => {

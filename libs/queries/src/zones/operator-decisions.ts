@@ -38,7 +38,7 @@ export type Confirmation =
 const STORE_ID = /^[!-~]{1,200}$/;
 
 /** Makes the decisions for callers on any interface: checks their input, and throws NotFound for those of the other role. */
-export class ZoneDecisions {
+export class OperatorDecisions {
   constructor(private readonly decisions: SyncDecisions) {}
 
   async confirmZone(zone: string): Promise<Confirmation> {

@@ -1,0 +1,177 @@
+import { Unavailable } from '@causeway/resources';
+import pg, { type ClientBase, type PoolConfig, type QueryResultRow } from 'pg';
+import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner, type Repository } from 'typeorm';
+import { databaseFailure } from './database-failure';
+import { storeEntities } from './entities';
+
+export interface StoreDatabaseOptions {
+  readonly url: string;
+  /** Most connections. */
+  readonly size: number;
+  /** Longest statement, ms; the driver gives up a little later. */
+  readonly statementTimeout: number;
+  readonly applicationName: string;
+}
+
+/** One statement. A statement with a name is parsed once a connection. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+/** Type of 64-bit integers in Postgres. */
+const INT8 = 20;
+const IDLE_TIMEOUT = 60_000;
+const LONGEST_CONNECT = 10_000;
+
+/**
+ * A TypeORM DataSource on the primary: its pool is the only pool. Each new connection first checks that it reached no
+ * standby, and which incarnation of the store it serves (docs/design.md §2.7). Failures of the connection or the server
+ * are thrown as Unavailable; TypeORM's own error, which holds the statement and its parameters, never leaves this class.
+ */
+export class StoreDatabase {
+  private readonly source: DataSource;
+  private readonly backends = new Set<number>();
+  private lent = 0;
+  private closing = false;
+  private allReturned: (() => void) | undefined;
+
+  constructor({ url, size, statementTimeout, applicationName }: StoreDatabaseOptions) {
+    const types = new pg.TypeOverrides();
+    types.setTypeParser(INT8, Number); // revisions, epochs and instants stay far below 2^53
+    this.source = new DataSource({
+      type: 'postgres',
+      driver: pg,
+      url,
+      applicationName,
+      entities: storeEntities,
+      poolSize: size,
+      connectTimeoutMS: Math.min(LONGEST_CONNECT, statementTimeout),
+      installExtensions: false,
+      poolErrorHandler: () => undefined, // an idle connection ended, and the pool has dropped it
+      extra: {
+        idleTimeoutMillis: IDLE_TIMEOUT,
+        keepAlive: true,
+        statement_timeout: statementTimeout,
+        idle_in_transaction_session_timeout: statementTimeout,
+        query_timeout: statementTimeout + 2_000,
+        types,
+        onConnect: (client) => this.identify(client),
+      } satisfies PooledConfig,
+    });
+  }
+
+  /** Opens the pool. Throws Unavailable when the database cannot serve now; may then be called again. */
+  async connect(): Promise<void> {
+    if (this.source.isInitialized) return;
+    try {
+      await this.source.initialize();
+    } catch (error) {
+      await this.source.driver.disconnect().catch(() => undefined);
+      throw databaseFailure(error);
+    }
+  }
+
+  /** Runs one statement on its own. */
+  query<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
+    return this.connected((client) => queryOn<Row>(client, statement));
+  }
+
+  /** Runs a statement that only reads: a second time when the connection had died unnoticed. */
+  read<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
+    return twice(() => this.query<Row>(statement));
+  }
+
+  /** Reads through the repository of an entity: a second time when the connection had died unnoticed. */
+  find<Row extends ObjectLiteral, T>(
+    entity: EntityTarget<Row>,
+    read: (rows: Repository<Row>) => Promise<T>,
+  ): Promise<T> {
+    return twice(() => this.lend((_, runner) => read(runner.manager.getRepository(entity))));
+  }
+
+  /** Lends a connection for several statements. */
+  connected<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    return this.lend(work);
+  }
+
+  /** Whether the server process of this id, as notifications name it, serves this pool. */
+  owns(backend: number): boolean {
+    return this.backends.has(backend);
+  }
+
+  /** Open connections, and callers that wait for one. */
+  usage(): { readonly open: number; readonly waiting: number } {
+    const { driver } = this.source;
+    const pool = 'master' in driver && driver.master instanceof pg.Pool ? driver.master : undefined;
+    return { open: pool?.totalCount ?? 0, waiting: pool?.waitingCount ?? 0 };
+  }
+
+  /** Ends the pool after the statements under way; later ones throw Unavailable. */
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    if (this.lent > 0) await new Promise<void>((resolve) => (this.allReturned = resolve));
+    if (this.source.isInitialized) await this.source.destroy();
+  }
+
+  /** A connection whose work failed as Unavailable is ended, and the pool drops it: it may hold an unanswered statement. */
+  private async lend<T>(work: (client: ClientBase, runner: QueryRunner) => Promise<T>): Promise<T> {
+    if (this.closing) throw new Unavailable('the store is closed');
+    this.lent++;
+    const runner = this.source.createQueryRunner();
+    let client: ClientBase | undefined;
+    try {
+      client = clientOf(await runner.connect());
+      return await work(client, runner);
+    } catch (error) {
+      const failure = databaseFailure(error);
+      if (failure instanceof Unavailable) end(client);
+      throw failure;
+    } finally {
+      await runner.release();
+      if (--this.lent === 0) this.allReturned?.();
+    }
+  }
+
+  private async identify(client: ClientBase): Promise<void> {
+    // The server may end the connection while it is lent and no statement runs; the next statement fails then.
+    client.on('error', () => undefined);
+    const [row] = await queryOn<{ primary: boolean; backend: number }>(client, {
+      text: 'SELECT causeway_identify() AS primary, pg_backend_pid() AS backend',
+    });
+    if (!row?.primary) throw new Unavailable('the database is a standby; the store needs its primary');
+    const { backend } = row;
+    this.backends.add(backend);
+    client.once('end', () => this.backends.delete(backend));
+  }
+}
+
+/** The pool awaits `onConnect`; its types do not say so. */
+type PooledConfig = Omit<PoolConfig, 'onConnect'> & { readonly onConnect: (client: ClientBase) => Promise<void> };
+
+/** Runs a statement on a borrowed connection. */
+export async function queryOn<Row extends QueryResultRow>(client: ClientBase, statement: Statement): Promise<Row[]> {
+  const { rows } = await client.query<Row>({ ...statement, values: [...(statement.values ?? [])] });
+  return rows;
+}
+
+async function twice<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    return read();
+  }
+}
+
+/** The driver's connection behind a query runner: the only one that takes named statements. */
+function clientOf(connection: unknown): pg.Client {
+  if (connection instanceof pg.Client) return connection;
+  throw new Error('TypeORM runs on another driver than pg');
+}
+
+function end(client: ClientBase | undefined): void {
+  if (client instanceof pg.Client) client.end().catch(() => undefined);
+}

@@ -1,0 +1,496 @@
+-- The schema of a store. Tables first: the log's rows and its head, and beside the log the leader, the sessions of zones
+-- and the notes; then the functions, each of which is called by one statement, so that no process holds a lock between
+-- two round trips. docs/design.md §2, §3 and §5 say what they promise.
+
+-- The log: living resources and tombstones.
+-- Instants are whole numbers (ms since 1970; creation_order: µs), as they travel between zones. Names differ and the
+-- other parts of an identity rarely do, so the primary key begins with the name: most comparisons end at the first column.
+CREATE TABLE resources (
+  kind text COLLATE "C" NOT NULL,
+  mesh text COLLATE "C" NOT NULL,
+  zone text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  uid text NOT NULL,
+  labels jsonb NOT NULL,
+  spec jsonb NOT NULL,
+  status jsonb,
+  generation bigint NOT NULL,
+  creation_order bigint NOT NULL,
+  created_at bigint NOT NULL,
+  modified_at bigint NOT NULL,
+  revision bigint NOT NULL,
+  origin_incarnation text,
+  origin_revision bigint NOT NULL,
+  origin_committed_at bigint NOT NULL,
+  vip inet,
+  freed jsonb NOT NULL,
+  grace_started_at bigint,
+  deleted_at bigint,
+  CONSTRAINT resources_identity PRIMARY KEY (name, zone, namespace, kind, mesh),
+  CONSTRAINT resources_dead_hold_no_vip CHECK (deleted_at IS NULL OR vip IS NULL)
+);
+CREATE UNIQUE INDEX resources_revision ON resources (revision);
+CREATE UNIQUE INDEX resources_vip ON resources (vip) WHERE vip IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX resources_tombstones ON resources (deleted_at) WHERE deleted_at IS NOT NULL;
+COMMENT ON COLUMN resources.origin_incarnation IS 'NULL: made here, in whatever incarnation this store has now';
+
+-- The head of the log.
+CREATE TABLE store_head (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  incarnation text NOT NULL,
+  revision bigint NOT NULL,
+  floor bigint NOT NULL,
+  creation_order bigint NOT NULL,
+  server text NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO store_head (incarnation, revision, floor, creation_order, server) VALUES (gen_random_uuid(), 0, 0, 0, '');
+COMMENT ON TABLE store_head IS 'one row, locked by every write: it orders the commits';
+COMMENT ON COLUMN store_head.server IS 'system identifier, timeline and database that this incarnation began on';
+
+-- The leader's epoch, and its lease beside it: renewals must not touch the row that fenced writes hold.
+CREATE TABLE leader (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  epoch bigint NOT NULL,
+  holder text NOT NULL
+);
+INSERT INTO leader (epoch, holder) VALUES (0, '');
+CREATE TABLE leader_lease (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  epoch bigint NOT NULL,
+  holder text NOT NULL,
+  expires_at timestamptz NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO leader_lease (epoch, holder, expires_at) VALUES (0, '', 'epoch');
+COMMENT ON TABLE leader IS 'changes only at a take-over; every fenced write holds it FOR SHARE';
+
+-- Sessions of zones, and notes.
+CREATE TABLE zone_sessions (
+  zone text COLLATE "C" PRIMARY KEY,
+  store_id text NOT NULL,
+  incarnation text NOT NULL,
+  epoch bigint NOT NULL,
+  instance text NOT NULL,
+  up bigint NOT NULL,
+  down bigint NOT NULL,
+  opened_at bigint NOT NULL
+);
+CREATE TABLE notes (
+  area text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  value jsonb NOT NULL,
+  PRIMARY KEY (area, key)
+);
+
+-- Two random uuids hold 244 random bits. The key is in every backup: a restored store accepts the points it issued.
+CREATE TABLE point_key (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  key text NOT NULL
+);
+INSERT INTO point_key (key) VALUES (replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''));
+COMMENT ON TABLE point_key IS 'one row: the key of the MACs on resume points; made once, kept through restores';
+
+CREATE TABLE session_floor (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  number bigint NOT NULL
+);
+INSERT INTO session_floor (number) VALUES (0);
+COMMENT ON TABLE session_floor IS 'one row: the largest number of a session that was forgotten; no number is given twice';
+
+-- The id of the store is drawn here, once: replicas that start at once must not each draw one.
+INSERT INTO notes (area, key, value) VALUES ('identity', 'store', jsonb_build_object('storeId', gen_random_uuid()));
+
+-- The freed addresses of a row after its address changed from given_up to taken; each address stands in it once.
+CREATE FUNCTION causeway_freed(freed jsonb, given_up inet, taken inet, now_ms bigint) RETURNS jsonb LANGUAGE sql STABLE AS $fn$
+  SELECT coalesce(jsonb_agg(entry ORDER BY place) FILTER (
+      WHERE (entry ->> 'ip')::inet IS DISTINCT FROM given_up AND (entry ->> 'ip')::inet IS DISTINCT FROM taken), '[]')
+    || CASE WHEN given_up IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object('ip', host(given_up), 'at', now_ms)) END
+  FROM jsonb_array_elements(freed) WITH ORDINALITY AS e(entry, place)
+$fn$;
+
+-- The first 20 refusals among the results of a write: the detail of error CW001.
+CREATE FUNCTION causeway_refusals(results jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $fn$
+  SELECT jsonb_agg(result) FROM (
+    SELECT result FROM jsonb_array_elements(results) AS r(result)
+    WHERE result ->> 1 NOT IN ('created', 'written', 'unchanged') LIMIT 20
+  ) AS first_ones
+$fn$;
+
+CREATE FUNCTION causeway_write_notes(notes_to_write jsonb) RETURNS void LANGUAGE plpgsql AS $fn$
+BEGIN
+  -- In one order everywhere, so that two writers never wait for each other in a circle.
+  PERFORM 1 FROM notes n JOIN jsonb_to_recordset(notes_to_write) AS w(area text, key text) USING (area, key)
+    ORDER BY area, key FOR UPDATE OF n;
+  DELETE FROM notes n USING jsonb_to_recordset(notes_to_write) AS w(area text, key text, value jsonb)
+    WHERE n.area = w.area AND n.key = w.key AND w.value IS NULL;
+  INSERT INTO notes SELECT area, key, value FROM jsonb_to_recordset(notes_to_write) AS w(area text, key text, value jsonb)
+    WHERE value IS NOT NULL ORDER BY area, key
+    ON CONFLICT ON CONSTRAINT notes_pkey DO UPDATE SET value = excluded.value;
+END $fn$;
+
+-- Inserts new rows and replaces existing ones; each row is passed once.
+CREATE FUNCTION causeway_store(added resources[], changed resources[]) RETURNS void LANGUAGE plpgsql AS $fn$
+BEGIN
+  IF cardinality(added) > 0 THEN
+    INSERT INTO resources SELECT * FROM unnest(added);
+  END IF;
+  IF cardinality(changed) > 0 THEN
+    UPDATE resources r SET uid = m.uid, labels = m.labels, spec = m.spec, status = m.status,
+      generation = m.generation, creation_order = m.creation_order, created_at = m.created_at,
+      modified_at = m.modified_at, revision = m.revision, origin_incarnation = m.origin_incarnation,
+      origin_revision = m.origin_revision, origin_committed_at = m.origin_committed_at, vip = m.vip,
+      freed = m.freed, grace_started_at = m.grace_started_at, deleted_at = m.deleted_at
+    FROM unnest(changed) AS m
+    WHERE r.kind = m.kind AND r.mesh = m.mesh AND r.zone = m.zone AND r.namespace = m.namespace AND r.name = m.name;
+  END IF;
+END $fn$;
+
+-- A write: head row, fences, changes, notes, notification; one transaction. Nothing of it stays when a fence does not
+-- hold, or when all_or_none is set and a change is refused. Without changes the head row is only read.
+--
+-- Each change is decided against the rows as the changes before it have left them. Where no resource and no address is
+-- named twice these are the rows that the write found, which it reads in one statement and stores in one or two: most of
+-- what a change costs is the start of a statement. Elsewhere (one_by_one) each change is stored before the next is read.
+--
+-- Rows are looked up one by one, by plans made once: a plan made while the table was small must not read all of it once
+-- it has grown, and planning costs more than a single change. work_mem sorts a batch of 10,000 in memory.
+--
+-- stash leaves the results in the session variable causeway.results: Postgres sends rows before it commits, and a reader
+-- that stands still must not delay the commit when they do not fit into the socket.
+-- tell_rows: true returns the rows as written, so that the writer's own watches need not read them; null returns instead
+-- one line, where the patches of the write set nothing but the status, address and grace that they name.
+--
+-- A result is [place, outcome, revision, generation, uid] or [place, refusal, revision held, origin revision held,
+-- identity that holds the address].
+CREATE FUNCTION causeway_write(
+  changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint,
+  notes_to_write jsonb, stash boolean, tell_rows boolean,
+  OUT head_revision bigint, OUT fenced text, OUT results jsonb, OUT written jsonb
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+SET work_mem = '64MB'
+AS $fn$
+DECLARE
+  head store_head%ROWTYPE;
+  asked record;
+  held resources%ROWTYPE;
+  made resources%ROWTYPE;
+  added resources[] := '{}';
+  changed resources[] := '{}';
+  one_by_one boolean := false;
+  -- The patches have set nothing but what they name, the time and the revision.
+  as_named boolean := true;
+  known boolean;
+  living boolean;
+  owned boolean;
+  refusal text;
+  identity jsonb;
+  holder jsonb;
+  given_up jsonb := '{}';
+  now_ms bigint;
+  now_us bigint;
+  before bigint;
+  refused boolean := false;
+  answers jsonb[] := '{}';
+  rows_made jsonb[] := '{}';
+BEGIN
+  IF jsonb_array_length(changes) > 0 THEN
+    SELECT * INTO STRICT head FROM store_head FOR NO KEY UPDATE;
+  END IF;
+  IF fence_epoch IS NOT NULL THEN
+    PERFORM 1 FROM leader WHERE epoch = fence_epoch AND leader.holder = fence_holder FOR SHARE;
+    IF NOT FOUND THEN fenced := 'leader'; RETURN; END IF;
+  END IF;
+  IF session_zone IS NOT NULL THEN
+    PERFORM 1 FROM zone_sessions WHERE zone = session_zone AND session_number IN (up, down) FOR SHARE;
+    IF NOT FOUND THEN fenced := 'session'; RETURN; END IF;
+  END IF;
+  now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+  now_ms := now_us / 1000;
+  before := head.revision;
+  IF jsonb_array_length(changes) > 1 THEN
+    -- Two identities that look the same when written in one line only cost time.
+    SELECT count(*) <> count(DISTINCT concat_ws('/', c.name, c.zone, c.namespace, c.kind, c.mesh) COLLATE "C")
+        OR count(c.vip) <> count(DISTINCT c.vip)
+      INTO one_by_one
+      FROM jsonb_to_recordset(changes) AS c(kind text, mesh text, zone text, namespace text, name text, vip inet);
+  END IF;
+  FOR asked IN
+    SELECT c.*, r AS row_held, o.identity AS vip_holder
+    FROM jsonb_to_recordset(changes) AS c(
+      at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
+      labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
+      "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
+      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean)
+    LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
+      AND r.name = c.name
+    LEFT JOIN LATERAL (
+      SELECT jsonb_build_array(h.kind, h.mesh, h.zone, h.namespace, h.name) AS identity FROM resources h
+      WHERE h.vip = c.vip AND h.deleted_at IS NULL LIMIT 1
+    ) o ON true
+    ORDER BY c.at
+  LOOP
+    held := asked.row_held;
+    holder := asked.vip_holder;
+    IF one_by_one THEN
+      SELECT * INTO held FROM resources r WHERE r.kind = asked.kind AND r.mesh = asked.mesh AND r.zone = asked.zone
+        AND r.namespace = asked.namespace AND r.name = asked.name;
+      identity := jsonb_build_array(asked.kind, asked.mesh, asked.zone, asked.namespace, asked.name);
+      SELECT jsonb_build_array(o.kind, o.mesh, o.zone, o.namespace, o.name) INTO holder FROM resources o
+        WHERE o.vip = asked.vip AND o.deleted_at IS NULL;
+      -- What this write has given up is for nobody else before the next.
+      holder := coalesce(holder, nullif(given_up -> host(asked.vip), identity));
+    END IF;
+    known := held.name IS NOT NULL;
+    living := known AND held.deleted_at IS NULL;
+    made := held;
+    made.modified_at := now_ms;
+    made.revision := head.revision + 1;
+    refusal := CASE
+      WHEN asked.type = 'put' AND asked.absent AND living THEN 'exists'
+      WHEN asked.type <> 'put' AND NOT living THEN 'absent'
+      WHEN asked.expect IS NOT NULL AND (NOT living OR held.revision <> asked.expect) THEN 'conflict'
+      WHEN asked.uid IS NOT NULL AND held.origin_incarnation = asked."originIncarnation"
+        AND asked."originRevision" < held.origin_revision THEN 'older'
+      WHEN asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip AND holder IS NOT NULL THEN 'vip-taken'
+    END;
+    IF refusal IS NOT NULL THEN
+      refused := true;
+      answers := array_append(answers, jsonb_build_array(asked.at, refusal, CASE WHEN living THEN held.revision END,
+        held.origin_revision, CASE WHEN refusal = 'vip-taken' THEN holder END));
+      CONTINUE;
+    END IF;
+
+    IF asked.type = 'put' THEN
+      owned := living AND asked.labels = held.labels AND asked.spec = held.spec;
+      made.labels := asked.labels;
+      made.spec := asked.spec;
+      made.status := CASE WHEN living THEN coalesce(asked.status, held.status) ELSE asked.status END;
+      IF asked.uid IS NOT NULL THEN
+        made.uid := asked.uid;
+        made.generation := asked.generation;
+        made.creation_order := asked."creationOrder";
+        made.created_at := asked."createdAt";
+        made.origin_incarnation := asked."originIncarnation";
+        made.origin_revision := asked."originRevision";
+        made.origin_committed_at := asked."originCommittedAt";
+      ELSIF NOT owned THEN
+        made.generation := coalesce(held.generation, 0) + 1;
+        made.origin_incarnation := NULL;
+        made.origin_revision := made.revision;
+        made.origin_committed_at := now_ms;
+      END IF;
+      IF NOT living THEN
+        made.kind := asked.kind;
+        made.mesh := asked.mesh;
+        made.zone := asked.zone;
+        made.namespace := asked.namespace;
+        made.name := asked.name;
+        made.freed := coalesce(held.freed, '[]');
+        made.deleted_at := NULL;
+        IF asked.uid IS NULL THEN
+          made.uid := gen_random_uuid();
+          made.creation_order := greatest(now_us, head.creation_order) + 1;
+          made.created_at := now_ms;
+        END IF;
+      END IF;
+    ELSIF asked.type = 'patch' THEN
+      made.status := coalesce(asked.status, held.status);
+      IF asked.spec <> held.spec THEN
+        as_named := false;
+        made.spec := asked.spec;
+        IF held.origin_incarnation IS NULL THEN
+          made.origin_revision := made.revision;
+          made.origin_committed_at := now_ms;
+        END IF;
+      END IF;
+      IF asked."setsGrace" THEN made.grace_started_at := asked."graceStartedAt"; END IF;
+      IF asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip THEN
+        made.vip := asked.vip;
+        IF held.vip IS NOT NULL OR held.freed <> '[]' THEN
+          as_named := false;
+          made.freed := causeway_freed(held.freed, held.vip, asked.vip, now_ms);
+        END IF;
+      END IF;
+    ELSE
+      made.labels := '{}';
+      made.spec := '{}';
+      made.status := NULL;
+      made.vip := NULL;
+      made.grace_started_at := NULL;
+      made.deleted_at := now_ms;
+      IF held.vip IS NOT NULL THEN made.freed := causeway_freed(held.freed, held.vip, NULL, now_ms); END IF;
+    END IF;
+
+    IF living AND asked.type <> 'delete' AND (made.labels, made.spec, made.uid, made.generation, made.creation_order,
+        made.created_at, made.origin_revision, made.origin_committed_at)
+      = (held.labels, held.spec, held.uid, held.generation, held.creation_order, held.created_at, held.origin_revision,
+        held.origin_committed_at)
+      AND made.status IS NOT DISTINCT FROM held.status AND made.vip IS NOT DISTINCT FROM held.vip
+      AND made.origin_incarnation IS NOT DISTINCT FROM held.origin_incarnation
+      AND made.grace_started_at IS NOT DISTINCT FROM held.grace_started_at
+    THEN
+      answers := array_append(answers, jsonb_build_array(asked.at, 'unchanged', held.revision, held.generation, held.uid));
+      CONTINUE;
+    END IF;
+    answers := array_append(answers, jsonb_build_array(asked.at,
+      CASE WHEN asked.type = 'put' AND NOT living THEN 'created' ELSE 'written' END,
+      made.revision, made.generation, made.uid));
+    IF tell_rows THEN rows_made := array_append(rows_made, to_jsonb(made)); END IF;
+    head.revision := made.revision;
+    -- A copy may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them.
+    IF made.creation_order <= now_us + 86400000000 THEN
+      head.creation_order := greatest(head.creation_order, made.creation_order);
+    END IF;
+    IF known THEN
+      changed := array_append(changed, made);
+    ELSE
+      added := array_append(added, made);
+    END IF;
+    IF one_by_one THEN
+      IF held.vip IS DISTINCT FROM made.vip AND held.vip IS NOT NULL THEN
+        given_up := given_up || jsonb_build_object(host(held.vip), identity);
+      END IF;
+      PERFORM causeway_store(added, changed);
+      added := '{}';
+      changed := '{}';
+    END IF;
+  END LOOP;
+
+  results := to_jsonb(answers);
+  IF all_or_none AND refused THEN
+    IF one_by_one AND head.revision > before THEN
+      RAISE EXCEPTION USING ERRCODE = 'CW001', MESSAGE = 'a change of the write is refused', DETAIL = causeway_refusals(results)::text;
+    END IF;
+    head_revision := before;
+    RETURN;
+  END IF;
+  IF head.revision > before THEN
+    PERFORM causeway_store(added, changed);
+    UPDATE store_head SET revision = head.revision, creation_order = head.creation_order;
+    PERFORM pg_notify('causeway_log', '');
+    IF tell_rows THEN
+      written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'rows', rows_made);
+    ELSIF tell_rows IS NULL AND as_named THEN
+      written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'at', now_ms);
+    END IF;
+  END IF;
+  IF notes_to_write IS NOT NULL THEN
+    PERFORM causeway_write_notes(notes_to_write);
+  END IF;
+  IF stash THEN
+    PERFORM set_config('causeway.results', results::text, false);
+    results := NULL;
+  END IF;
+  head_revision := coalesce(head.revision, (SELECT revision FROM store_head));
+END $fn$;
+
+-- Begins the next epoch (docs/design.md §3). Fenced writes hold the leader row FOR SHARE, so this waits for them.
+CREATE FUNCTION causeway_take_over(from_epoch bigint, new_holder text, lease_ms bigint) RETURNS bigint LANGUAGE plpgsql AS $fn$
+DECLARE
+  begun bigint;
+BEGIN
+  PERFORM 1 FROM leader_lease WHERE epoch = from_epoch AND expires_at <= clock_timestamp() FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE leader SET epoch = epoch + 1, holder = new_holder WHERE epoch = from_epoch RETURNING epoch INTO begun;
+  IF begun IS NULL THEN RETURN NULL; END IF;
+  UPDATE leader_lease SET epoch = begun, holder = new_holder, expires_at = clock_timestamp() + lease_ms * interval '1 ms';
+  RETURN begun;
+END $fn$;
+
+-- A zone's new session (docs/design.md §5 Newer wins). Waits for writes that hold the session before FOR SHARE. An epoch
+-- far above the standing one of the same incarnation is doubtful and changes nothing; a standing epoch below 0 was reset,
+-- so the next one is taken. A zone that was forgotten begins above every number that was ever forgotten.
+CREATE FUNCTION causeway_open_session(
+  asked_zone text, asked_store text, asked_incarnation text, asked_epoch bigint, asked_instance text, direction text,
+  OUT outcome text, OUT session bigint, OUT standing zone_sessions
+) LANGUAGE plpgsql AS $fn$
+DECLARE
+  forgotten bigint;
+BEGIN
+  SELECT number INTO STRICT forgotten FROM session_floor FOR SHARE;
+  INSERT INTO zone_sessions VALUES (asked_zone, '', '', -1, '', forgotten, forgotten, 0) ON CONFLICT DO NOTHING;
+  SELECT * INTO STRICT standing FROM zone_sessions WHERE zone = asked_zone FOR UPDATE;
+  IF standing.store_id <> '' AND asked_store <> '' AND standing.store_id <> asked_store THEN
+    outcome := 'other-store';
+    RETURN;
+  END IF;
+  IF standing.incarnation = asked_incarnation AND asked_epoch < standing.epoch THEN
+    outcome := 'older';
+    RETURN;
+  END IF;
+  IF standing.incarnation = asked_incarnation AND standing.epoch >= 0 AND asked_epoch > standing.epoch + 1000000 THEN
+    outcome := 'doubtful';
+    RETURN;
+  END IF;
+  outcome := 'opened';
+  session := greatest(standing.up, standing.down) + 1;
+  UPDATE zone_sessions SET store_id = CASE asked_store WHEN '' THEN store_id ELSE asked_store END,
+    incarnation = asked_incarnation, epoch = asked_epoch, instance = asked_instance,
+    up = CASE direction WHEN 'down' THEN up ELSE session END,
+    down = CASE direction WHEN 'up' THEN down ELSE session END,
+    opened_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+  WHERE zone = asked_zone;
+END $fn$;
+
+-- Deletes the row of a zone whose last session is this one; waits for writes that hold it FOR SHARE.
+CREATE FUNCTION causeway_forget_session(asked_zone text, last bigint) RETURNS boolean LANGUAGE plpgsql AS $fn$
+BEGIN
+  PERFORM 1 FROM session_floor FOR UPDATE;
+  DELETE FROM zone_sessions WHERE zone = asked_zone AND greatest(up, down) = last;
+  IF NOT FOUND THEN RETURN false; END IF;
+  UPDATE session_floor SET number = greatest(number, last);
+  RETURN true;
+END $fn$;
+
+-- Begins a new incarnation of the store (docs/design.md §2.7). Revisions go on with a gap, so that what a process
+-- remembers of the incarnation before meets no revision of the new one.
+CREATE FUNCTION causeway_new_life(here text, OUT incarnation text, OUT revision bigint) LANGUAGE plpgsql AS $fn$
+BEGIN
+  UPDATE store_head h SET incarnation = gen_random_uuid(), revision = h.revision + 1000000, server = coalesce(here, server)
+    WHERE here IS NULL OR server <> here
+    RETURNING h.incarnation, h.revision INTO incarnation, revision;
+  IF FOUND THEN PERFORM pg_notify('causeway_log', ''); END IF;
+END $fn$;
+
+-- Called on every new connection: false says that this is a standby. A new incarnation begins where server, timeline or
+-- database are others than those on which this one began: a restored or copied database, a standby that took over.
+CREATE FUNCTION causeway_identify() RETURNS boolean LANGUAGE plpgsql AS $fn$
+DECLARE
+  here text := '?';
+  began text;
+BEGIN
+  IF pg_is_in_recovery() THEN RETURN false; END IF;
+  IF has_function_privilege('pg_control_system()', 'EXECUTE') THEN
+    SELECT system_identifier::text INTO here FROM pg_control_system();
+  END IF;
+  -- The file that is being written names the timeline at once; the control file does only after a checkpoint.
+  here := here || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+    || '/' || (SELECT oid FROM pg_database WHERE datname = current_database());
+  SELECT server INTO began FROM store_head;
+  IF began = here THEN RETURN true; END IF;
+  IF began = '' THEN
+    UPDATE store_head SET server = here WHERE server = '';
+  ELSE
+    PERFORM causeway_new_life(here);
+  END IF;
+  RETURN true;
+END $fn$;
+
+-- Forgets tombstones by age and raises the floor above them, a bounded number at a time.
+CREATE FUNCTION causeway_purge(age_ms bigint, at_most integer) RETURNS bigint LANGUAGE plpgsql AS $fn$
+DECLARE
+  gone bigint;
+  newest bigint;
+BEGIN
+  PERFORM 1 FROM store_head FOR NO KEY UPDATE;
+  WITH old AS (
+    SELECT revision FROM resources WHERE deleted_at <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint - age_ms
+    ORDER BY deleted_at LIMIT at_most
+  ), purged AS (
+    DELETE FROM resources r USING old WHERE r.revision = old.revision RETURNING r.revision
+  )
+  SELECT count(*), max(revision) INTO gone, newest FROM purged;
+  UPDATE store_head SET floor = greatest(floor, newest) WHERE newest IS NOT NULL;
+  RETURN gone;
+END $fn$;
