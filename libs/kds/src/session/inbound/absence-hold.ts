@@ -1,13 +1,7 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
 import { Fenced, type Note } from '@causeway/store';
-import {
-  confirmIncarnation,
-  judgeIncarnation,
-  rolledBackIncarnation,
-  type InboundChanges,
-  type IncarnationVerdict,
-} from '@causeway/sync';
+import { confirmIncarnation, judgeIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
 import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
 import type { ConfirmationListener, PeerState, ResumePoint } from '../peer-state';
 import { deletion, type BatchWriter } from './batch-writer';
@@ -103,7 +97,7 @@ export class AbsenceHold implements ConfirmationListener {
   }
 
   /** Whether the state at a point counts as of an accepted incarnation. */
-  verdictOn(point: ResumePoint): IncarnationVerdict {
+  verdictOn(point: ResumePoint): ReturnType<typeof judgeIncarnation> {
     const { peerState, clock, hold } = this.options;
     return judgeIncarnation(peerState.incarnation, this.incarnationOf(point), clock.now(), hold);
   }
