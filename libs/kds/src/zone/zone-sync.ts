@@ -87,11 +87,11 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
 
 function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
   const { session, global, causeway, openedAt } = connection;
-  const newLife = connection.peerState.pending;
+  const newIncarnation = connection.peerState.pending;
   return {
     ...(session === undefined ? {} : { session }),
     ...(global ? { global } : {}),
-    ...(newLife ? { pendingIncarnation: newLife } : {}),
+    ...(newIncarnation ? { pendingIncarnation: newIncarnation } : {}),
     peer: causeway ? 'causeway' : 'kuma',
     openedAt,
   };
