@@ -4,7 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import { followStore, MemoryDisk, MemoryLease, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
 import { LoopRunner, type ControlLoop } from '@causeway/controllers';
 
-/** The zone that a loop world is, and its name. */
+/** The control plane of the zone that a harness is. */
 export const EAST = { role: 'zone', zone: 'east', federated: true } as const;
 
 const EPOCH = 1_760_000_000_000;

@@ -27,7 +27,7 @@ export function zoneTelemetry({
 }
 
 function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
-  const pool = (part: 'size' | 'used' | 'resting', help: string): Metric => ({
+  const pool = (part: 'size' | 'used' | 'cooling', help: string): Metric => ({
     name: `vip_pool_${part}`,
     help,
     labels: ['kind'],
@@ -37,7 +37,7 @@ function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
   return [
     pool('size', 'Addresses of the range'),
     pool('used', 'Addresses held by services'),
-    pool('resting', 'Freed addresses that no other service may get yet'),
+    pool('cooling', 'Freed addresses that no other service may get yet'),
     {
       name: 'global_connected',
       help: '1 while this replica holds the session with the global',

@@ -92,7 +92,7 @@ describe('brokenRules', () => {
     expect(said?.length).toBeLessThan(1_000);
   });
 
-  it('says what a generator does not do', () => {
+  it('reports what a generator does not do', () => {
     const spec = { selector: { meshService: {} }, template: '{{ range }}' };
     expect(broken('HostnameGenerator', spec)).toMatch(
       /^kept and handed on unchanged: spec\.template .*\(it makes no hostname\)$/,
