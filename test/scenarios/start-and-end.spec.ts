@@ -99,6 +99,7 @@ describe('a control plane as a Nest application', () => {
     [
       'global',
       [
+        'onModuleInit StoreConnection',
         'onModuleInit StoreBinding',
         'onModuleInit IndexFollower',
         'onModuleInit ZoneSecurity',
@@ -122,6 +123,7 @@ describe('a control plane as a Nest application', () => {
     [
       'zone',
       [
+        'onModuleInit StoreConnection',
         'onModuleInit StoreBinding',
         'onModuleInit IndexFollower',
         'onModuleInit LeaderService',
