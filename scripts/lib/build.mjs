@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle } from './bundle.mjs';
 import { diskFailure } from './disk-failure.mjs';
 import { Failure } from './failure.mjs';
 import { run } from './run.mjs';
@@ -13,7 +14,7 @@ export function isBuilt(root) {
 
 const THERE = { remedy: 'put the repository on another disk' };
 
-/** Compiles every app, lib and migration into `dist/`. What the compiler says is shown only when it fails. */
+/** Compiles every app, lib and migration into `dist/` and bundles the programs. What the compiler says is shown only when it fails. */
 export async function build(root, signal) {
   const hash = hashOfSources(root);
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
@@ -24,6 +25,7 @@ export async function build(root, signal) {
     );
   // The programs read their version from it: `dist/` is laid out like the repository.
   copyFileSync(join(root, 'package.json'), join(root, 'dist', 'package.json'));
+  await bundle(root);
   // Written last: a build that was cut short is done again.
   writeFileSync(join(root, 'dist', '.sources'), hash);
 }

@@ -3,7 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SOURCE_FOLDERS = ['apps', 'libs', 'migrations'];
-const BUILD_FILES = ['package.json', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
+const BUILD_FILES = [
+  'package.json',
+  'nest-cli.json',
+  'tsconfig.json',
+  'package-lock.json',
+  'scripts/lib/build.mjs',
+  'scripts/lib/bundle.mjs',
+];
 
 /** A hash of everything that a build depends on: equal hashes, equal builds. */
 export function hashOfSources(root) {

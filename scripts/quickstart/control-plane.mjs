@@ -20,7 +20,7 @@ export function startControlPlane({ plane, root, logDir, env }) {
   const child = fork(join(root, 'dist', 'apps', plane.app, 'src', 'main.js'), {
     cwd: root,
     env,
-    execArgv: [],
+    execArgv: ['--enable-source-maps'],
     detached: true, // a Ctrl-C on the terminal reaches us, and we end them in order
     stdio: ['ignore', log, 'pipe', 'ipc'],
   });

@@ -25,18 +25,18 @@ interface ShownAddress {
  * the `reason` behind it.
  */
 export class NamingExample {
-  private readonly world = new LoopHarness();
-  private replica: Replica = this.world.replica();
+  private readonly harness = new LoopHarness();
+  private replica: Replica = this.harness.replica();
   private refusal = '';
 
   async start(ranges: Record<string, string> = RANGES): Promise<undefined> {
-    this.replica = this.world.replica(`replica-${this.world.revision}`);
+    this.replica = this.harness.replica(`replica-${this.harness.revision}`);
     await this.replica.lead(createZoneReconcilers({ cp: EAST, ranges }));
     return this.make('type: Mesh\nname: default', 'global');
   }
 
   stop(): Promise<void> {
-    return this.world.stop();
+    return this.harness.stop();
   }
 
   /** Carries one block out; what it shows, or undefined when it shows nothing. */
@@ -70,12 +70,12 @@ export class NamingExample {
   private async make(text: string, place: string): Promise<undefined> {
     const controlPlane = PLANES[place];
     if (!controlPlane) throw new Error(`no place "${place}"`);
-    const { replica, world } = this;
+    const { replica, harness } = this;
     const admission = new Admission({
       registry: coreKinds,
       store: replica.store,
       index: replica.index,
-      clock: world.clock,
+      clock: harness.clock,
       controlPlane,
       operatorToken: false,
     });
@@ -83,20 +83,20 @@ export class NamingExample {
     for (const { value } of parseYaml(text)) {
       const { id, labels, spec } = await admission.put({ body: value, context: { operator: true }, dryRun: true });
       const origin = place === 'east' ? 'zone' : 'global';
-      await world.write({ type: 'put', id, expect: 'any', labels: { ...labels, 'kuma.io/origin': origin }, spec });
+      await harness.write({ type: 'put', id, expect: 'any', labels: { ...labels, 'kuma.io/origin': origin }, spec });
     }
     await replica.settle();
     return undefined;
   }
 
   private async delete(text: string): Promise<undefined> {
-    for (const line of text.split('\n')) await this.world.write(remove((await this.called(line)).id));
+    for (const line of text.split('\n')) await this.harness.write(remove((await this.called(line)).id));
     await this.replica.settle();
     return undefined;
   }
 
   private async wait(seconds: number): Promise<undefined> {
-    this.world.clock.advance(seconds * 1000);
+    this.harness.clock.advance(seconds * 1000);
     await this.replica.settle();
     return undefined;
   }

@@ -67,7 +67,7 @@ describe('the address ranges of a zone, from start to start', () => {
     await start(rangeOf(FIRST));
     for (const name of ['a', 'b', 'c']) await put(name);
     const first = await addresses('10.7.0.', 'a', 'b', 'c');
-    expect([await pool('size'), await pool('used'), await pool('resting')]).toEqual([4, 3, 0]);
+    expect([await pool('size'), await pool('used'), await pool('cooling')]).toEqual([4, 3, 0]);
 
     await start(rangeOf(SECOND));
     await addresses('10.8.0.', 'a', 'b', 'c');
@@ -89,7 +89,7 @@ describe('the address ranges of a zone, from start to start', () => {
       message: 'no address of 10.7.0.0-10.7.0.3 is free',
     });
     expect(await address('e')).toBe('');
-    expect([await pool('size'), await pool('used'), await pool('resting')]).toEqual([4, 3, 1]);
+    expect([await pool('size'), await pool('used'), await pool('cooling')]).toEqual([4, 3, 1]);
     expect(first).not.toContain(await address('d'));
   }, 120_000);
 
@@ -101,7 +101,7 @@ describe('the address ranges of a zone, from start to start', () => {
       return condition?.['status'] === 'True' && condition;
     });
     expect(healed).toMatchObject({ reason: 'Allocated' });
-    expect([await pool('used'), await pool('resting')]).toEqual([4, 0]);
+    expect([await pool('used'), await pool('cooling')]).toEqual([4, 0]);
   }, 90_000);
 
   it('each start is an epoch of its own, which the metrics of the leader say (peers 61)', async () => {

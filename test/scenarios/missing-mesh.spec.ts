@@ -18,28 +18,28 @@ const everybody: Change = {
 };
 
 describe('a Mesh that is missing', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let replica: Replica;
   let dns: DnsServer;
 
   beforeEach(async () => {
-    world = new LoopHarness();
-    replica = world.replica();
+    harness = new LoopHarness();
+    replica = harness.replica();
     const ranges = { MeshService: '241.0.0.0/8' };
     await replica.lead([
       ...createZoneReconcilers({ cp: EAST, ranges }),
       createConditionsReconciler({ cp: EAST, registry: coreKinds }),
     ]);
-    dns = createDnsServer({ index: replica.index, zone: 'east', clock: world.clock, logger: silentLogger });
+    dns = createDnsServer({ index: replica.index, zone: 'east', clock: harness.clock, logger: silentLogger });
     await apply(put(SHOP, {}), everybody, put(theirs, SPEC), put(ours, SPEC));
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const apply = async (...changes: Change[]): Promise<void> => {
-    await world.write(...changes);
+    await harness.write(...changes);
     await replica.settle();
   };
-  const status = async (id: Identity): Promise<JsonObject | undefined> => (await world.get(id))?.status;
+  const status = async (id: Identity): Promise<JsonObject | undefined> => (await harness.get(id))?.status;
   const answers = (hostname: string): unknown => dns.lookup(hostname, 'A')['answers'];
 
   it('takes the hostnames of its services, not the services nor their addresses, and gives them back (I2)', async () => {

@@ -4,7 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import { followStore, MemoryDisk, MemoryLease, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
 import { LoopRunner, type ControlLoop } from '@causeway/controllers';
 
-/** The zone that a loop world is, and its name. */
+/** The control plane of the zone that a harness is. */
 export const EAST = { role: 'zone', zone: 'east', federated: true } as const;
 
 const EPOCH = 1_760_000_000_000;
@@ -126,4 +126,14 @@ export function dataplane(name: string, inbound: readonly TestInbound[], labels:
 /** An inbound of a service named by tag. */
 export function tagged(service: string, port: number, rest: JsonObject = {}): TestInbound {
   return { port, ...rest, tags: { 'kuma.io/service': service } };
+}
+
+/** A stored resource for tests of plans, at revision 7. */
+export function storedResource(
+  id: Identity,
+  { labels = {}, spec = {}, status }: { labels?: Labels; spec?: JsonObject; status?: JsonObject | undefined },
+): Resource {
+  const facts = { uid: id.name, generation: 1, creationOrder: 1, createdAt: 0, modifiedAt: 0, revision: 7, freed: [] };
+  const origin = { incarnation: 'one', revision: 1, committedAt: 0 };
+  return { ...facts, origin, id, labels, spec, ...(status ? { status } : {}) };
 }

@@ -62,7 +62,7 @@ export class QueriesModule {
 }
 
 /** The bounds of REST that settings choose. */
-function restLimits(settings: ControlPlaneCore['settings']): Partial<RestLimits> {
+export function restLimits(settings: ControlPlaneCore['settings']): Partial<RestLimits> {
   return {
     connections: settings.CAUSEWAY_REST_CONNECTIONS,
     connectionsPerClient: settings.CAUSEWAY_REST_CONNECTIONS_PER_CLIENT,

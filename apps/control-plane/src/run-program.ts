@@ -54,7 +54,10 @@ export async function runProgram<S extends SharedSettings>(
   let app: INestApplication | undefined;
   try {
     app = await create();
-    await app.init();
+    const { CAUSEWAY_BIND_ADDRESS: host, CAUSEWAY_REST_PORT: port } = core.settings;
+    await app.listen(port, host);
+    const { port: bound } = new URL(await app.getUrl());
+    core.logger.info('listening', { rest: `http://${host}:${bound}` });
     await aborted(core.shutdown);
   } catch (error) {
     if (!core.shutdown.aborted) throw error;

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
+import { isJsonArray, isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
 
 /** What the CLI shows of a violation. */
 type ReportedViolation = Pick<Violation, 'field' | 'reason'>;
 
-/** A server's refusal, with every violation it named. */
+/** A refusal of the server with its violations. */
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -19,7 +19,7 @@ export class ApiError extends Error {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** What became of a write: created, updated or unchanged; undefined of others. */
+  /** The outcome of a write: created, updated or unchanged; undefined for other requests. */
   readonly outcome: string | undefined;
 }
 
@@ -31,8 +31,8 @@ export interface ApiRequest {
 }
 
 /**
- * The base address in what a user typed: `http://` where no scheme is given, its path kept. Undefined for what is no
- * such address.
+ * Parses the address of a server as users type it: the default scheme is `http://`, and a path is kept. Undefined if it is
+ * not an HTTP address.
  */
 export function parseServer(text: string): URL | undefined {
   const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
@@ -41,7 +41,7 @@ export function parseServer(text: string): URL | undefined {
   return usable ? url : undefined;
 }
 
-/** Speaks to the REST interface of one control plane. Every refusal is an `ApiError`. */
+/** A client of the REST interface of one control plane. Every refusal is an `ApiError`. */
 export class ApiClient {
   constructor(
     private readonly server: URL,
@@ -56,7 +56,7 @@ export class ApiClient {
     return { status: response.status, body, outcome: response.headers.get('causeway-outcome') ?? undefined };
   }
 
-  /** The text of an answer that is no JSON. */
+  /** The text of an answer that is not JSON. */
   async text(request: ApiRequest): Promise<string> {
     const response = await this.open(request);
     const text = await response.text();
@@ -78,7 +78,7 @@ export class ApiClient {
     }
   }
 
-  /** A path below the server's own; of the address of a following page, only what stands behind the host counts. */
+  /** A URL below the path of the server. Of an absolute URL (the next page of a list) only path and query count. */
   private urlOf(path: string): URL {
     const { pathname, search } = new URL(path, this.server.origin);
     return new URL(this.server.pathname.replace(/\/$/, '') + pathname + search, this.server.origin);
@@ -131,4 +131,19 @@ function toViolation(item: unknown): ReportedViolation[] {
   if (!isJsonObject(item)) return [];
   const { field, reason } = item;
   return typeof field === 'string' && typeof reason === 'string' ? [{ field, reason }] : [];
+}
+
+/** All items of a list, page by page. */
+export async function listAll(api: ApiClient, request: Omit<ApiRequest, 'method'>): Promise<JsonObject[]> {
+  const items: JsonObject[] = [];
+  let next: string | undefined;
+  do {
+    const page = next === undefined ? { ...request, query: { size: '1000', ...request.query } } : { path: next };
+    const { body } = await api.send({ method: 'GET', ...page });
+    if (!isJsonObject(body)) return items;
+    const { items: found, next: following } = body;
+    if (isJsonArray(found)) items.push(...found.filter(isJsonObject));
+    next = typeof following === 'string' ? following : undefined;
+  } while (next !== undefined);
+  return items;
 }

@@ -6,17 +6,17 @@ export interface CommandContext {
   readonly api: () => ApiClient;
   readonly registry: Registry;
   readonly print: (line: string) => void;
-  readonly complain: (line: string) => void;
+  readonly printError: (line: string) => void;
   readonly stdin: () => Promise<string>;
   readonly now: () => number;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
-/** A mistake of the user that no server saw; shown as one line, exit code 2. */
+/** Wrong usage, found before the server is asked; printed as one line, exit code 2. */
 export class UsageError extends Error {}
 
-/** The kind of a noun: plural, short name or kind name in any case. */
+/** The kind of a noun: plural, short name or kind name, case-insensitive. */
 export function kindOf(registry: Registry, noun: string): Kind {
   const lower = noun.toLowerCase();
   const kind = registry.noun(lower) ?? registry.kinds.find((k) => k.name.toLowerCase() === lower);
@@ -25,7 +25,7 @@ export function kindOf(registry: Registry, noun: string): Kind {
   throw new UsageError(`"${noun}" is no kind${guess === undefined ? '' : `; did you mean ${guess}?`}`);
 }
 
-/** The path of a kind's list, or of one resource. `mesh` undefined means over all meshes. */
+/** The path of a kind's list, or of one resource. `mesh` undefined means all meshes. */
 export function pathOf(kind: Kind, mesh: string | undefined, name?: string): string {
   const collection =
     kind.scope === 'mesh' && mesh !== undefined

@@ -5,7 +5,7 @@ import { parseYaml, Unparsable, type YamlDocument } from '@causeway/admission';
 /** Longest file that is read, in characters. */
 const LONGEST_FILE = 64 * 1024 * 1024;
 
-/** One YAML or JSON document and where it stands. */
+/** One YAML or JSON document and its place. */
 export interface SourceDocument {
   readonly file: string;
   /** First line of the document, from 1. */
@@ -15,7 +15,7 @@ export interface SourceDocument {
   readonly lineOf: (field: string) => number;
 }
 
-/** A file that cannot be read as YAML; the message has file, line, column and, where known, what to do. */
+/** A file that is not YAML; the message has file, line, column and, if known, what to do. */
 export class DocumentError extends Error {}
 
 /** Reads files, folders (their .yaml, .yml and .json files, by name) and `-` for standard input. */
@@ -36,7 +36,7 @@ async function expand(path: string): Promise<string[]> {
   return names.sort().map((name) => join(path, name));
 }
 
-/** All documents of one text; throws DocumentError for the first that is no YAML. */
+/** All documents of one text. Throws DocumentError if the text is not YAML. */
 export function parseDocuments(file: string, text: string): SourceDocument[] {
   return readYaml(file, text).map(({ value, locate }) => ({
     file,

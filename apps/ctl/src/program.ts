@@ -1,12 +1,20 @@
+import { nearest } from '@causeway/resources';
 import { Command, Option } from 'commander';
-import type { CommandContext } from './context';
-import type { ApplyOptions } from './commands/applied';
-import { apply } from './commands/apply';
+import { apply, type ApplyOptions } from './commands/apply';
 import { remove, type DeleteOptions } from './commands/delete';
 import { describe, type DescribeOptions } from './commands/describe';
 import { dig, type DigOptions } from './commands/dig';
+import { doctor, type DoctorOptions } from './commands/doctor';
 import { explain, type ExplainOptions } from './commands/explain';
 import { get, type GetOptions } from './commands/get';
+import {
+  adoptZone,
+  confirmGlobal,
+  confirmZone,
+  quarantine,
+  resetEpoch,
+  type QuarantineOptions,
+} from './commands/zone-decisions';
 import {
   issueZoneToken,
   revokeZoneToken,
@@ -14,12 +22,9 @@ import {
   showAuthority,
   type ZoneTokenOptions,
 } from './commands/tokens';
-import { doctor, type DoctorOptions } from './commands/doctor';
-import { quarantine, type QuarantineOptions } from './commands/quarantine';
-import { adoptZone, confirmGlobal, confirmZone, resetEpoch } from './commands/sync-decisions';
 import { vips, type VipsOptions } from './commands/vips';
 import { zones, type ZonesOptions } from './commands/zones';
-import { addHelp } from './help';
+import type { CommandContext } from './context';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
@@ -39,7 +44,7 @@ export function createProgram(context: CommandContext, finish: SetExitCode): Com
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => context.complain(text.trimEnd()),
+      writeErr: (text) => context.printError(text.trimEnd()),
     });
   addWriting(program, context, finish);
   addReading(program, context, finish);
@@ -207,4 +212,26 @@ function addTokens(program: Command, context: CommandContext, finish: SetExitCod
 
 function nouns(context: CommandContext): string {
   return context.registry.kinds.map((kind) => `${kind.plural} (${kind.shortName})`).join(', ');
+}
+
+/** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is an error of usage. */
+function addHelp(command: Command): void {
+  const below = [...command.commands];
+  if (below.length === 0) return;
+  for (const each of below) addHelp(each);
+  command
+    .helpCommand(false)
+    .command('help')
+    .argument('[command...]', 'the command')
+    .description('shows how a command is used')
+    .action((path: readonly string[]) => findCommand(command, path).help());
+}
+
+function findCommand(command: Command, [name, ...rest]: readonly string[]): Command {
+  if (name === undefined) return command;
+  const found = command.commands.find((each) => each.name() === name);
+  if (found) return findCommand(found, rest);
+  const names = command.commands.map((each) => each.name());
+  const guess = nearest(name, names);
+  return command.error(`error: unknown command '${name}'${guess === undefined ? '' : `\n(Did you mean ${guess}?)`}`);
 }

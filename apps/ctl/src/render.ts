@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import { stringify } from 'yaml';
 
 /** The forms of output a user can ask for. */
@@ -44,4 +44,17 @@ export function age(time: string, now: number): string {
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** The service that a line of an answer is about: `MeshService east/default/redis`. */
+export function serviceName(line: JsonObject): string {
+  const service = objectAt(line, 'service');
+  const path = ['zone', 'namespace', 'name'].map((key) => textAt(service, key)).filter((part) => part !== '');
+  return `${textAt(service, 'kind')} ${path.join('/')}`;
+}
+
+/** The objects of the list at `key`; empty if there is no list. */
+export function listAt(value: JsonObject, key: string): readonly JsonObject[] {
+  const found = value[key];
+  return isJsonArray(found) ? found.filter(isJsonObject) : [];
 }

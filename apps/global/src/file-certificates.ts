@@ -3,34 +3,34 @@ import { readFileSync } from 'node:fs';
 import type { CertifiedKey, ServerCertificates } from '@causeway/access';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 
-/** Where an operator's own certificate is. */
+/** Files of the operator's own certificate. */
 export interface CertificateFiles {
-  /** PEM: the certificate, then those between it and its authority. */
+  /** PEM: the certificate, then the intermediate ones. */
   readonly certificateFile: string;
   /** PEM. */
   readonly keyFile: string;
 }
 
-/** What reading them over and over takes. */
+/** Files and dependencies of `FileCertificates`. */
 export interface FileCertificateOptions extends CertificateFiles {
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Looked at by content, not by events: mounted secrets are replaced by links that no watch follows, ms. */
-const LOOK_EVERY = 5_000;
+/** Interval of the checks, ms. Files are read again, not watched: mounted secrets are symbolic links that are swapped. */
+const CHECK_INTERVAL = 5_000;
 
-/** A certificate from files; a pair that was replaced and fits together is shown from then on, without a restart. */
+/** A certificate from files. A replaced pair is used without a restart once key and certificate match. */
 export class FileCertificates implements ServerCertificates {
   private readonly listeners = new Set<() => void>();
   private timer: Timer | undefined;
   private shown: CertifiedKey;
   private lastFault = '';
 
-  /** Throws when the files cannot be read or do not fit together. */
+  /** Throws if the files cannot be read or key and certificate do not match. */
   constructor(private readonly options: FileCertificateOptions) {
     this.shown = readPair(options);
-    this.look();
+    this.scheduleCheck();
   }
 
   current(): CertifiedKey {
@@ -55,14 +55,14 @@ export class FileCertificates implements ServerCertificates {
     this.timer?.cancel();
   }
 
-  private look(): void {
-    this.timer = this.options.clock.after(LOOK_EVERY, () => {
+  private scheduleCheck(): void {
+    this.timer = this.options.clock.after(CHECK_INTERVAL, () => {
       this.read();
-      this.look();
+      this.scheduleCheck();
     });
   }
 
-  /** A pair that does not fit together is one that is just being replaced, or a mistake: the shown one stays. */
+  /** A pair that does not match is being replaced, or a mistake: the certificate in use stays. */
   private read(): void {
     const { logger, certificateFile } = this.options;
     try {

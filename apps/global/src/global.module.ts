@@ -6,8 +6,6 @@ import {
   IndexModule,
   LeaderModule,
   QueriesModule,
-  REST_SERVER,
-  RestServerModule,
   SharedRestDependencies,
   SharedTelemetry,
   SharedTelemetryModule,
@@ -15,6 +13,7 @@ import {
   type ControlPlaneCore,
 } from '@causeway/control-plane';
 import { GLOBAL_SYNC, KdsGlobalModule } from '@causeway/kds';
+import { REST_QUERIES, RestModule } from '@causeway/rest';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { CertificateSource } from './certificates';
@@ -46,14 +45,14 @@ export class GlobalModule {
       inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity],
       useFactory: kdsOptions(core),
     });
-    const rest = RestServerModule.forRootAsync({
-      imports: [facts, queries, kds, security],
+    const rest = RestModule.forRootAsync({
+      imports: [queries, kds, security],
       inject: [SharedRestDependencies, GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalRest,
     });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, rest, security],
-      inject: [SharedTelemetry, GLOBAL_SYNC, REST_SERVER, ZoneSecurity],
+      inject: [SharedTelemetry, GLOBAL_SYNC, REST_QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
     return { module: GlobalModule, imports: [...state, admission, queries, security, leader, kds, rest, telemetry] };

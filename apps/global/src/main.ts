@@ -1,6 +1,6 @@
-import { createProgram, exitOnError, runProgram } from '@causeway/control-plane';
+import { createProgram, exitOnError, restLimits, runProgram } from '@causeway/control-plane';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { certificateSource } from './certificates';
 import { globalConfig } from './config';
 import { GlobalModule } from './global.module';
@@ -11,10 +11,11 @@ async function bootstrap(): Promise<void> {
   const certificates = certificateSource(config.values);
   const program = createProgram({ role: 'global' }, config);
   await runProgram(program, () =>
-    NestFactory.create(GlobalModule.forRoot(program.core, certificates), new FastifyAdapter(), {
-      logger: false,
-      abortOnError: false,
-    }),
+    NestFactory.create(
+      GlobalModule.forRoot(program.core, certificates),
+      restAdapter(restLimits(config.values)),
+      REST_APPLICATION_OPTIONS,
+    ),
   );
 }
 

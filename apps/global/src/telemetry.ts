@@ -1,19 +1,19 @@
 import { syncMetrics, watchMetrics, type ControlPlaneCore, type SharedTelemetry } from '@causeway/control-plane';
 import type { GlobalSync, ZoneMetrics } from '@causeway/kds';
-import type { RestServer } from '@causeway/rest';
+import type { Queries } from '@causeway/queries';
 import type { Clock } from '@causeway/runtime';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
 import type { ZoneSecurity } from './zone-security.module';
 
-type Sources = [shared: SharedTelemetry, sync: GlobalSync, rest: RestServer, security: ZoneSecurity];
+type Sources = [shared: SharedTelemetry, sync: GlobalSync, queries: Queries, security: ZoneSecurity];
 
 /** What a global shows at its diagnostics port: besides what all control planes have, its zones. */
 export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: Sources) => TelemetryOptions {
-  return (shared, sync, rest, security) => {
+  return (shared, sync, queries, security) => {
     const base = shared.options();
     return {
       ...base,
-      metrics: [...base.metrics, ...watchMetrics(() => rest.watches()), ...zoneMetrics(sync, clock)],
+      metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...zoneMetrics(sync, clock)],
       warnings: () => security.warnings(),
     };
   };

@@ -1,6 +1,6 @@
-import { createProgram, exitOnError, runProgram } from '@causeway/control-plane';
+import { createProgram, exitOnError, restLimits, runProgram } from '@causeway/control-plane';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { dnsSettings } from './dns-options';
@@ -17,10 +17,11 @@ async function bootstrap(): Promise<void> {
   warnOfRanges(ranges, program.core.logger);
   if (global) warnOfTrust(global, program.core.logger);
   await runProgram(program, () =>
-    NestFactory.create(ZoneModule.forRoot(program.core, { global, dns }), new FastifyAdapter(), {
-      logger: false,
-      abortOnError: false,
-    }),
+    NestFactory.create(
+      ZoneModule.forRoot(program.core, { global, dns }),
+      restAdapter(restLimits(settings)),
+      REST_APPLICATION_OPTIONS,
+    ),
   );
 }
 

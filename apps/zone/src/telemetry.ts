@@ -6,28 +6,28 @@ import {
   type SyncReports,
 } from '@causeway/control-plane';
 import type { DnsServer } from '@causeway/dns';
-import type { RestServer } from '@causeway/rest';
+import type { Queries } from '@causeway/queries';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
 import type { ZoneSettings } from './config';
 import type { ZoneLeader } from './zone-leader.module';
 
-type Sources = [shared: SharedTelemetry, rest: RestServer, leader: ZoneLeader, dns: DnsServer];
+type Sources = [shared: SharedTelemetry, queries: Queries, leader: ZoneLeader, dns: DnsServer];
 
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
 export function zoneTelemetry({
   clock,
   settings,
 }: ControlPlaneCore<ZoneSettings>): (...sources: Sources) => TelemetryOptions {
-  return (shared, rest, leader, dns) => {
+  return (shared, queries, leader, dns) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
     const metrics = [...zoneMetrics(leader), ...syncMetrics(reports, clock), ...dns.metrics()];
-    return { ...base, metrics: [...base.metrics, ...watchMetrics(() => rest.watches()), ...metrics] };
+    return { ...base, metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...metrics] };
   };
 }
 
 function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
-  const pool = (part: 'size' | 'used' | 'resting', help: string): Metric => ({
+  const pool = (part: 'size' | 'used' | 'cooling', help: string): Metric => ({
     name: `vip_pool_${part}`,
     help,
     labels: ['kind'],
@@ -37,7 +37,7 @@ function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
   return [
     pool('size', 'Addresses of the range'),
     pool('used', 'Addresses held by services'),
-    pool('resting', 'Freed addresses that no other service may get yet'),
+    pool('cooling', 'Freed addresses that no other service may get yet'),
     {
       name: 'global_connected',
       help: '1 while this replica holds the session with the global',

@@ -6,8 +6,6 @@ import {
   IndexModule,
   LeaderModule,
   QueriesModule,
-  REST_SERVER,
-  RestServerModule,
   SharedRestDependencies,
   SharedTelemetry,
   SharedTelemetryModule,
@@ -18,6 +16,7 @@ import {
 import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
+import { REST_QUERIES, RestModule } from '@causeway/rest';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { ZoneSettings } from './config';
@@ -64,14 +63,14 @@ export class ZoneModule {
         port: core.settings.CAUSEWAY_DNS_PORT,
       }),
     });
-    const rest = RestServerModule.forRootAsync({
-      imports: [facts, queries, zoneLeader, dns],
+    const rest = RestModule.forRootAsync({
+      imports: [queries, zoneLeader, dns],
       inject: [SharedRestDependencies, ZoneLeader, DNS_SERVER],
       useFactory: zoneRest,
     });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), rest, zoneLeader, dns],
-      inject: [SharedTelemetry, REST_SERVER, ZoneLeader, DNS_SERVER],
+      inject: [SharedTelemetry, REST_QUERIES, ZoneLeader, DNS_SERVER],
       useFactory: zoneTelemetry(core),
     });
     return {

@@ -6,13 +6,8 @@
  *
  * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
  */
-export { createZoneTokenService, type ZoneTokenAuthenticator, type ZoneTokenService } from './zone-token-service';
-export {
-  type IssuedZoneToken,
-  type ZoneTokenIssuer,
-  type ZoneTokenOptions,
-  type ZoneTokenRequest,
-} from './zone-token-issuer';
+export { createZoneTokenService, type ZoneTokenService } from './zone-token-service';
+export { type IssuedZoneToken, type ZoneTokenRequest } from './zone-token-issuer';
 export { Unauthenticated } from './zone-token';
 export {
   AUTHORITY_SECRET,

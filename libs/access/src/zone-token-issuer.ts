@@ -28,7 +28,7 @@ export interface IssuedZoneToken {
 }
 
 /** Dependencies of zone tokens. */
-export interface ZoneTokenOptions {
+export interface ZoneTokenDependencies {
   readonly store: ResourceStore;
   readonly index: IndexReader;
   readonly registry: Registry;
@@ -53,7 +53,7 @@ const TRIES = 10;
  */
 export class ZoneTokenIssuer {
   constructor(
-    private readonly parts: ZoneTokenOptions,
+    private readonly dependencies: ZoneTokenDependencies,
     private readonly trust: TokenTrust,
   ) {}
 
@@ -69,11 +69,11 @@ export class ZoneTokenIssuer {
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
     const { signer } = this.trust;
     if (!signer) throw new Unavailable('there is no signing key of zone tokens; make one: causeway tokens rotate');
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     // Tokens have whole seconds.
     const claims = { id: randomUUID(), zone, scope, expiresAt: Math.ceil((now + validity.ms) / 1_000) * 1_000 };
     const token = await signZoneToken(claims, signer, now);
-    this.parts.logger.info('a zone token was issued', { zone, id: claims.id, scope, kid: signer.serial });
+    this.dependencies.logger.info('a zone token was issued', { zone, id: claims.id, scope, kid: signer.serial });
     return { token, id: claims.id, zone, scope, expiresAt: new Date(claims.expiresAt).toISOString() };
   }
 
@@ -87,12 +87,12 @@ export class ZoneTokenIssuer {
       throw new Invalid([FieldPath.at('id').violation(reason)]);
     }
     await this.untilWritten(async () => {
-      const held = await this.parts.store.get(globalSecretId(REVOCATIONS));
+      const held = await this.dependencies.store.get(globalSecretId(REVOCATIONS));
       const list = held ? secretText(held) : '';
       if (parseRevocations(list).has(id)) return undefined;
       return { name: REVOCATIONS, text: withRevocation(list, id), expect: held?.revision ?? 'absent' };
     });
-    this.parts.logger.info('a zone token was revoked', { id });
+    this.dependencies.logger.info('a zone token was revoked', { id });
   }
 
   /** Makes a signing key with a new highest serial and resolves with it. Tokens of the other keys stay valid. */
@@ -103,7 +103,7 @@ export class ZoneTokenIssuer {
       serial = this.nextSerial(serial);
       return Promise.resolve({ name: signingKeyName(serial), text, expect: 'absent' as const });
     });
-    this.parts.logger.info('a signing key of zone tokens was made', { serial });
+    this.dependencies.logger.info('a signing key of zone tokens was made', { serial });
     return serial;
   }
 
@@ -113,8 +113,8 @@ export class ZoneTokenIssuer {
     const name = signingKeyName(this.nextSerial(0));
     const revision = await this.write({ name, text: await generateSigningKey(), expect: 'absent' });
     if (revision !== undefined)
-      this.parts.logger.info('the first signing key of zone tokens was made', { secret: name });
-    await this.parts.index.reached(await this.parts.store.head());
+      this.dependencies.logger.info('the first signing key of zone tokens was made', { secret: name });
+    await this.dependencies.index.reached(await this.dependencies.store.head());
   }
 
   /**
@@ -122,7 +122,7 @@ export class ZoneTokenIssuer {
    * or their tokens would be verified with another key. If the highest serial is used, the lowest free one.
    */
   private nextSerial(tried: number): number {
-    const { index } = this.parts;
+    const { index } = this.dependencies;
     const living = [...index.ofKind(globalSecretId('').kind)].map(({ id }) => id);
     const gone = [...index.tombstones()].map(({ id }) => id);
     const ids = [...living, ...gone].filter(isOwnGlobalSecret);
@@ -144,15 +144,15 @@ export class ZoneTokenIssuer {
       const write = await next();
       const revision = write && (await this.write(write));
       if (write && revision === undefined) continue;
-      if (revision !== undefined) await this.parts.index.reached(revision);
+      if (revision !== undefined) await this.dependencies.index.reached(revision);
       return;
     }
     throw new Unavailable('others keep writing the same secret; try again');
   }
 
   private async write({ name, text, expect }: SecretWrite): Promise<number | undefined> {
-    const change = putSecret(this.parts.registry, name, text, expect);
-    const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip' });
+    const change = putSecret(this.dependencies.registry, name, text, expect);
+    const { revision, results } = await this.dependencies.store.write({ changes: [change], onRefusal: 'skip' });
     return results[0]?.type === 'refused' ? undefined : revision;
   }
 }

@@ -5,7 +5,7 @@ import { isOwnGlobalSecret } from './global-secrets';
 import { signingKeySerial } from './signing-keys';
 import { TokenTrust } from './token-trust';
 import { CP_SCOPE, Unauthenticated, verifyZoneToken } from './zone-token';
-import { ZoneTokenIssuer, type ZoneTokenOptions } from './zone-token-issuer';
+import { ZoneTokenIssuer, type ZoneTokenDependencies } from './zone-token-issuer';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */
 export interface ZoneTokenService {
@@ -19,12 +19,12 @@ export interface ZoneTokenService {
 }
 
 /** Creates the service. The store may have no signing key yet: `tokens.ensureKey` makes it. */
-export function createZoneTokenService(options: ZoneTokenOptions): ZoneTokenService {
-  const trust = new TokenTrust(options.index, options.logger);
-  const auth = new ZoneTokenAuthenticator(trust, options.clock);
+export function createZoneTokenService(dependencies: ZoneTokenDependencies): ZoneTokenService {
+  const trust = new TokenTrust(dependencies.index, dependencies.logger);
+  const auth = new ZoneTokenAuthenticator(trust, dependencies.clock);
   return {
     auth,
-    tokens: new ZoneTokenIssuer(options, trust),
+    tokens: new ZoneTokenIssuer(dependencies, trust),
     deletionWarnings: (id) => keyWarnings(id, auth),
     faults: () => trust.faults,
     close: () => trust.close(),

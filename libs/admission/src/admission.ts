@@ -11,7 +11,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { Change, ChangeResult, IndexReader, ResourceStore } from '@causeway/store';
+import type { Change, IndexReader, ResourceStore } from '@causeway/store';
 import { decodeDocument } from './document/decode-document';
 import type { DecodedDocument, Target } from './document/document';
 import { throwIfInvalid } from './document/document-report';
@@ -206,9 +206,9 @@ export class Admission {
   }
 
   /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
-  private async write(change: Change): Promise<Written | undefined> {
+  private async write(change: Change): Promise<{ revision: number; uid: string; generation: number } | undefined> {
     const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip' });
-    const result: ChangeResult | undefined = results[0];
+    const [result] = results;
     if (!result) return undefined;
     if (result.type !== 'refused') return { revision, uid: result.uid, generation: result.generation };
     switch (result.refusal) {
@@ -232,12 +232,6 @@ export class Admission {
     }
     throw new Conflict('somebody else wrote it at the same time; read it again and retry');
   }
-}
-
-interface Written {
-  readonly revision: number;
-  readonly uid: string;
-  readonly generation: number;
 }
 
 function targetAt(resource: Resource, address: WriteAddress): Target {

@@ -79,7 +79,7 @@ const steps: fc.Arbitrary<ZoneStep[]> = fc.array(
 
 /** A zone whose leader changes, watched for what must never happen. */
 class CheckedZone {
-  readonly world = new LoopHarness();
+  readonly harness = new LoopHarness();
   private replica: Replica | undefined;
   private runner: LoopRunner | undefined;
   private loops = createZoneReconcilers({ cp: EAST, ranges, cooldown: COOLDOWN, grace: GRACE });
@@ -88,7 +88,7 @@ class CheckedZone {
 
   async lead(): Promise<void> {
     this.loops = createZoneReconcilers({ cp: EAST, ranges, cooldown: COOLDOWN, grace: GRACE });
-    this.replica = this.world.replica();
+    this.replica = this.harness.replica();
     this.runner = await this.replica.lead(this.loops);
   }
 
@@ -111,7 +111,7 @@ class CheckedZone {
           put(idOf('MeshService', `s-${step.n % 3}`, { zone: 'west' }), { ports: [{ port: 80 }] }, { team: step.team }),
         );
       case 'wait':
-        this.world.clock.advance(step.ms);
+        this.harness.clock.advance(step.ms);
         return;
       case 'steps':
         for (let i = 0; i < step.count && (await this.step()); i++);
@@ -138,11 +138,11 @@ class CheckedZone {
   private async remove({ kind, n: which }: Extract<ZoneStep, { type: 'remove' }>): Promise<void> {
     const name = kind === 'Dataplane' ? `dp-${which}` : which < 3 ? `hand-${which}` : `s-${which % 6}`;
     const id = idOf(kind, name, kind === 'MeshService' && which > 7 ? { zone: 'west' } : {});
-    if (await this.world.get(id)) await this.write(remove(id));
+    if (await this.harness.get(id)) await this.write(remove(id));
   }
 
   private async write(...changes: Change[]): Promise<void> {
-    await this.world.write(...changes);
+    await this.harness.write(...changes);
     this.check();
   }
 
@@ -172,7 +172,7 @@ class CheckedZone {
   /** I1 after every commit: nobody shares, nobody got what has not rested. */
   private check(): void {
     const held = new Map<string, string>();
-    for (const [key, row] of this.world.disk.rows) {
+    for (const [key, row] of this.harness.disk.rows) {
       if (row.vip === undefined) continue;
       if (held.has(row.vip)) throw new Error(`${row.vip} is held by ${held.get(row.vip)} and ${key}`);
       if (!jsonEqual(row.status?.['vip'], { ip: row.vip, type: 'Kuma' }))
@@ -182,7 +182,7 @@ class CheckedZone {
     }
     for (const [ip, last] of this.history) {
       if (!held.has(ip) && last.freedAt === undefined)
-        this.history.set(ip, { ...last, freedAt: this.world.clock.now() });
+        this.history.set(ip, { ...last, freedAt: this.harness.clock.now() });
     }
     for (const [ip, key] of held) this.history.set(ip, { key });
   }
@@ -205,17 +205,17 @@ describe('the loops of a zone under any history', () => {
           for (const step of history) await zone.take(step);
           await zone.settle();
           for (const ms of [GRACE, COOLDOWN]) {
-            zone.world.clock.advance(ms);
+            zone.harness.clock.advance(ms);
             await zone.settle();
           }
-          const { revision } = zone.world;
+          const { revision } = zone.harness;
           const before = zone.rows.map(({ id, spec, status }) => ({ id, spec, status }));
           const held = zone.rows.filter(({ status }) => status?.['vip'] !== undefined).length;
           expect(zone.used()).toBe(held);
           expect(held).toBe(Math.min(4, zone.rows.length));
           await zone.lead();
           await zone.settle();
-          expect(zone.world.revision).toBe(revision);
+          expect(zone.harness.revision).toBe(revision);
           expect(zone.used()).toBe(held);
           expect(
             zone.rows.every(({ id, spec }) =>
@@ -223,7 +223,7 @@ describe('the loops of a zone under any history', () => {
             ),
           ).toBe(true);
         } finally {
-          await zone.world.stop();
+          await zone.harness.stop();
         }
       }),
       { numRuns: 60 },

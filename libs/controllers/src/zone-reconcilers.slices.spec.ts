@@ -119,17 +119,17 @@ describe('however much there is, between two turns of the event loop', () => {
 });
 
 describe('what changes between two slices', () => {
-  const world = new LoopHarness();
-  afterAll(() => world.stop());
+  const harness = new LoopHarness();
+  afterAll(() => harness.stop());
 
   it('is neither missed nor taken twice: a resync afterwards finds nothing', async () => {
-    await world.write(...crowd(2_600, 50));
-    const replica = world.replica();
+    await harness.write(...crowd(2_600, 50));
+    const replica = harness.replica();
     const conditions = createConditionsReconciler({ cp: EAST, registry: coreKinds });
     const runner = await replica.lead([...createZoneReconcilers({ cp: EAST, ranges: RANGES }), conditions]);
     for (let step = 0; step < 25; step++) {
       await runner.step();
-      await world.write(
+      await harness.write(
         remove(idOf('MeshService', `service-${step * 37}`)),
         remove(idOf('Dataplane', `proxy-${step * 31 + 1}`)),
         service(`service-${step * 37 + 2}`, `app-${step}`),
@@ -141,7 +141,7 @@ describe('what changes between two slices', () => {
       );
     }
     await replica.settle();
-    world.clock.advance(600_000);
+    harness.clock.advance(600_000);
     await replica.settle();
     expect(runner.stats.resyncs).toBe(1);
     const found = Object.entries(runner.stats.loops).map(([name, { differences, errors }]) => [

@@ -28,27 +28,27 @@ const mesh: Change = {
 };
 
 describe('the loops of a zone', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let replica: Replica;
   let runner: LoopRunner;
   beforeEach(async () => {
-    world = new LoopHarness();
-    replica = world.replica();
+    harness = new LoopHarness();
+    replica = harness.replica();
     runner = await replica.lead(createZoneReconcilers({ cp: EAST, ranges }));
-    await world.write(mesh, generator);
+    await harness.write(mesh, generator);
     await replica.settle();
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const found = async (): Promise<Resource> => {
-    const service = await world.get(redis);
+    const service = await harness.get(redis);
     if (!service) throw new Error('redis does not exist');
     return service;
   };
 
   it('make of a Dataplane a service with state, address and hostname, in two writes', async () => {
-    const before = world.disk.revision;
-    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    const before = harness.disk.revision;
+    await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await replica.settle();
     const { spec, status, generation } = await found();
     expect(spec).toMatchObject({ ports: [{ port: 6379 }], state: 'Available' });
@@ -59,13 +59,13 @@ describe('the loops of a zone', () => {
     });
     expect(generation).toBe(1);
     // The service, then address and hostname as one change.
-    expect(world.disk.revision).toBe(before + 3);
+    expect(harness.disk.revision).toBe(before + 3);
   });
 
   it('an update of ports leaves address and hostname standing at every moment (unlike Kuma, docs/reference/kuma-2.14.md §2.8)', async () => {
-    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await replica.settle();
-    await world.write(dataplane('redis-1', [tagged('redis', 6380)]));
+    await harness.write(dataplane('redis-1', [tagged('redis', 6380)]));
     const seen: JsonObject[] = [];
     while (await runner.step()) seen.push((await found()).status ?? {});
     expect((await found()).spec['ports']).toMatchObject([{ port: 6380 }]);
@@ -78,10 +78,10 @@ describe('the loops of a zone', () => {
     }
   });
 
-  it('2.14 §2.7 in its grace period a service is unavailable, keeps address and hostname, and says that nobody reaches it', async () => {
-    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+  it('2.14 §2.7 in its grace period a service is unavailable, keeps address and hostname, and reports that it is unreachable', async () => {
+    await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await replica.settle();
-    await world.write(remove(idOf('Dataplane', 'redis-1')));
+    await harness.write(remove(idOf('Dataplane', 'redis-1')));
     await replica.settle();
     expect(await found()).toMatchObject({
       spec: { state: 'Unavailable' },
@@ -97,8 +97,8 @@ describe('the loops of a zone', () => {
         ],
       },
     });
-    expect(runner.nextWake).toBe(world.clock.now() + 3_600_000);
-    await world.write(dataplane('redis-2', [tagged('redis', 6379)]));
+    expect(runner.nextWake).toBe(harness.clock.now() + 3_600_000);
+    await harness.write(dataplane('redis-2', [tagged('redis', 6379)]));
     await replica.settle();
     expect(await found()).toMatchObject({
       spec: { state: 'Available' },
@@ -113,19 +113,19 @@ describe('the loops of a zone', () => {
     const far = { ...idOf('MeshService', 'far'), zone: 'west' };
     const byHand = { ...idOf('MeshService', 'by-hand'), zone: 'west' };
     const marked = { [Label.managedBy]: 'meshservice-generator' };
-    const statusOf = async (id: Identity): Promise<unknown> => (await world.get(id))?.status?.['addresses'];
-    await world.write(put(far, { state: 'Available' }, marked), put(byHand, { state: 'Unavailable' }));
+    const statusOf = async (id: Identity): Promise<unknown> => (await harness.get(id))?.status?.['addresses'];
+    await harness.write(put(far, { state: 'Available' }, marked), put(byHand, { state: 'Unavailable' }));
     await replica.settle();
     expect(await statusOf(far)).toMatchObject([{ status: 'Available' }]);
     expect(await statusOf(byHand)).toMatchObject([{ status: 'Available' }]);
-    await world.write(put(far, { state: 'Unavailable' }, marked));
+    await harness.write(put(far, { state: 'Unavailable' }, marked));
     await replica.settle();
     expect(await statusOf(far)).toMatchObject([
       { status: 'NotAvailable', reason: expect.stringMatching(/^unreachable/) },
     ]);
-    const before = world.disk.revision;
+    const before = harness.disk.revision;
     await replica.settle();
-    expect(world.disk.revision).toBe(before);
+    expect(harness.disk.revision).toBe(before);
   });
 
   it('an unreachable service keeps its name from the others', async () => {
@@ -133,12 +133,12 @@ describe('the loops of a zone', () => {
       { kind: 'HostnameGenerator', mesh: '', zone: 'east', namespace: '', name: 'same' },
       { selector: { meshService: {} }, template: 'one.mesh' },
     );
-    await world.write(same, dataplane('redis-1', [tagged('redis', 6379)]));
+    await harness.write(same, dataplane('redis-1', [tagged('redis', 6379)]));
     await replica.settle();
-    await world.write(dataplane('web-1', [tagged('web', 80)]), remove(idOf('Dataplane', 'redis-1')));
+    await harness.write(dataplane('web-1', [tagged('web', 80)]), remove(idOf('Dataplane', 'redis-1')));
     await replica.settle();
     const entry = async (name: string): Promise<unknown> => {
-      const addresses = (await world.get(idOf('MeshService', name)))?.status?.['addresses'] as readonly JsonObject[];
+      const addresses = (await harness.get(idOf('MeshService', name)))?.status?.['addresses'] as readonly JsonObject[];
       return addresses.find(({ hostname }) => hostname === 'one.mesh');
     };
     expect(await entry('redis')).toMatchObject({
@@ -148,19 +148,19 @@ describe('the loops of a zone', () => {
     expect(await entry('web')).toMatchObject({ status: 'NotAvailable', reason: expect.stringMatching(/^clash with/) });
   });
 
-  it('a service whose range is used up says so, shows no name as Available, and is told of once; all heals by itself', async () => {
+  it('a service whose range is used up reports it, shows no name as Available, and is logged once; all heals by itself', async () => {
     const told: string[] = [];
     const onExhausted = (...words: string[]): void => void told.push(words.join(' '));
     const narrow = { ...ranges, MeshService: '10.0.0.0/31' };
-    const other = world.replica('b');
+    const other = harness.replica('b');
     await other.lead(createZoneReconcilers({ cp: EAST, ranges: narrow, onExhausted }));
     const names = ['a', 'b', 'c', 'd'];
-    for (const name of names) await world.write(dataplane(`${name}-1`, [tagged(name, 80)]));
+    for (const name of names) await harness.write(dataplane(`${name}-1`, [tagged(name, 80)]));
     await other.settle();
     const shown = async (): Promise<unknown[]> =>
       Promise.all(
         names.map(async (name) => {
-          const { vip, addresses } = (await world.get(idOf('MeshService', name)))?.status as JsonObject;
+          const { vip, addresses } = (await harness.get(idOf('MeshService', name)))?.status as JsonObject;
           return [Object(vip).ip, Object(addresses)[0]?.status, Object(addresses)[0]?.reason];
         }),
       );
@@ -177,7 +177,7 @@ describe('the loops of a zone', () => {
       ...[without, without],
     ]);
     expect(told).toEqual(['MeshService 10.0.0.0-10.0.0.1 MeshService east/default/c']);
-    const wide = world.replica('c');
+    const wide = harness.replica('c');
     await wide.lead(createZoneReconcilers({ cp: EAST, ranges: { ...ranges, MeshService: '10.0.0.0/30' } }));
     await wide.settle();
     expect((await shown()).slice(2)).toEqual([
@@ -187,9 +187,9 @@ describe('the loops of a zone', () => {
   });
 
   it('T001-05 500 services at once, and a second leader in the middle: 500 addresses', async () => {
-    await world.write(...Array.from({ length: 500 }, (_, i) => dataplane(`dp-${i}`, [tagged(`s${i}`, 80)])));
+    await harness.write(...Array.from({ length: 500 }, (_, i) => dataplane(`dp-${i}`, [tagged(`s${i}`, 80)])));
     await runner.step();
-    const other = world.replica('b');
+    const other = harness.replica('b');
     await other.lead(createZoneReconcilers({ cp: EAST, ranges }));
     await expect(replica.settle()).rejects.toThrow('epoch');
     await other.settle();
@@ -199,11 +199,11 @@ describe('the loops of a zone', () => {
 
   it('tell how full the ranges are', async () => {
     const loops = createZoneReconcilers({ cp: EAST, ranges: { MeshService: '10.0.0.0/30' } });
-    const other = world.replica('b');
+    const other = harness.replica('b');
     await other.lead(loops);
-    await world.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await other.settle();
-    expect(poolMetrics(loops)).toEqual({ MeshService: { size: 4n, used: 1, resting: 0 } });
+    expect(poolMetrics(loops)).toEqual({ MeshService: { size: 4n, used: 1, cooling: 0 } });
     expect(poolMetrics([])).toEqual({});
   });
 

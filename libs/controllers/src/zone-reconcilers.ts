@@ -44,7 +44,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   ];
 }
 
-/** How full the address ranges are, by kind: `vip_pool_{size,used,resting}`. Empty without a vip loop. */
+/** How full the address ranges are, by kind: `vip_pool_{size,used,cooling}`. Empty without a vip loop. */
 export function poolMetrics(loops: readonly ControlLoop[]): Readonly<Record<string, PoolMetrics>> {
   return loops.find((loop) => loop instanceof VipReconciler)?.metrics ?? {};
 }

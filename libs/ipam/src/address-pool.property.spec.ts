@@ -81,19 +81,19 @@ class TestStore {
     const last = this.lastFreed(ip);
     if (last && last.owner !== o) {
       expect(this.now - last.at).toBeGreaterThanOrEqual(COOLDOWN); // I1: rested
-      expect(this.held.size + this.resting().length).toBe(12); // only when nothing else is free
-      expect(Math.min(...this.resting().map((r) => r.at))).toBe(last.at); // the longest freed first
+      expect(this.held.size + this.cooling().length).toBe(12); // only when nothing else is free
+      expect(Math.min(...this.cooling().map((r) => r.at))).toBe(last.at); // the longest freed first
     }
   }
 
   private mustBeExhausted(retryAt: number | undefined): void {
-    const resting = this.resting();
-    expect(this.held.size + resting.length).toBe(12);
-    expect(retryAt).toBe(resting.length === 0 ? undefined : Math.min(...resting.map((r) => r.at)) + COOLDOWN);
+    const cooling = this.cooling();
+    expect(this.held.size + cooling.length).toBe(12);
+    expect(retryAt).toBe(cooling.length === 0 ? undefined : Math.min(...cooling.map((r) => r.at)) + COOLDOWN);
     if (retryAt !== undefined) expect(retryAt).toBeGreaterThan(this.now);
   }
 
-  private resting(): readonly { readonly at: number }[] {
+  private cooling(): readonly { readonly at: number }[] {
     const ips = new Set(this.freed.map((f) => f.ip));
     return [...ips]
       .filter((ip) => ![...this.held.values()].includes(ip))
@@ -102,7 +102,7 @@ class TestStore {
 }
 
 describe('AddressPool under any history', () => {
-  it('I1 I2: never two holders, rests kept, identities get their address back, also across restarts', () => {
+  it('I1 I2: never two holders, cooldowns kept, identities get their address back, also across restarts', () => {
     fc.assert(
       fc.property(steps, (history) => {
         const world = new TestStore();

@@ -26,7 +26,7 @@ describe('AddressPool', () => {
       '241.0.0.0',
       '241.0.0.2',
     ]);
-    expect(pool.metrics).toEqual({ size: 1n << 24n, used: 3, resting: 0 });
+    expect(pool.metrics).toEqual({ size: 1n << 24n, used: 3, cooling: 0 });
     expect(pool.cursor).toBe('241.0.0.2');
   });
 
@@ -48,7 +48,7 @@ describe('AddressPool', () => {
     expect(pool.allocate('e', 0)).toEqual({ ok: false });
   });
 
-  it('I2 gives an identity the address back that it freed last, without a rest and without moving the cursor', () => {
+  it('I2 gives an identity the address back that it freed last, without a cooldown and without moving the cursor', () => {
     const pool = poolOf('10.0.0.0/24');
     pool.markFreed('a', '10.0.0.5', 1);
     pool.markFreed('a', '10.0.0.9', 2);
@@ -57,7 +57,7 @@ describe('AddressPool', () => {
     expect(ipOf(pool, 'b', 2)).toBe('10.0.0.0');
   });
 
-  it('I1 gives freed addresses to others only when nothing else is free, the longest freed first, after its rest', () => {
+  it('I1 gives freed addresses to others only when nothing else is free, the longest freed first, after its cooldown', () => {
     const pool = poolOf('10.0.0.0/30');
     pool.markFreed('gone', '10.0.0.2', 1_000);
     pool.markFreed('left', '10.0.0.1', 5_000);
@@ -67,7 +67,7 @@ describe('AddressPool', () => {
     expect(ipOf(pool, 'c', 61_000)).toBe('10.0.0.2');
     expect(pool.allocate('d', 61_000)).toEqual({ ok: false, retryAt: 65_000 });
     expect(pool.allocate('gone', 61_000)).toEqual({ ok: false, retryAt: 65_000 });
-    expect(pool.metrics).toEqual({ size: 4n, used: 3, resting: 1 });
+    expect(pool.metrics).toEqual({ size: 4n, used: 3, cooling: 1 });
   });
 
   it('counts the last freeing of an address, in whatever order it learns of them', () => {
@@ -112,7 +112,7 @@ describe('AddressPool', () => {
       pool.release('a');
       pool.markFreed('a', '10.0.0.0', at);
     }
-    expect(pool.metrics).toMatchObject({ used: 0, resting: 1 });
+    expect(pool.metrics).toMatchObject({ used: 0, cooling: 1 });
     expect(pool['coolingQueue'].length).toBeLessThan(200);
   });
 

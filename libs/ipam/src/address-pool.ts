@@ -1,16 +1,15 @@
-import { AddressSpace } from './address-space';
-import type { AddressRange } from './range';
+import { AddressSpace, type AddressRange } from './range';
 import { CooldownQueue } from './cooldown-queue';
 import { AllocationBitmap } from './allocation-bitmap';
 
-/** What came of asking for an address; `retryAt`: when the next one ends its rest, absent when none is resting. */
+/** The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. */
 export type Allocation = { readonly ok: true; readonly ip: string } | { readonly ok: false; readonly retryAt?: number };
 
-/** How full a pool is; `resting` counts freed addresses that nobody holds, kept for who held them last. */
+/** How full a pool is; `cooling` counts freed addresses that nobody holds, whether or not their cooldown is over. */
 export interface PoolMetrics {
   readonly size: bigint;
   readonly used: number;
-  readonly resting: number;
+  readonly cooling: number;
 }
 
 interface FreedBy {
@@ -19,10 +18,10 @@ interface FreedBy {
 }
 
 /**
- * The addresses of some ranges and who holds them (design.md §4 vip). One owner holds at most one address here, one
- * address has at most one holder. `allocate` gives, in this order: what the owner holds; what the owner freed last
- * and nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address
- * freed longest ago, if its rest is over. Costs do not depend on the size of the ranges. Deterministic.
+ * The addresses of some ranges and their holders (design.md §4 vip). An owner holds at most one address of the pool, an
+ * address has at most one holder. `allocate` gives, in this order: what the owner holds; what the owner freed last and
+ * nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address freed
+ * longest ago, if its cooldown is over. Costs do not depend on the size of the ranges. Deterministic.
  */
 export class AddressPool {
   private readonly space: AddressSpace;
@@ -37,7 +36,7 @@ export class AddressPool {
   private last: bigint | undefined;
   private releaseCount = 0;
 
-  /** `rest` in ms: how long a freed address stays unused before another owner may get it. */
+  /** `cooldown` in ms: how long a freed address stays unused before another owner may get it. */
   constructor(
     ranges: readonly AddressRange[],
     private readonly cooldown: number,
@@ -46,37 +45,37 @@ export class AddressPool {
     this.allocated = new AllocationBitmap(this.space.size);
   }
 
-  /** The address last handed out in sequence; undefined before the first. */
+  /** The address last allocated in sequence; undefined before the first. */
   get cursor(): string | undefined {
     return this.last === undefined ? undefined : this.space.addressOf(this.last);
   }
 
   get metrics(): PoolMetrics {
-    return { size: this.space.size, used: this.holders.size + this.blocked.size, resting: this.coolingCount };
+    return { size: this.space.size, used: this.holders.size + this.blocked.size, cooling: this.coolingCount };
   }
 
-  /** Grows whenever an address is let go: who could get none may ask again. */
+  /** A counter that grows whenever an address is released; an owner that got none may then ask again. */
   get releases(): number {
     return this.releaseCount;
   }
 
-  /** Whether `ip` is an address of this pool. */
+  /** True when `ip` is an address of this pool. */
   contains(ip: string): boolean {
     return this.space.numberOf(ip) !== undefined;
   }
 
-  /** Whether `owner` holds just `ip` here; without one, whether it holds nothing. */
+  /** True when `owner` holds `ip` here; without `ip`, true when it holds nothing. */
   holds(owner: string, ip: string | undefined): boolean {
     const held = this.heldBy.get(owner);
     return ip === undefined ? held === undefined : held !== undefined && held === this.space.numberOf(ip);
   }
 
-  /** Goes on after `ip`; an address outside the pool is ignored. */
+  /** Continues the sequence after `ip`; an address outside the pool is ignored. */
   moveCursor(ip: string): void {
     this.last = this.space.numberOf(ip) ?? this.last;
   }
 
-  /** Goes on after the highest address that is held or was freed: for a pool whose cursor is not known. */
+  /** Continues the sequence after the highest address that is held or was freed; for a pool whose cursor is unknown. */
   moveCursorToHighest(): void {
     for (const n of [...this.holders.keys(), ...this.freed.keys()]) {
       if (this.last === undefined || n > this.last) this.last = n;
@@ -84,8 +83,8 @@ export class AddressPool {
   }
 
   /**
-   * Notes that `owner` holds `ip`, whatever it held here before. `taken` when another holds it (nothing changes but
-   * that the owner's former address is let go), `outside` likewise when the pool does not have it.
+   * Reserves `ip` for `owner` and releases what the owner held before. `taken` when another owner holds it, `outside`
+   * when it is not of this pool; the former address is released in both cases.
    */
   reserve(owner: string, ip: string): 'held' | 'taken' | 'outside' {
     const n = this.space.numberOf(ip);
@@ -97,7 +96,7 @@ export class AddressPool {
     return 'held';
   }
 
-  /** Notes that `owner` holds nothing any more. Whether the address rests is said by `free`. */
+  /** Releases what `owner` holds. The address cools down only if `markFreed` names it. */
   release(owner: string): void {
     const n = this.heldBy.get(owner);
     if (n === undefined) return;
@@ -109,7 +108,7 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  /** Notes that `owner` gave `ip` up at `at` (ms of the store's clock). The latest word on an address counts. */
+  /** Notes that `owner` freed `ip` at `at` (ms of the store's clock). Of several notes on an address the latest counts. */
   markFreed(owner: string, ip: string, at: number): void {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
@@ -125,7 +124,7 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  /** Never hands `ip` out: somebody outside this pool's knowledge has it. */
+  /** Excludes `ip` for ever: a holder that the pool does not know has it. */
   block(ip: string): void {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
@@ -133,7 +132,7 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  /** An address for `owner`, which holds it from now on. `now` by the store's clock, in ms. */
+  /** Allocates an address to `owner`, which holds it from then on. `now` in ms of the store's clock. */
   allocate(owner: string, now: number): Allocation {
     const n = this.heldBy.get(owner) ?? this.formerOf(owner) ?? this.next();
     if (n !== undefined) return this.give(owner, n);
@@ -162,7 +161,7 @@ export class AddressPool {
     if (this.coolingQueue.length > 2 * this.freed.size + 64) this.sweepQueue();
   }
 
-  /** Entries are only skipped when they come first; without this an address freed over and over would pile them up. */
+  /** Outdated entries are dropped only at the head of the queue, so an address freed over and over would pile them up. */
   private sweepQueue(): void {
     this.coolingQueue = new CooldownQueue();
     for (const [n, { at }] of this.freed) if (this.isIdle(n)) this.coolingQueue.push({ n, at });

@@ -1,9 +1,9 @@
 const FULL = -1;
 
 /**
- * Whole numbers from 0 that are taken, made to find the next one that is not. A sparse tree of 32-bit words: a bit of
- * one level says that the word below is full. Add, remove and search cost the depth (7 for IPv4, 26 for IPv6);
- * memory goes with what is taken, not with the range.
+ * A set of whole numbers from 0, made to find the next number that is not in it. A sparse tree of 32-bit words: a bit of
+ * one level says that the word below is full. Add, remove and search cost the depth (7 for IPv4, 26 for IPv6); memory
+ * depends on the numbers in the set, not on the range.
  */
 export class AllocationBitmap {
   private readonly levels: Map<bigint, number>[];
@@ -42,7 +42,7 @@ export class AllocationBitmap {
     }
   }
 
-  /** The smallest number ≥ `from` that is not taken; it may lie beyond the size. */
+  /** The smallest number ≥ `from` that is not in the set; it may lie beyond the size. */
   nextFree(from: bigint): bigint {
     return this.nextNotFull(0, from);
   }

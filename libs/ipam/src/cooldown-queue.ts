@@ -1,10 +1,10 @@
-/** An address that was freed, and when. */
+/** The number of a freed address, and when it was freed. */
 export interface CoolingAddress {
   readonly n: bigint;
   readonly at: number;
 }
 
-/** Freed addresses, the longest freed first, the smaller address between equals: a binary heap. */
+/** Freed addresses, the longest freed first, of equals the smaller address: a binary heap. */
 export class CooldownQueue {
   private readonly heap: CoolingAddress[] = [];
 
@@ -25,7 +25,7 @@ export class CooldownQueue {
     }
   }
 
-  /** Takes the first away. */
+  /** Removes the first. */
   shift(): void {
     const last = this.heap.pop();
     if (last === undefined || this.heap.length === 0) return;

@@ -1,8 +1,8 @@
 /**
- * Address pools: which addresses a kind of service may get, who holds which, which rest. Pure: knows no store, no
- * clock, no kind.
+ * IP addresses and address pools: which addresses a kind of service may get, who holds them, which cool down. Pure: knows
+ * no store, no clock, no kind.
  *
- *   range settings → planRanges → AddressRange[] → AddressPool: adopt, free, allocate
+ *   range settings → planRanges → AddressRange[] → AddressPool: reserve, release, allocate
  */
 export { formatAddress, isIP, isIPv4, isIPv6, parseAddress, type IpAddress } from './address';
 export { AddressPool, type Allocation, type PoolMetrics } from './address-pool';

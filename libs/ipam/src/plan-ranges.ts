@@ -9,21 +9,21 @@ import {
   type AddressRange,
 } from './range';
 
-/** The range of one kind of service, as an operator configured it. */
+/** The range that the operator configured for one kind of service. */
 export interface RangeSetting {
-  /** Whose addresses these are: a kind. */
+  /** The kind that the addresses are for. */
   readonly owner: string;
   /** `241.0.0.0/8`. */
   readonly range: string;
 }
 
-/** The addresses of one owner after others' ranges were carved out; in order, disjoint. */
+/** The addresses of one owner after the ranges of others were carved out; in order, disjoint. */
 export interface OwnedRanges {
   readonly owner: string;
   readonly ranges: readonly AddressRange[];
 }
 
-/** What the settings together mean, or every reason why they cannot stand together. */
+/** The ranges of all owners, or every reason why the settings contradict each other. */
 export type RangePlan =
   | { readonly ok: true; readonly owned: readonly OwnedRanges[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -35,9 +35,9 @@ interface OwnerRange {
 }
 
 /**
- * Checks all ranges at once (design.md §4 Ranges): host bits are normalised and a range that wholly contains
- * another's gets it carved out, each with a warning; equal or partly overlapping ranges, an owner left without
- * addresses, and (unless `force`) addresses that may be somebody's on the internet are errors.
+ * Checks all ranges at once (design.md §4 Ranges). With a warning, host bits are cleared, and a range inside another is
+ * carved out of it. Errors are equal or partly overlapping ranges, an owner left without addresses, and, unless `force`,
+ * addresses that may be routed on the internet.
  */
 export function planRanges(settings: readonly RangeSetting[], options: { readonly force?: boolean } = {}): RangePlan {
   const warnings: string[] = [];

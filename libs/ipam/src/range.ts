@@ -1,4 +1,4 @@
-import { bitsOf, formatAddress, parseAddress } from './address';
+import { bitsOf, formatAddress, parseAddress, type IpAddress } from './address';
 
 /** Addresses from `first` to `last`, both included. */
 export interface AddressRange {
@@ -7,7 +7,7 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
-/** What a range in a configuration means, or what is wrong with it. */
+/** A parsed range, or what is wrong with its text. */
 export type ParsedRange =
   | { readonly ok: true; readonly range: AddressRange; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly error: string };
@@ -28,7 +28,7 @@ export function parseRange(text: string): ParsedRange {
   return { ok: true, range, warnings };
 }
 
-/** How a range is shown: as first and last address. */
+/** A range as text: first and last address. */
 export function describeRange({ family, first, last }: AddressRange): string {
   return `${formatAddress({ family, value: first })}-${formatAddress({ family, value: last })}`;
 }
@@ -38,18 +38,18 @@ export function contains(outer: AddressRange, inner: AddressRange): boolean {
   return outer.family === inner.family && outer.first <= inner.first && inner.last <= outer.last;
 }
 
-/** True when the two share an address. */
+/** True when the two ranges share an address. */
 export function overlaps(a: AddressRange, b: AddressRange): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last;
 }
 
-/** What is left of `ranges` without the addresses of `hole`; in order. */
+/** `ranges` without the addresses of `hole`, in order. */
 export function without(ranges: readonly AddressRange[], hole: AddressRange): readonly AddressRange[] {
   return ranges.flatMap((range) => {
     if (!overlaps(range, hole)) return [range];
     const before = { ...range, last: hole.first - 1n };
     const after = { ...range, first: hole.last + 1n };
-    return [before, after].filter((piece) => piece.first <= piece.last);
+    return [before, after].filter(({ first, last }) => first <= last);
   });
 }
 
@@ -64,10 +64,10 @@ const NOT_ROUTED: readonly AddressRange[] = [
   '2001:db8::/32',
 ].flatMap((text) => rangesOf(text));
 
-/** Never an address of a host: packets to it go to everybody on the link. */
+/** Not the address of a host: packets to it go to every host on the link. */
 export const LIMITED_BROADCAST: AddressRange = { family: 4, first: 0xffffffffn, last: 0xffffffffn };
 
-/** True when the whole range is private, shared, for benchmarks or documentation, or reserved: nobody's on the internet. */
+/** True when the whole range is private, shared, for benchmarks or documentation, or reserved: not routed on the internet. */
 export function isPrivateOrReserved(range: AddressRange): boolean {
   return NOT_ROUTED.some((block) => contains(block, range));
 }
@@ -75,4 +75,43 @@ export function isPrivateOrReserved(range: AddressRange): boolean {
 function rangesOf(text: string): readonly AddressRange[] {
   const parsed = parseRange(text);
   return parsed.ok ? [parsed.range] : [];
+}
+
+/** A range whose first address has the number `start`. */
+interface NumberedRange extends AddressRange {
+  readonly start: bigint;
+}
+
+/** Numbers the addresses of disjoint ranges from 0 on, in the order of the ranges, without listing them. */
+export class AddressSpace {
+  readonly size: bigint;
+  private readonly ranges: readonly NumberedRange[];
+
+  constructor(ranges: readonly AddressRange[]) {
+    let start = 0n;
+    this.ranges = ranges.map((range) => {
+      const numbered = { ...range, start };
+      start += range.last - range.first + 1n;
+      return numbered;
+    });
+    this.size = start;
+  }
+
+  /** The number of an address; undefined when it is outside the ranges. */
+  numberOf(ip: string): bigint | undefined {
+    const address = parseAddress(ip);
+    const range = address && this.ranges.find((candidate) => isIn(candidate, address));
+    return range && range.start + address.value - range.first;
+  }
+
+  /** The address with number `n`; throws RangeError when there is none. */
+  addressOf(n: bigint): string {
+    const range = this.ranges.find(({ start, first, last }) => n >= start && n - start <= last - first);
+    if (!range) throw new RangeError(`there is no address ${n} among ${this.size}`);
+    return formatAddress({ family: range.family, value: range.first + n - range.start });
+  }
+}
+
+function isIn({ family, first, last }: AddressRange, address: IpAddress): boolean {
+  return family === address.family && first <= address.value && address.value <= last;
 }

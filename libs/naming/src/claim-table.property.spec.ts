@@ -152,7 +152,7 @@ function reasons(table: ClaimTable, services: readonly TableService[]): string {
   return JSON.stringify(services.map(({ id }) => table.addressesOf(identityKey(id))));
 }
 
-test('every world is named as design.md §4 says', () => {
+test('every set of services is named as design.md §4 says', () => {
   fc.assert(
     fc.property(world, (given) => expect(shown(tableOf(given), given.services)).toEqual(oracle(given))),
     { numRuns: 500 },

@@ -126,7 +126,7 @@ describe('addressesOf', () => {
     expect(addresses(table, a)).toEqual(['g | a.m | Available | ']);
   });
 
-  test('a synced template that is no template of ours is said, not guessed', () => {
+  test('a synced template that cannot be parsed is reported, not guessed', () => {
     const a = service('a');
     const table = tableOf([a], [generator('g', '{{ printf "%s" .Name }}.mesh')]);
     expect(addresses(table, a)[0]).toMatch(

@@ -126,7 +126,7 @@ describe('checkTemplate', () => {
   });
 });
 
-test('a template says what it reads and how its names end', () => {
+test('a template lists what it reads and how its names end', () => {
   const { reads, literalSuffix } = template('{{ name }}.{{ label "app" }}.{{ .Zone }}.{{ label "app" }}.mesh.local');
   expect(reads).toEqual({ labels: ['app'], variables: ['Name', 'Zone'] });
   expect(literalSuffix).toBe('.mesh.local');

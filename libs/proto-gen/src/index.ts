@@ -12,17 +12,12 @@ export {
 } from './gen/envoy/service/discovery/v3/discovery';
 export { ControlPlane, Node } from './gen/envoy/config/core/v3/base';
 export { Any } from './gen/google/protobuf/any';
-export { Struct } from './gen/google/protobuf/struct';
 export { Status } from './gen/google/rpc/status';
 export {
   GlobalKDSServiceClient,
   GlobalKDSServiceService,
-  KDSSyncServiceClient,
   KDSSyncServiceService,
   KumaResource,
-  KumaResource_Meta,
-  ZoneHealthCheckRequest,
-  ZoneHealthCheckResponse,
 } from './gen/kuma/mesh/v1alpha1/kds';
 export { Mesh } from './gen/kuma/mesh/v1alpha1/mesh';
 export { Dataplane } from './gen/kuma/mesh/v1alpha1/dataplane';
@@ -41,5 +36,4 @@ export {
   StateMark,
   SyncServiceClient,
   SyncServiceService,
-  type SyncServiceServer,
 } from './gen/causeway/v1/sync';

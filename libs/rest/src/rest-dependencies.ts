@@ -25,17 +25,24 @@ export const DEFAULT_LIMITS: RestLimits = {
   ...DEFAULT_QUERY_LIMITS,
 };
 
-/** Who may reach this server and write (design.md §6). */
+/** Who may reach this server and write (docs/design.md §6). */
 export interface RestAccess {
   /** The address the server is bound to, as configured. */
   readonly bindAddress: string;
   readonly operatorToken?: string;
 }
 
-/** Everything the REST server works with. */
+/** What RestModule is given. */
 export interface RestDependencies extends Omit<QuerySources, 'limits'> {
   readonly admission: Admission;
   readonly logger: Logger;
   readonly access: RestAccess;
   readonly limits?: Partial<RestLimits>;
 }
+
+/** What Nest injects by symbol: values and interfaces that have no class of their own in this lib. */
+export const REGISTRY = Symbol('Registry');
+export const QUERIES = Symbol('Queries');
+export const ADMISSION = Symbol('Admission');
+export const EVENT_ENCODER = Symbol('EventEncoder');
+export const OPENAPI = Symbol('OpenApiDocument');

@@ -2,11 +2,10 @@ import type { Queries, WatchMetrics } from '@causeway/queries';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
-import type { RestDependencies } from './rest-dependencies';
+import { QUERIES, type RestDependencies } from './rest-dependencies';
 import { RouteTable, type RegisteredRoute } from './http/route-table';
 import { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 import { RestModule } from './rest.module';
-import { QUERIES } from './tokens';
 
 /** A REST server that is built and not yet listening. */
 export interface RestServer {

@@ -26,8 +26,16 @@ import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
 import { openApiDocument } from './openapi/open-api-document';
-import { DEFAULT_LIMITS, type RestDependencies, type RestLimits } from './rest-dependencies';
-import { ADMISSION, EVENT_ENCODER, OPENAPI, QUERIES, REGISTRY } from './tokens';
+import {
+  DEFAULT_LIMITS,
+  ADMISSION,
+  EVENT_ENCODER,
+  OPENAPI,
+  QUERIES,
+  REGISTRY,
+  type RestDependencies,
+  type RestLimits,
+} from './rest-dependencies';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RestDependencies>()
   .setClassMethodName('forRoot')
@@ -41,7 +49,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
  * The REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
  * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory gives RestDependencies.
  *
- * Request: RequestHooks (request line, unknown paths) → AccessGuard → BodySizeGuard → pipes → controller → ProblemFilter.
+ * A request passes RequestHooks (request line, unknown paths) → AccessGuard → BodySizeGuard → pipes → controller → ProblemFilter.
  */
 @Module({
   // In the order in which routes are looked for: those of kinds last.
@@ -96,9 +104,13 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestHooks,
-      inject: [RouteTable, CallerAuthorizer, RequestSignals],
-      useFactory: (routes: RouteTable, authorizer: CallerAuthorizer, signals: RequestSignals) =>
-        new RequestHooks(routes, authorizer, signals),
+      inject: [RouteTable, CallerAuthorizer, RequestSignals, MODULE_OPTIONS_TOKEN],
+      useFactory: (
+        routes: RouteTable,
+        authorizer: CallerAuthorizer,
+        signals: RequestSignals,
+        { clock }: RestDependencies,
+      ) => new RequestHooks(routes, authorizer, signals, clock),
     },
     {
       provide: APP_FILTER,
@@ -125,16 +137,20 @@ export class RestModule
 
   /** Nest calls this before it registers routes. */
   configure(): void {
-    this.hooks.install(this.host.httpAdapter.getInstance<FastifyInstance>());
+    this.hooks.install(this.fastify());
   }
 
   /** Ends watches and gives up requests, then waits until their responses are sent: Nest closes the socket next. */
   async beforeApplicationShutdown(): Promise<void> {
     this.queries.close();
-    await this.hooks.drain();
+    await this.hooks.drain(this.fastify());
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.bodies.close();
+  }
+
+  private fastify(): FastifyInstance {
+    return this.host.httpAdapter.getInstance<FastifyInstance>();
   }
 }

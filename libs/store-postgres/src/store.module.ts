@@ -1,5 +1,11 @@
-import { ConfigurableModuleBuilder, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { PostgresBackend, type PostgresOptions } from './postgres-backend';
 
 /** The `PostgresBackend` of the program: store, sessions of zones, leader's lease. */
 export const POSTGRES_BACKEND = Symbol('PostgresBackend');
@@ -8,9 +14,13 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .setClassMethodName('forRoot')
   .build();
 
-/** Closes the connections after everything that uses them has ended. */
-class StoreConnection implements OnApplicationShutdown {
+/** The connections: open before anything that uses them starts, closed after all of it has ended. */
+class StoreConnection implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend) {}
+
+  onModuleInit(): Promise<void> {
+    return this.backend.connect();
+  }
 
   onApplicationShutdown(): Promise<void> {
     return this.backend.close();
@@ -23,7 +33,11 @@ class StoreConnection implements OnApplicationShutdown {
  */
 @Module({
   providers: [
-    { provide: POSTGRES_BACKEND, inject: [MODULE_OPTIONS_TOKEN], useFactory: createPostgresBackend },
+    {
+      provide: POSTGRES_BACKEND,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: (options: PostgresOptions) => new PostgresBackend(options),
+    },
     StoreConnection,
   ],
   exports: [POSTGRES_BACKEND],

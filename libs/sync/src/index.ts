@@ -20,25 +20,16 @@ export {
 export { MeshView, type ExportDefault } from './mesh-view';
 export { Outbox } from './outbox';
 export {
-  type KindProgress,
   type LastSent,
   type MessageLimits,
   type OutboundMessage,
   type OutboundResource,
   type OutboundSource,
 } from './outbox-kind';
-export { Inbox, type HeldResource, type InboundChanges, type InboundItem, type InboundMessage } from './inbox';
-export { inboundViolation, type InboundResource } from './inbound-validation';
+export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } from './inbox';
+export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
-export {
-  lostRuleOf,
-  lostSince,
-  lostStateOf,
-  type LostPolicy,
-  type LostRule,
-  type LostState,
-  type ZoneContact,
-} from './lost-zone';
+export { lostRuleOf, lostSince, lostStateOf, type LostPolicy, type LostRule, type LostState } from './lost-zone';
 export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
@@ -48,8 +39,6 @@ export {
   judgeIncarnation,
   NO_INCARNATION,
   rolledBackIncarnation,
-  type AwaitedZone,
-  type IncarnationVerdict,
   type KnownIncarnation,
   type PendingIncarnation,
 } from './incarnation';

@@ -1,4 +1,5 @@
 import { destination, pino, type Logger as Pino } from 'pino';
+import { build as prettyStream } from 'pino-pretty';
 import type { LogFields, Logger } from '@causeway/runtime';
 import { boundedFields, boundedText } from './bounded-fields';
 
@@ -11,6 +12,7 @@ export interface LogOptions {
 }
 
 const STDOUT = 1;
+const PRETTY = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
 /** Most bytes of lines that wait to be written. */
 const MOST_UNWRITTEN = 1_000_000;
 
@@ -19,8 +21,8 @@ export function createLogger(options: LogOptions): Logger {
   const { level, program, pretty } = options;
   const base = { program };
   if (!pretty) return wrap(pino({ level, base }, stdout()));
-  const transport = { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' } };
-  return wrap(pino({ level, base, transport }));
+  // In this thread: a transport is a thread whose file a bundled program does not have.
+  return wrap(pino({ level, base }, prettyStream({ ...PRETTY, destination: STDOUT, sync: true })));
 }
 
 function wrap(log: Pino): Logger {

@@ -5,6 +5,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { Logger } from '@causeway/runtime';
 import { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';
 import { createMetrics, type HistogramMetric, type Metric } from './metrics';
@@ -27,12 +28,18 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 class DiagnosticsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private diagnostics: Diagnostics | undefined;
 
-  constructor(@Inject(MODULE_OPTIONS_TOKEN) private readonly options: TelemetryOptions) {}
+  constructor(
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: TelemetryOptions,
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     const { metrics, histograms, host, port, logger, ...sources } = this.options;
+    // This port opens before that of the application: who waits for `/ready` sends requests next.
+    const notReady = (): string | undefined =>
+      this.host.listening ? sources.notReady() : 'the application does not listen yet';
     const registry = createMetrics(metrics, histograms);
-    this.diagnostics = await serveDiagnostics({ ...sources, metrics: registry }, { host, port });
+    this.diagnostics = await serveDiagnostics({ ...sources, notReady, metrics: registry }, { host, port });
     logger.info('diagnostics', { diagnostics: `http://${host}:${this.diagnostics.port}` });
   }
 

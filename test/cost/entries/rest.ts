@@ -8,9 +8,9 @@ import { CallerAuthorizer } from '../../../libs/rest/src/http/caller-authorizer'
 import { queryOf } from '../../../libs/rest/src/requests/query-reader';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
-import { requestLineError } from '../../../libs/rest/src/http/request-line';
+import { requestLineError } from '../../../libs/rest/src/http/request-hooks';
 import { pathOf, unknownPath } from '../../../libs/rest/src/http/route-table';
-import { problemJson, problemOf } from '../../../libs/rest/src/http/problem';
+import { problemJson, problemOf } from '../../../libs/rest/src/http/problem.filter';
 import { readPage, readSelection } from '../../../libs/rest/src/requests/request-decoding';
 import { listParameters } from '../../../libs/rest/src/requests/query-parameters';
 import type { Prng } from '../../simulation/engine/prng';

@@ -1,14 +1,11 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { ApiError, type ApiAnswer } from '../api-client';
+import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { ApiError, listAll, type ApiAnswer } from '../api-client';
 import { pathOf, UsageError, type CommandContext } from '../context';
 import { readDocuments, type SourceDocument } from '../documents';
-import { objectAt, textAt } from '../render';
-import type { AppliedDocument, ApplyOptions } from './applied';
+import { objectAt, serviceName, table, textAt, listAt } from '../render';
 import { printWarnings } from './delete';
-import { printDryRunNames } from './dry-run-names';
-import { prune } from './prune';
 
-/** `causeway apply`: every document is tried; the exit code tells whether all went in. */
+/** `causeway apply`: tries every document; the exit code is 0 if all were applied. */
 export async function apply(context: CommandContext, options: ApplyOptions): Promise<number> {
   if (options.prune && options.selector === undefined)
     throw new UsageError('--prune needs --selector: the labels that your files carry; nothing was written');
@@ -22,7 +19,7 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
     else failures++;
   }
   if (options.prune && failures === 0) failures += await prune(context, applied, options);
-  else if (options.prune) context.complain('nothing was pruned, since not every document could be applied');
+  else if (options.prune) context.printError('nothing was pruned, since not every document could be applied');
   return failures === 0 ? 0 : 1;
 }
 
@@ -35,7 +32,9 @@ async function applyOne(
   const value = document.value;
   const target = isJsonObject(value) ? targetOf(context, value, options) : undefined;
   if (!isJsonObject(value) || target === undefined) {
-    context.complain(`${place}: ${isJsonObject(value) ? unknownType(context, value) : 'a document must be an object'}`);
+    context.printError(
+      `${place}: ${isJsonObject(value) ? unknownType(context, value) : 'a document must be an object'}`,
+    );
     return undefined;
   }
   try {
@@ -47,7 +46,7 @@ async function applyOne(
     return target;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    complain(context, document, { name: `${target.kind.name} ${target.name}`, error });
+    printFailure(context, document, { name: `${target.kind.name} ${target.name}`, error });
     return undefined;
   }
 }
@@ -84,14 +83,105 @@ function report(
   if (done.dryRun && done.target.kind.name === 'HostnameGenerator') printDryRunNames(context, done.answer.body);
 }
 
-function complain(
+function printFailure(
   context: CommandContext,
   document: SourceDocument,
   failed: { readonly name: string; readonly error: ApiError },
 ): void {
   const { error, name } = failed;
-  if (error.violations.length === 0) context.complain(`${document.file}:${document.line}: ${name}: ${error.message}`);
+  if (error.violations.length === 0) context.printError(`${document.file}:${document.line}: ${name}: ${error.message}`);
   for (const { field, reason } of error.violations) {
-    context.complain(`${document.file}:${document.lineOf(field)}: ${name}: ${field}: ${reason}`);
+    context.printError(`${document.file}:${document.lineOf(field)}: ${name}: ${field}: ${reason}`);
   }
+}
+
+/** Options of `causeway apply`. */
+export interface ApplyOptions {
+  readonly filename: readonly string[];
+  readonly mesh: string;
+  readonly dryRun?: boolean;
+  /** With a dry run on the global: the zone whose view of the names is printed. */
+  readonly seenFrom?: string;
+  /** Delete resources that match `selector` and are not in the files. */
+  readonly prune?: boolean;
+  readonly selector?: string;
+}
+
+/** One document that was written, and its address. */
+export interface AppliedDocument {
+  readonly kind: Kind;
+  readonly mesh: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Deletes resources that match the selector, are of an applied kind, were made on this control plane, and are not in the
+ * files.
+ */
+async function prune(
+  context: CommandContext,
+  applied: readonly AppliedDocument[],
+  options: ApplyOptions,
+): Promise<number> {
+  const kept = new Set(applied.map((a) => [a.kind.name, a.kind.scope === 'mesh' ? a.mesh : '', a.name].join('/')));
+  const places = new Map(applied.map((a) => [`${a.kind.name}/${a.mesh}`, a]));
+  let failures = 0;
+  for (const { kind, mesh } of places.values()) {
+    const items = await listAll(context.api(), {
+      path: pathOf(kind, mesh),
+      query: { labelSelector: options.selector },
+    });
+    for (const item of items.filter(isJsonObject)) {
+      const key = [kind.name, kind.scope === 'mesh' ? mesh : '', textAt(item, 'name')].join('/');
+      if (!kept.has(key)) failures += await removeOne(context, { kind, mesh, item, dryRun: options.dryRun ?? false });
+    }
+  }
+  return failures;
+}
+
+async function removeOne(
+  context: CommandContext,
+  doomed: { readonly kind: Kind; readonly mesh: string; readonly item: JsonObject; readonly dryRun: boolean },
+): Promise<number> {
+  const name = textAt(doomed.item, 'name');
+  const namespace = textAt(doomed.item, 'namespace') || undefined;
+  try {
+    const query = { namespace, ...(doomed.dryRun ? { dryRun: 'true' } : {}) };
+    const request = { method: 'DELETE', path: pathOf(doomed.kind, doomed.mesh, name), query } as const;
+    const { body } = await context.api().send(request);
+    context.print(`${doomed.kind.name} ${name} deleted${doomed.dryRun ? ' (dry run)' : ''}`);
+    printWarnings(context, body);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    context.printError(`${doomed.kind.name} ${name}: ${error.message}`);
+    return 1;
+  }
+}
+
+/** Prints the answer to a dry run of a HostnameGenerator: its names, and the collisions that it would win and lose. */
+function printDryRunNames(context: CommandContext, answer: unknown): void {
+  if (!isJsonObject(answer) || !('names' in answer)) {
+    context.print('  --seen-from ZONE tells the names that it would make there');
+    return;
+  }
+  const rows = listAt(answer, 'names').map((name) => [
+    textAt(name, 'hostname'),
+    textAt(name, 'mesh'),
+    serviceName(name),
+    textAt(name, 'status'),
+    collision(name),
+  ]);
+  context.print(rows.length === 0 ? 'no names' : table(['HOSTNAME', 'MESH', 'SERVICE', 'STATUS', 'COLLISION'], rows));
+  for (const each of listAt(answer, 'unnamed'))
+    context.print(`no name for ${serviceName(each)}: ${textAt(each, 'reason')}`);
+  for (const each of listAt(answer, 'dropped'))
+    context.print(`no longer ${textAt(each, 'hostname')} for ${serviceName(each)} (mesh ${textAt(each, 'mesh')})`);
+}
+
+function collision(name: JsonObject): string {
+  const loser = objectAt(name, 'takesFrom');
+  if (Object.keys(loser).length === 0) return textAt(name, 'reason');
+  return `won from ${serviceName(loser)}, which then shows: ${textAt(loser, 'reason')}`;
 }

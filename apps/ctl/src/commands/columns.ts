@@ -1,5 +1,5 @@
-import { isJsonArray, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
-import { objectAt, textAt } from '../render';
+import type { JsonObject, Kind } from '@causeway/resources';
+import { listAt, objectAt, textAt } from '../render';
 
 /** One column of a kind's table. */
 export interface Column {
@@ -13,19 +13,19 @@ const namespace: Column = { title: 'NAMESPACE', cell: (item) => textAt(item, 'na
 const zone: Column = { title: 'ZONE', cell: (item) => textAt(item, 'labels', 'kuma.io/zone') };
 
 const ports = (item: JsonObject): string =>
-  listOf(objectAt(item, 'spec')['ports'])
+  listAt(objectAt(item, 'spec'), 'ports')
     .map((port) => `${textAt(port, 'port')}/${textAt(port, 'appProtocol') || 'tcp'}`)
     .join(',');
 
 const hostnames = (item: JsonObject): string =>
-  listOf(objectAt(item, 'status')['addresses'])
+  listAt(objectAt(item, 'status'), 'addresses')
     .filter((address) => textAt(address, 'status') === 'Available')
     .map((address) => textAt(address, 'hostname'))
     .join(',');
 
-/** Why a service has no address; empty while one is to come. */
+/** Why a service gets no address; empty while it is waiting for one. */
 export function missingVip(item: JsonObject): string {
-  const conditions = listOf(objectAt(item, 'status')['conditions']);
+  const conditions = listAt(objectAt(item, 'status'), 'conditions');
   const denied = conditions.some(
     (each) => textAt(each, 'type') === 'VIPAllocated' && textAt(each, 'status') === 'False',
   );
@@ -48,7 +48,7 @@ const special: Readonly<Record<string, readonly Column[]>> = {
   Zone: [{ title: 'ENABLED', cell: (item) => textAt(item, 'spec', 'enabled') || 'true' }],
 };
 
-/** The columns of a kind: what identifies it, then what people ask of it most. */
+/** The columns of a kind: its identity, then its most important fields. */
 export function columnsOf(kind: Kind): readonly Column[] {
   return [
     ...(kind.scope === 'mesh' ? [mesh] : []),
@@ -57,8 +57,4 @@ export function columnsOf(kind: Kind): readonly Column[] {
     name,
     ...(special[kind.name] ?? []),
   ];
-}
-
-function listOf(value: unknown): readonly JsonObject[] {
-  return isJsonArray(value) ? value.filter(isJsonObject) : [];
 }

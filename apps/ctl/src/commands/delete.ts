@@ -8,7 +8,7 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
-/** `causeway delete NOUN NAME...`: every name is tried; the exit code tells whether all are gone. */
+/** `causeway delete NOUN NAME...`: tries every name; the exit code is 0 if all were deleted. */
 export async function remove(
   context: CommandContext,
   noun: string,
@@ -27,14 +27,14 @@ export async function remove(
       if (!(error instanceof ApiError) || error.status === 0) throw error;
       failures++;
       const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
-      context.complain(`${kind.name} ${name}: ${[error.message, ...reasons].join('; ')}`);
+      context.printError(`${kind.name} ${name}: ${[error.message, ...reasons].join('; ')}`);
     }
   }
   return failures === 0 ? 0 : 1;
 }
 
-/** What is legal and perhaps not meant, as the server says it of a write. */
+/** Prints the warnings in the server's answer to a write. */
 export function printWarnings(context: CommandContext, body: unknown): void {
   const warnings = isJsonObject(body) ? body['warnings'] : undefined;
-  if (Array.isArray(warnings)) for (const warning of warnings) context.complain(`  warning: ${String(warning)}`);
+  if (Array.isArray(warnings)) for (const warning of warnings) context.printError(`  warning: ${String(warning)}`);
 }

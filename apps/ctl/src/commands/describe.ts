@@ -1,7 +1,6 @@
 import { describeIdentity, isJsonObject, type JsonObject } from '@causeway/resources';
 import { kindOf, pathOf, type CommandContext } from '../context';
-import { age, objectAt, structured, table, textAt } from '../render';
-import { listAt } from './get';
+import { age, objectAt, structured, table, textAt, listAt } from '../render';
 import { zoneOfServer } from './zones';
 import { pendingDecisions, insightLines } from './zone-insight';
 
@@ -44,7 +43,7 @@ export async function describe(
   return 0;
 }
 
-/** Values of a secret are only shown to who asks for them with `get -o yaml`. */
+/** The values of a secret are replaced by their sizes; `get -o yaml` prints them. */
 function concealed(spec: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(spec).map(([key, value]) => [
@@ -54,7 +53,7 @@ function concealed(spec: JsonObject): JsonObject {
   );
 }
 
-/** What is known of a Zone beside the log. */
+/** Prints the insight of a zone: sessions, lag, pending decisions. */
 async function zoneSync(context: CommandContext, zone: string): Promise<void> {
   const path = `/zones+insights/${encodeURIComponent(zone)}`;
   const { body } = await context.api().send({ method: 'GET', path });
@@ -63,7 +62,7 @@ async function zoneSync(context: CommandContext, zone: string): Promise<void> {
   context.print('Sync:');
   context.print(indent(insightLines(insight, context.now()).join('\n')));
   const peer = (await zoneOfServer(context)) === undefined ? zone : undefined;
-  for (const line of pendingDecisions(insight, peer, context.now())) context.complain(line);
+  for (const line of pendingDecisions(insight, peer, context.now())) context.printError(line);
 }
 
 function section(context: CommandContext, title: string, content: unknown): void {

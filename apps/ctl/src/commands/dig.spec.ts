@@ -30,7 +30,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
     api: () => new ApiClient(new URL(server), undefined),
     registry: coreKinds,
     print: (line: string) => void lines.push(line),
-    complain: (line: string) => void lines.push(line),
+    printError: (line: string) => void lines.push(line),
     stdin: () => Promise.resolve(''),
     now: () => 0,
     signal: new AbortController().signal,

@@ -1,15 +1,14 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
-import { structured, table, textAt, type Output } from '../render';
-import { listAt } from './get';
+import { structured, table, textAt, type Output, listAt } from '../render';
 
 export interface DigOptions {
   readonly output: Output;
 }
 
 /**
- * `causeway dig NAME [TYPE]`: what the DNS of the zone asked would answer, and why. 0 when there are records, 1 when
- * there are none.
+ * `causeway dig NAME [TYPE]`: what the DNS server of the zone would answer, and why. The exit code is 0 if there are
+ * records and 1 if there are none.
  */
 export async function dig(
   context: CommandContext,

@@ -1,13 +1,12 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
-import { objectAt, structured, textAt, type Output } from '../render';
-import { listAt } from './get';
+import { objectAt, structured, textAt, type Output, listAt } from '../render';
 
 export interface DoctorOptions {
   readonly output: Output;
 }
 
-/** What each check of a control plane looks for. */
+/** What each check of a control plane finds. */
 const TITLES: Readonly<Record<string, string>> = {
   rules: 'resources that break a rule or a bound',
   conditions: 'resources whose conditions say that something is wrong',
@@ -19,7 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
   quarantine: 'what is quarantined',
 };
 
-/** `causeway doctor`: what is not as it should be, and what to do; 1 where something is found. */
+/** `causeway doctor`: what is wrong, and what to do. The exit code is 1 if something is found. */
 export async function doctor(context: CommandContext, { output }: DoctorOptions): Promise<number> {
   const { body } = await context.api().send({ method: 'GET', path: '/_doctor' });
   if (!isJsonObject(body)) return 1;
@@ -46,7 +45,7 @@ function linesOf(check: JsonObject): readonly string[] {
   ];
 }
 
-/** `MeshService east/default/default/redis`, without the parts that are empty. */
+/** `MeshService east/default/default/redis`, without empty parts. */
 function subjectOf(resource: JsonObject): string {
   const path = ['zone', 'mesh', 'namespace', 'name'].map((key) => textAt(resource, key)).filter((part) => part !== '');
   return `${textAt(resource, 'type')} ${path.join('/')}`.trim();

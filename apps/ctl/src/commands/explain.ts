@@ -1,8 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
-import { structured, table, textAt, type Output } from '../render';
-import { listAt } from './get';
-import { serviceName } from './service-name';
+import { serviceName, structured, table, textAt, type Output, listAt } from '../render';
 
 export interface ExplainOptions {
   readonly mesh: string;
@@ -10,7 +8,7 @@ export interface ExplainOptions {
   readonly output: Output;
 }
 
-/** `causeway explain HOSTNAME`: who claims it, who wins, by which rule, and what would have to change. */
+/** `causeway explain HOSTNAME`: which services claim it, which one wins by which rule, and what would have to change. */
 export async function explain(context: CommandContext, hostname: string, options: ExplainOptions): Promise<number> {
   const { body } = await context.api().send({
     method: 'POST',

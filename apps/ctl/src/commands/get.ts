@@ -1,8 +1,8 @@
-import { isJsonArray, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import { kindOf, pathOf, UsageError, type CommandContext } from '../context';
 import { age, structured, table, textAt, type Output } from '../render';
 import { columnsOf } from './columns';
-import { listAll } from './list-all';
+import { listAll } from '../api-client';
 
 export interface GetOptions {
   readonly mesh: string;
@@ -46,7 +46,7 @@ function printItems(
     context.print(structured(shown.single ? shown.items[0] : { items: shown.items }, shown.output));
     return;
   }
-  if (shown.items.length === 0) return context.complain(`no ${kind.plural}`);
+  if (shown.items.length === 0) return context.printError(`no ${kind.plural}`);
   const columns = columnsOf(kind);
   const head = [...columns.map((column) => column.title), 'AGE'];
   const rows = shown.items.map((item) => [
@@ -88,10 +88,4 @@ function printEvent(
   if (seen.output !== 'table') return context.print(structured(body, seen.output));
   const cells = columnsOf(seen.kind).map((column) => column.cell(item));
   context.print([seen.event.padEnd(8), ...cells].join('  '));
-}
-
-/** True for lists that hold something; used by commands that read parts of a resource. */
-export function listAt(value: JsonObject, key: string): readonly JsonObject[] {
-  const found = value[key];
-  return isJsonArray(found) ? found.filter(isJsonObject) : [];
 }

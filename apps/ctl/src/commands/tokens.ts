@@ -9,7 +9,7 @@ export interface ZoneTokenOptions {
   readonly output: Output;
 }
 
-/** `causeway tokens zone NAME`: the bare token on standard output, fit for a file; what else is to know beside it. */
+/** `causeway tokens zone NAME`: prints only the token on standard output, fit for a file; id and expiry on standard error. */
 export async function issueZoneToken(
   context: CommandContext,
   zone: string,
@@ -24,7 +24,7 @@ export async function issueZoneToken(
     return 0;
   }
   context.print(textAt(body, 'token'));
-  context.complain(`token ${textAt(body, 'id')} of zone ${zone}, valid until ${textAt(body, 'expiresAt')}`);
+  context.printError(`token ${textAt(body, 'id')} of zone ${zone}, valid until ${textAt(body, 'expiresAt')}`);
   return 0;
 }
 
@@ -36,24 +36,24 @@ export async function revokeZoneToken(context: CommandContext, idOrToken: string
   return 0;
 }
 
-/** `causeway tokens rotate`: a newer signing key; those before it are deleted when their tokens are replaced. */
+/** `causeway tokens rotate`: makes a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
 export async function rotateZoneTokenKey(context: CommandContext): Promise<number> {
   const { body } = await context.api().send({ method: 'POST', path: '/tokens/zone/keys' });
   const serial = isJsonObject(body) ? textAt(body, 'serial') : '';
   context.print(`new zone tokens are signed with key ${serial}; those of older keys stay valid`);
-  context.complain('to end the tokens of an older key: causeway delete globalsecrets zone-token-signing-key-N');
+  context.printError('to end the tokens of an older key: causeway delete globalsecrets zone-token-signing-key-N');
   return 0;
 }
 
-/** `causeway tokens ca`: what zones verify the global by, for `CAUSEWAY_GLOBAL_CA_FILE`. */
+/** `causeway tokens ca`: prints the certificate by which zones verify the global, for `CAUSEWAY_GLOBAL_CA_FILE`. */
 export async function showAuthority(context: CommandContext): Promise<number> {
   const pem = await context.api().text({ method: 'GET', path: '/kds/ca' });
   context.print(pem.trimEnd());
-  context.complain(`SHA-256 ${fingerprint(pem)}`);
+  context.printError(`SHA-256 ${fingerprint(pem)}`);
   return 0;
 }
 
-/** As `openssl x509 -fingerprint` and every browser show it: over the certificate's bytes. */
+/** The fingerprint over the bytes of the certificate, as `openssl x509 -fingerprint` and browsers show it. */
 function fingerprint(pem: string): string {
   const [, base64 = ''] = /-----BEGIN CERTIFICATE-----([^-]+)-----END/.exec(pem) ?? [];
   const digest = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex').toUpperCase();

@@ -2,7 +2,7 @@ import { compareText, type JsonObject } from '@causeway/resources';
 import { kindOf, pathOf, type CommandContext } from '../context';
 import { structured, table, textAt, type Output } from '../render';
 import { missingVip } from './columns';
-import { listAll } from './list-all';
+import { listAll } from '../api-client';
 
 export interface VipsOptions {
   readonly allMeshes?: boolean;
@@ -12,7 +12,7 @@ export interface VipsOptions {
 
 const SERVICES = ['meshservices', 'meshexternalservices', 'meshmultizoneservices'] as const;
 
-/** `causeway vips`: every virtual IP of the control plane asked, in the order of the addresses. */
+/** `causeway vips`: all virtual IPs of the control plane, in the order of the addresses. */
 export async function vips(context: CommandContext, options: VipsOptions): Promise<number> {
   const lists = SERVICES.map((noun) => {
     const kind = kindOf(context.registry, noun);
@@ -54,7 +54,7 @@ function toRow(item: JsonObject): VipRow {
   };
 }
 
-/** Numbers padded, so that text order is address order; services without an address come last. */
+/** An address with padded numbers, so that text order is address order; services without an address come last. */
 function sortable(ip: string): string {
   return ip === '' ? '~' : ip.replace(/\d+/g, (digits) => digits.padStart(3, '0'));
 }

@@ -1,10 +1,9 @@
 import type { JsonObject } from '@causeway/resources';
-import { age, objectAt, table, textAt } from '../render';
-import { listAt } from './get';
+import { age, objectAt, table, textAt, listAt } from '../render';
 
-/** What a table says of a zone's kinds taken together. */
+/** Sums over the kinds of a zone, for a table. */
 export interface InsightSums {
-  /** Longest wait, seconds, and how much waits. */
+  /** Longest lag in seconds, and how many resources wait. */
   readonly lag: number;
   readonly waiting: number;
   readonly rejected: number;
@@ -24,10 +23,10 @@ export function sumsOf(insight: JsonObject): InsightSums {
   };
 }
 
-/** What waits for the operator, each with the command that decides it. `zone` is undefined where the peer is the global. */
+/** What the operator has to decide, each with its command. `zone` is undefined if the peer is the global. */
 export function pendingDecisions(insight: JsonObject, zone: string | undefined, now: number): string[] {
   const refused = objectAt(insight, 'refused');
-  const newLife = objectAt(insight, 'newLife');
+  const newIncarnation = objectAt(insight, 'newIncarnation');
   const due: string[] = [];
   if (textAt(refused, 'storeId') !== '') {
     const [storeId, instance] = [textAt(refused, 'storeId'), textAt(refused, 'instance')];
@@ -43,18 +42,18 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
     if (textAt(doubtful, 'claim') === 'epoch') due.push(`  where that is so: causeway zones reset-epoch ${zone}`);
     else due.push('  nothing followed from it; find out who holds its token');
   }
-  if (textAt(newLife, 'incarnation') !== '') {
+  if (textAt(newIncarnation, 'incarnation') !== '') {
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
-    const until = new Date(Number(newLife['until'])).toISOString();
+    const until = new Date(Number(newIncarnation['until'])).toISOString();
     due.push(
-      `${who}: began a new life, first seen ${ago(newLife['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
+      `${who}: began a new life, first seen ${ago(newIncarnation['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
       `  where these were deleted indeed: causeway zones ${command}`,
     );
   }
   return due;
 }
 
-/** Since when a zone is away and why; undefined for one that is not. */
+/** Since when a zone is offline, and why; undefined if it is not offline. */
 export function absenceOf(
   insight: JsonObject,
   now: number,
@@ -66,7 +65,7 @@ export function absenceOf(
   return { age: lasting, line: `away since ${since} (${lasting}): ${textAt(offline, 'reason')}` };
 }
 
-/** An insight for people, in lines. */
+/** An insight as lines for people. */
 export function insightLines(insight: JsonObject, now: number): string[] {
   const kinds = listAt(insight, 'kinds');
   return [
@@ -95,7 +94,7 @@ function facts(insight: JsonObject, now: number): string[] {
   ];
 }
 
-/** Why the global has ended a stream of the zone. */
+/** Why the global ended a stream of the zone. */
 function endedText(ended: JsonObject, now: number): string {
   const [direction, detail] = [textAt(ended, 'direction'), textAt(ended, 'detail')];
   return detail === '' ? '' : `stream ${direction}, ${ago(ended['at'], now)}: ${detail}`;
@@ -129,7 +128,7 @@ function rejections(kinds: readonly JsonObject[]): string[] {
   return rows.length === 0 ? [] : ['', ...table(['REJECTED', 'WIRE NAME', 'REASON'], rows).split('\n')];
 }
 
-/** Rounded as far as a lag is of interest. */
+/** Seconds, rounded to one digit below 10 and to whole seconds above. */
 export function seconds(value: unknown): string {
   const number = Number(value ?? 0);
   return `${number < 10 ? Math.round(number * 10) / 10 : Math.round(number)}s`;

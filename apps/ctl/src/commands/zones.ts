@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
-import { objectAt, structured, table, textAt, type Output } from '../render';
-import { listAt } from './get';
-import { listAll } from './list-all';
+import { objectAt, structured, table, textAt, type Output, listAt } from '../render';
+import { listAll } from '../api-client';
 import { absenceOf, pendingDecisions, seconds, sumsOf } from './zone-insight';
 
 export interface ZonesOptions {
@@ -11,7 +10,7 @@ export interface ZonesOptions {
 
 const HEAD = ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'VERSION', 'SESSION', 'INSTANCE', 'LAG', 'REJECTED', 'HELD'];
 
-/** `causeway zones`: how far each zone is, as the global knows it; on a zone only of that zone itself. */
+/** `causeway zones`: session, lag and rejections of each zone. On a zone it knows only itself. */
 export async function zones(context: CommandContext, options: ZonesOptions): Promise<number> {
   const items = await listAll(context.api(), { path: '/zones+insights' });
   if (options.output !== 'table') {
@@ -19,7 +18,7 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
     return 0;
   }
   const asked = await zoneOfServer(context);
-  if (items.length === 0) context.complain('no zones');
+  if (items.length === 0) context.printError('no zones');
   else
     context.print(
       table(
@@ -31,14 +30,14 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
     const insight = objectAt(item, 'zoneInsight');
     const zone = asked === undefined ? textAt(item, 'name') : undefined;
     const away = absenceOf(insight, context.now());
-    if (away) context.complain(`zone ${textAt(item, 'name')}: ${away.line}`);
-    for (const line of pendingDecisions(insight, zone, context.now())) context.complain(line);
+    if (away) context.printError(`zone ${textAt(item, 'name')}: ${away.line}`);
+    for (const line of pendingDecisions(insight, zone, context.now())) context.printError(line);
   }
-  if (asked !== undefined) context.complain(`this is zone ${asked}: how far the others are, the global knows`);
+  if (asked !== undefined) context.printError(`this is zone ${asked}: how far the others are, the global knows`);
   return 0;
 }
 
-/** The zone whose control plane answers; undefined for the global. */
+/** The zone of the control plane that answers; undefined for the global. */
 export async function zoneOfServer(context: CommandContext): Promise<string | undefined> {
   const { body } = await context.api().send({ method: 'GET', path: '/' });
   return isJsonObject(body) && body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
@@ -60,7 +59,7 @@ function row(item: JsonObject, asked: string | undefined, now: number): string[]
     textAt(insight, 'version') || textAt(insight, 'globalVersion'),
     distinct(sessions.map((session) => textAt(session, 'session'))),
     distinct(sessions.map((session) => textAt(session, 'zoneInstanceId'))),
-    // Of a zone that is away nobody knows how far behind it is, only that it is.
+    // The lag of a zone that is offline is unknown.
     ...(known ? (away ? [`away ${away.age}`, '-', '-'] : [behind, String(rejected), String(held)]) : []),
   ];
 }

@@ -21,22 +21,22 @@ const byRef = (name: string): JsonObject => ({ selector: { dataplaneRef: { name 
 const inbound = (rest: JsonObject = {}): TestInbound => ({ port: 80, ...rest });
 
 describe('AvailabilityLoop', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let replica: Replica;
   beforeEach(async () => {
-    world = new LoopHarness();
-    replica = world.replica();
+    harness = new LoopHarness();
+    replica = harness.replica();
     await replica.lead([new KeyedLoop(new AvailabilityReconciler('east'))]);
     await replica.settle();
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const apply = async (...changes: Change[]): Promise<void> => {
-    await world.write(...changes);
+    await harness.write(...changes);
     await replica.settle();
   };
   const counted = async (id: Identity = backend): Promise<unknown> => {
-    const service = await world.get(id);
+    const service = await harness.get(id);
     return [service?.status?.['dataplaneProxies'], service?.spec['state']];
   };
   const available = (total: number, healthy = total): unknown => [{ total, healthy }, 'Available'];
@@ -138,7 +138,7 @@ describe('AvailabilityLoop', () => {
     expect(await counted()).toEqual(available(1));
     await apply(remove(idOf('Dataplane', 'redis-01')));
     expect(await counted()).toEqual(unavailable(0));
-    expect(await world.get(backend)).toMatchObject({ generation: 2 });
+    expect(await harness.get(backend)).toMatchObject({ generation: 2 });
   });
 
   it('S5 what other zones say of their services stands', async () => {
@@ -159,7 +159,7 @@ describe('AvailabilityLoop', () => {
       { type: 'patch', id: backend, expect: 'any', status: { vip: { ip: '241.0.0.1', type: 'Kuma' } } },
       redis1,
     );
-    expect(await world.get(backend)).toMatchObject({
+    expect(await harness.get(backend)).toMatchObject({
       spec: { ports, ...byLabel({}), state: 'Available' },
       status: { vip: { ip: '241.0.0.1' }, dataplaneProxies: { total: 1, healthy: 1 } },
     });
@@ -172,23 +172,23 @@ describe('AvailabilityLoop', () => {
       redis1,
       demo,
     );
-    const { revision } = world;
-    world.clock.advance(600_000);
+    const { revision } = harness;
+    harness.clock.advance(600_000);
     await replica.settle();
-    expect(world.revision).toBe(revision);
+    expect(harness.revision).toBe(revision);
   });
 
   it('looks only at services that a Dataplane may concern', async () => {
     const loop = new KeyedLoop(new AvailabilityReconciler('east'));
-    const next = world.replica('next');
-    await world.write(
+    const next = harness.replica('next');
+    await harness.write(
       ...Array.from({ length: 300 }, (_, i) =>
         put(idOf('MeshService', `s${i}`), { ports, ...byLabel({ app: `a${i}`, env: 'prod' }) }),
       ),
     );
     await next.lead([loop]);
     await next.settle();
-    await world.write(dataplane('d', [inbound()], { app: 'a7', env: 'prod' }));
+    await harness.write(dataplane('d', [inbound()], { app: 'a7', env: 'prod' }));
     expect(loop['stale'].size).toBeLessThan(3);
     await next.settle();
     expect(await counted(idOf('MeshService', 's7'))).toEqual(available(1));

@@ -22,32 +22,32 @@ const copy = (name: string, rest: Partial<Identity> = {}): Identity =>
   idOf('MeshService', name, { zone: 'west', ...rest });
 
 describe('ConditionsLoop', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let replica: Replica;
   beforeEach(async () => {
-    world = new LoopHarness();
-    replica = world.replica();
-    await world.write(mesh('default'), zone('west', {}));
+    harness = new LoopHarness();
+    replica = harness.replica();
+    await harness.write(mesh('default'), zone('west', {}));
     await replica.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds })]);
     await replica.settle();
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const apply = async (...changes: Change[]): Promise<void> => {
-    await world.write(...changes);
+    await harness.write(...changes);
     await replica.settle();
   };
   const said = async (id: Identity, type: string): Promise<JsonObject | undefined> =>
-    conditionOf((await world.get(id))?.status, type);
+    conditionOf((await harness.get(id))?.status, type);
   /** Rows that the loop wrote while `work` was done. */
   const written = async (work: () => Promise<void>): Promise<number> => {
-    const before = world.revision;
+    const before = harness.revision;
     await work();
-    return world.revision - before;
+    return harness.revision - before;
   };
 
-  it('says again what a message took back before the index showed that it was said', async () => {
-    await world.write(put(copy('web'), SPEC), lost('west', 'keep'));
+  it('writes a condition again that a message removed before the index showed it', async () => {
+    await harness.write(put(copy('web'), SPEC), lost('west', 'keep'));
     const loop = createConditionsReconciler({ cp: EAST, registry: coreKinds });
     loop.reset(replica.index);
     let plan = loop.plan(0);
@@ -58,7 +58,7 @@ describe('ConditionsLoop', () => {
   });
 
   describe('of a lost zone', () => {
-    it('says so on its copies, and only on those, until it is back', async () => {
+    it('has the condition on its copies, and only on those, until it is back', async () => {
       await apply(put(copy('web'), SPEC), put(idOf('MeshService', 'ours'), SPEC), lost('west', 'keep'));
       expect(await said(copy('web'), 'OriginLost')).toMatchObject({
         status: 'True',
@@ -66,12 +66,12 @@ describe('ConditionsLoop', () => {
         message: `zone "west" has had no session with the global since ${SINCE}; policy keep`,
         observedGeneration: 1,
       });
-      expect((await world.get(idOf('MeshService', 'ours')))?.status).toBeUndefined();
+      expect((await harness.get(idOf('MeshService', 'ours')))?.status).toBeUndefined();
       await apply(put(copy('later'), SPEC), lost('west', 'depreferred'));
       expect(await said(copy('web'), 'OriginLost')).toMatchObject({ reason: 'Depreferred' });
       expect(await said(copy('later'), 'OriginLost')).toMatchObject({ reason: 'Depreferred' });
       await apply(zone('west', {}));
-      expect((await world.get(copy('web')))?.status).toEqual({});
+      expect((await harness.get(copy('web')))?.status).toEqual({});
     });
 
     it('I10 writes each of many copies once a change of state and none a heartbeat', async () => {
@@ -89,12 +89,12 @@ describe('ConditionsLoop', () => {
         put(copy('odd', { mesh: 'ghost' }), { ports: [{ port: 0 }] }),
         lost('west', 'keep'),
       );
-      const next = world.replica('b');
+      const next = harness.replica('b');
       await next.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds })]);
       expect(await written(() => next.settle())).toBe(0);
     });
 
-    it('leaves the conditions of others alone, and says again what another write has taken away', async () => {
+    it('leaves the conditions of other writers alone, and restores one that another write removed', async () => {
       await apply(put(copy('web'), SPEC), lost('west', 'keep'));
       const other = { type: 'VIPAllocated', status: 'False', reason: 'RangeExhausted' };
       await apply({
@@ -103,14 +103,14 @@ describe('ConditionsLoop', () => {
         expect: 'any',
         status: { vip: { ip: '241.0.0.1' }, conditions: [other] },
       });
-      const status = (await world.get(copy('web')))?.status;
+      const status = (await harness.get(copy('web')))?.status;
       expect(status).toMatchObject({ vip: { ip: '241.0.0.1' }, conditions: [other, { type: 'OriginLost' }] });
       await apply(zone('west', {}));
-      expect((await world.get(copy('web')))?.status).toEqual({ vip: { ip: '241.0.0.1' }, conditions: [other] });
+      expect((await harness.get(copy('web')))?.status).toEqual({ vip: { ip: '241.0.0.1' }, conditions: [other] });
     });
   });
 
-  it('says that the Mesh is missing, on copies and on what was made here, until there is one', async () => {
+  it('reports a missing Mesh, on copies and on resources made here, until it exists', async () => {
     const ids = [copy('theirs', { mesh: 'ghost' }), idOf('MeshService', 'ours', { mesh: 'ghost' })];
     await apply(...ids.map((id) => put(id, SPEC)));
     for (const id of ids) {
@@ -126,7 +126,7 @@ describe('ConditionsLoop', () => {
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeDefined();
   });
 
-  it('says why Kuma zones cannot be told of something, until they can be', async () => {
+  it('reports why a resource cannot be sent to Kuma zones, until it can be', async () => {
     const secret = globalIdentity('GlobalSecret', 'zone-token-signing-key-1');
     const pem = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
     const data = (text: string | Buffer): string => Buffer.from(text).toString('base64');
@@ -138,15 +138,15 @@ describe('ConditionsLoop', () => {
       }),
     ]);
     await apply(put(secret, { data: data('no key') }), put(copy('web'), SPEC));
-    const condition = await said(secret, 'NotSaidToKuma');
-    expect(condition).toMatchObject({ status: 'True', reason: 'CannotBeSaid' });
+    const condition = await said(secret, 'UnsupportedByKuma');
+    expect(condition).toMatchObject({ status: 'True', reason: 'NotExpressible' });
     expect(condition?.['message']).toMatch(/^Kuma zones are not told of it: /);
-    expect((await world.get(copy('web')))?.status).toBeUndefined();
+    expect((await harness.get(copy('web')))?.status).toBeUndefined();
     await apply(put(secret, { data: data(pem) }));
-    expect(await said(secret, 'NotSaidToKuma')).toBeUndefined();
+    expect(await said(secret, 'UnsupportedByKuma')).toBeUndefined();
   });
 
-  it('says which tolerated rule a copy breaks, until it does not; what users write here was judged at the door', async () => {
+  it('reports which tolerated rule a copy breaks, until it does not; what users write here was checked when it was written', async () => {
     await apply(put(copy('web'), { ports: [{ port: 0 }] }), put(idOf('MeshService', 'ours'), { ports: [{ port: 0 }] }));
     expect(await said(copy('web'), 'RulesBroken')).toMatchObject({
       status: 'True',

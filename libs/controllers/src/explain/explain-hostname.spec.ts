@@ -64,7 +64,7 @@ describe('explainHostname', () => {
     });
   });
 
-  test('says of a missing mesh that it is missing', async () => {
+  test('reports a missing mesh', async () => {
     const { index } = await contested();
     const { hints } = await new HostnameExplainer(index, east).explain({ mesh: 'nowhere', hostname: 'a.mesh' }, NEVER);
     expect(hints).toEqual(['Mesh "nowhere" is not known in this zone; services of a missing mesh are not named']);

@@ -44,7 +44,7 @@ const asks: readonly (readonly [string, Ask])[] = [
 const planes: readonly ControlPlane[] = [{ role: 'global' }, east];
 
 describe.each(planes)('on a control plane of role $role', (cp) => {
-  test.each(asks)('%s whose asker is gone ends with the slice', async (_what, ask) => {
+  test.each(asks)('%s whose caller is gone ends with the slice', async (_what, ask) => {
     const index = await endless();
     const explainer = new HostnameExplainer(index, cp);
     const life = new AbortController();

@@ -118,7 +118,7 @@ test('I3 holds at every commit, whatever happens in between, and in the end ever
   );
 });
 
-test('a claim never flaps: each settled name changes hands only when a change of the world says so', async () => {
+test('a claim never flaps: each settled name changes hands only when its inputs change', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 15 }), async (changes) => {
       const zone = await new NamingZone().start(...start);

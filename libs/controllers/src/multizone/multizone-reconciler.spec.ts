@@ -22,21 +22,21 @@ const service = (
 ): Change => put(idOf('MeshService', name, rest), { ports: [{ port: 80 }] }, labels);
 
 describe('MultizoneLoop', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let replica: Replica;
   beforeEach(async () => {
-    world = new LoopHarness();
-    replica = world.replica();
+    harness = new LoopHarness();
+    replica = harness.replica();
     await replica.lead([new KeyedLoop(new MultizoneReconciler())]);
     await replica.settle();
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const apply = async (...changes: Change[]): Promise<void> => {
-    await world.write(...changes);
+    await harness.write(...changes);
     await replica.settle();
   };
-  const status = async (): Promise<JsonObject | undefined> => (await world.get(everywhere))?.status;
+  const status = async (): Promise<JsonObject | undefined> => (await harness.get(everywhere))?.status;
   const match = (zone: string, name = 'backend'): JsonObject => ({ name, namespace: 'default', zone, mesh: 'default' });
   const mine = put(everywhere, select({ 'kuma.io/display-name': 'backend' }));
 
@@ -62,9 +62,9 @@ describe('MultizoneLoop', () => {
       observedGeneration: 1,
     };
     expect(await status()).toEqual({
-      conditions: [{ ...none, lastTransitionTime: new Date(world.clock.now()).toISOString() }],
+      conditions: [{ ...none, lastTransitionTime: new Date(harness.clock.now()).toISOString() }],
     });
-    world.clock.advance(1_000);
+    harness.clock.advance(1_000);
     await apply(service('backend'));
     expect(await status()).toMatchObject({ meshServices: [match('east')], conditions: [{ status: 'True' }] });
     await apply(remove(idOf('MeshService', 'backend')));
@@ -105,9 +105,9 @@ describe('MultizoneLoop', () => {
       expect: 'any',
       status: { dataplaneProxies: { total: 1 } },
     });
-    const { revision } = world;
-    world.clock.advance(600_000);
+    const { revision } = harness;
+    harness.clock.advance(600_000);
     await replica.settle();
-    expect(world.revision).toBe(revision);
+    expect(harness.revision).toBe(revision);
   });
 });

@@ -7,20 +7,20 @@ const redis = idOf('MeshService', 'redis');
 const kept = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
 
 describe('joinPlans', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let index: ResourceIndex;
   let row: Resource;
   beforeEach(async () => {
-    world = new LoopHarness();
-    const replica = world.replica();
+    harness = new LoopHarness();
+    const replica = harness.replica();
     index = replica.index;
-    await world.write({ type: 'put', id: redis, expect: 'any', labels: {}, spec: {}, status: { vip: 1, old: 1 } });
+    await harness.write({ type: 'put', id: redis, expect: 'any', labels: {}, spec: {}, status: { vip: 1, old: 1 } });
     index.load(await replica.store.snapshot());
-    const found = await world.get(redis);
+    const found = await harness.get(redis);
     if (!found) throw new Error('redis does not exist');
     row = found;
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const patch = (rest: Partial<PatchChange>): Change => ({ type: 'patch', id: redis, expect: row.revision, ...rest });
   const status = (rest: JsonObject): Change => patch({ status: { ...row.status, ...rest } });

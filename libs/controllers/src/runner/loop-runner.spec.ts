@@ -31,15 +31,15 @@ class Scripted implements ControlLoop {
 const mesh = (name: string): Change => put(globalIdentity('Mesh', name), {});
 
 describe('LoopRunner', () => {
-  let world: LoopHarness;
-  beforeEach(() => (world = new LoopHarness()));
-  afterEach(() => world.stop());
+  let harness: LoopHarness;
+  beforeEach(() => (harness = new LoopHarness()));
+  afterEach(() => harness.stop());
 
   it('resets, then writes what all loops want at once, and settles only after the index holds the write', async () => {
     const [first, second] = [new Scripted('first'), new Scripted('second')];
     first.plans.push({ changes: [mesh('a')] }, { changes: [] }, { changes: [mesh('c')] });
     second.plans.push({ changes: [mesh('b')] });
-    const replica = world.replica();
+    const replica = harness.replica();
     const runner = await replica.lead([first, second]);
     await replica.settle();
     expect(first.told).toEqual(['reset', 'saw a,b', 'settled written']);
@@ -51,7 +51,7 @@ describe('LoopRunner', () => {
 
   it('writes one by one what cannot be written together, so that one bad change stops nobody else', async () => {
     const [bad, good] = [new Scripted('bad'), new Scripted('good')];
-    const replica = world.replica();
+    const replica = harness.replica();
     const write = replica.store.write.bind(replica.store);
     replica.store.write = (request) =>
       request.changes.some(({ id }) => id.name === 'poison') ? Promise.reject(new Error('a bug')) : write(request);
@@ -65,8 +65,8 @@ describe('LoopRunner', () => {
   });
 
   it('plans nothing before the index holds what the store held when the epoch began', async () => {
-    await world.write(mesh('old'));
-    const replica = world.replica();
+    await harness.write(mesh('old'));
+    const replica = harness.replica();
     const loop = new Scripted('loop');
     let seen: number | undefined;
     loop.plans.push(() => {
@@ -81,7 +81,7 @@ describe('LoopRunner', () => {
   it('I8 ends when another leads: nothing of the older epoch is written', async () => {
     const loop = new Scripted('loop');
     loop.plans.push({ changes: [] }, { changes: [mesh('late')] });
-    const [a, b] = [world.replica('a'), world.replica('b')];
+    const [a, b] = [harness.replica('a'), harness.replica('b')];
     const older = await a.lead([loop]);
     await a.settle();
     await b.lead([]);
@@ -93,7 +93,7 @@ describe('LoopRunner', () => {
 
   it('starts anew after a write whose end is unknown', async () => {
     const loop = new Scripted('loop');
-    const replica = world.replica();
+    const replica = harness.replica();
     const runner = await replica.lead([loop]);
     await replica.settle();
     loop.plans.push({ changes: [mesh('a')] });
@@ -108,15 +108,15 @@ describe('LoopRunner', () => {
 
   it('run waits while the store is away and goes on by itself', async () => {
     const loop = new Scripted('loop');
-    const replica = world.replica();
+    const replica = harness.replica();
     const runner = await replica.lead([loop]);
     replica.store.setAway(true);
     const running = runner.run();
-    for (let i = 0; i < 20 && world.clock.pending === 0; i++) await Promise.resolve();
-    expect(world.clock.pending).toBeGreaterThan(0);
+    for (let i = 0; i < 20 && harness.clock.pending === 0; i++) await Promise.resolve();
+    expect(harness.clock.pending).toBeGreaterThan(0);
     replica.store.setAway(false);
     for (let i = 0; i < 200 && runner.stats.starts === 0; i++) {
-      world.clock.advance(1_000);
+      harness.clock.advance(1_000);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(runner.stats.starts).toBe(1);
@@ -126,7 +126,7 @@ describe('LoopRunner', () => {
 
   it('resets when the index is loaded anew', async () => {
     const loop = new Scripted('loop');
-    const replica = world.replica();
+    const replica = harness.replica();
     await replica.lead([loop]);
     await replica.settle();
     replica.index.load(await replica.store.snapshot());
@@ -136,21 +136,21 @@ describe('LoopRunner', () => {
 
   it('starts in a new life of the store that began while it started', async () => {
     const loop = new Scripted('loop');
-    const replica = world.replica();
+    const replica = harness.replica();
     await replica.lead([loop]);
     await replica.settle();
-    const backup = world.disk.save();
+    const backup = harness.disk.save();
     const head = replica.store.head.bind(replica.store);
     replica.store.head = async () => {
       const old = await head();
       replica.store.head = head;
-      world.disk.restore(backup);
+      harness.disk.restore(backup);
       return old;
     };
     replica.index.load(await replica.store.snapshot());
     loop.plans.push({ changes: [mesh('a')] });
     await replica.settle();
-    expect(replica.index.point?.incarnation).toBe(world.disk.incarnation);
+    expect(replica.index.point?.incarnation).toBe(harness.disk.incarnation);
     expect(replica.index.countOf('Mesh')).toBe(1);
   });
 
@@ -160,26 +160,26 @@ describe('LoopRunner', () => {
       throw new Error('a bug');
     });
     good.plans.push({ changes: [mesh('a')] });
-    const replica = world.replica();
+    const replica = harness.replica();
     const runner = await replica.lead([bad, good]);
     await replica.settle();
     expect(runner.stats.loops['bad']).toMatchObject({ errors: 1 });
     expect(replica.index.countOf('Mesh')).toBe(1);
-    expect(runner.nextWake).toBeGreaterThan(world.clock.now());
+    expect(runner.nextWake).toBeGreaterThan(harness.clock.now());
 
     bad.plans.push({ changes: [mesh('b')] });
     await replica.settle();
     expect(replica.index.countOf('Mesh')).toBe(1);
-    world.clock.advance(5_000);
+    harness.clock.advance(5_000);
     await replica.settle();
     expect(replica.index.countOf('Mesh')).toBe(2);
   });
 
   it('lets a loop whose writes change nothing wait instead of spin', async () => {
     const loop = new Scripted('loop');
-    await world.write(mesh('a'));
+    await harness.write(mesh('a'));
     for (let i = 0; i < 100; i++) loop.plans.push({ changes: [mesh('a')] });
-    const replica = world.replica();
+    const replica = harness.replica();
     const runner = await replica.lead([loop]);
     await replica.settle();
     expect(runner.stats.loops['loop']).toMatchObject({ writes: 2, unchanged: 2 });
@@ -188,7 +188,7 @@ describe('LoopRunner', () => {
   it('asks a loop that has more to look at again at once, and looks in between whether it still leads', async () => {
     const loop = new Scripted('loop');
     loop.plans.push({ changes: [], more: true }, { changes: [], more: true }, { changes: [mesh('a')] });
-    const [a, b] = [world.replica('a'), world.replica('b')];
+    const [a, b] = [harness.replica('a'), harness.replica('b')];
     const runner = await a.lead([loop]);
     await a.settle();
     expect(a.index.countOf('Mesh')).toBe(1);
@@ -199,11 +199,11 @@ describe('LoopRunner', () => {
 
   it('tells each loop of what changes while the others are being reset', async () => {
     const [first, second] = [new Scripted('first'), new Scripted('second')];
-    const replica = world.replica();
+    const replica = harness.replica();
     const write = replica.store.write.bind(replica.store);
     let once = true;
     replica.store.write = async (request) => {
-      if (once) await world.write(mesh('meanwhile'));
+      if (once) await harness.write(mesh('meanwhile'));
       once = false;
       return write(request);
     };
@@ -215,25 +215,25 @@ describe('LoopRunner', () => {
 
   it('wakes at the time a plan named', async () => {
     const loop = new Scripted('loop');
-    loop.plans.push({ changes: [], wakeAt: world.clock.now() + 500 });
-    const replica = world.replica();
+    loop.plans.push({ changes: [], wakeAt: harness.clock.now() + 500 });
+    const replica = harness.replica();
     const runner = await replica.lead([loop]);
     await replica.settle();
-    expect(runner.nextWake).toBe(world.clock.now() + 500);
+    expect(runner.nextWake).toBe(harness.clock.now() + 500);
   });
 
   it('counts what only a resync found, and writes it', async () => {
     const loop = new Scripted('loop');
-    const replica = world.replica();
+    const replica = harness.replica();
     const runner = await replica.lead([loop]);
     await replica.settle();
     loop.plans.push({ changes: [] });
     loop.plans.push({ changes: [mesh('missed')] });
-    world.clock.advance(600_000);
+    harness.clock.advance(600_000);
     await replica.settle();
     expect(runner.stats.resyncs).toBe(1);
     expect(runner.stats.loops['loop']).toMatchObject({ differences: 1, written: 1 });
-    await world.write(mesh('seen'));
+    await harness.write(mesh('seen'));
     loop.plans.push({ changes: [mesh('normal')] });
     await replica.settle();
     expect(runner.stats.loops['loop']).toMatchObject({ differences: 1, written: 2 });
@@ -244,12 +244,12 @@ describe('LoopRunner', () => {
     const noted: unknown[] = [];
     const withNotes = Object.assign(loop, { noteArea: 'area', restore: (notes: unknown) => noted.push(notes) });
     loop.plans.push({ changes: [mesh('a')], notes: [{ area: 'area', key: 'k', value: { ip: 'x' } }] });
-    const [a, b] = [world.replica('a'), world.replica('b')];
+    const [a, b] = [harness.replica('a'), harness.replica('b')];
     await a.lead([withNotes]);
     await a.settle();
     await b.lead([withNotes]);
     await b.settle();
     expect(noted).toEqual([[], [{ area: 'area', key: 'k', value: { ip: 'x' } }]]);
-    expect(await new MemoryStore(world.disk).note('area', 'k')).toEqual({ ip: 'x' });
+    expect(await new MemoryStore(harness.disk).note('area', 'k')).toEqual({ ip: 'x' });
   });
 });

@@ -20,7 +20,7 @@ const port80 = { name: '80', port: 80, targetPort: 80, appProtocol: 'tcp' };
 const port81 = { name: '81', port: 81, targetPort: 81, appProtocol: 'tcp' };
 
 describe('ServicesLoop', () => {
-  let world: LoopHarness;
+  let harness: LoopHarness;
   let replica: Replica;
   const unusable: string[] = [];
   const newLoop = (): KeyedLoop =>
@@ -30,20 +30,20 @@ describe('ServicesLoop', () => {
 
   beforeEach(async () => {
     unusable.length = 0;
-    world = new LoopHarness();
-    replica = world.replica();
+    harness = new LoopHarness();
+    replica = harness.replica();
     await replica.lead([newLoop()]);
     await replica.settle();
   });
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const apply = async (...changes: Change[]): Promise<void> => {
-    await world.write(...changes);
+    await harness.write(...changes);
     await replica.settle();
   };
   const services = (): Resource[] => [...replica.index.ofKind('MeshService')];
   const found = async (id = backend): Promise<Resource> => {
-    const service = await world.get(id);
+    const service = await harness.get(id);
     if (!service) throw new Error(`${id.name} does not exist`);
     return service;
   };
@@ -159,7 +159,7 @@ describe('ServicesLoop', () => {
         message:
           'ports of Dataplane dp-2 differ: all inbounds of one service must have the same ports, names and protocols',
         observedGeneration: 1,
-        lastTransitionTime: new Date(world.clock.now()).toISOString(),
+        lastTransitionTime: new Date(harness.clock.now()).toISOString(),
       },
     ]);
 
@@ -216,13 +216,13 @@ describe('ServicesLoop', () => {
     await apply(put(backend, { ports: [port81] }));
     expect((await found()).spec).toEqual({ ports: [port81] });
     await apply(remove(idOf('Dataplane', 'dp-1')));
-    world.clock.advance(10 * GRACE);
+    harness.clock.advance(10 * GRACE);
     await replica.settle();
     expect((await found()).spec).toEqual({ ports: [port81] });
   });
 
   it('G7 a service written by hand keeps its name, spec and status', async () => {
-    await world.write(put(idOf('MeshService', 'web'), { ports: [port81] }));
+    await harness.write(put(idOf('MeshService', 'web'), { ports: [port81] }));
     await apply(dataplane('dp-1', [tagged('web', 80)]));
     const web = await found(idOf('MeshService', 'web'));
     expect([web.spec, web.status, web.generation]).toEqual([{ ports: [port81] }, undefined, 1]);
@@ -231,13 +231,13 @@ describe('ServicesLoop', () => {
   it('G6 G8 the last Dataplane gone: kept for the grace period, then deleted', async () => {
     await apply(dataplane('dp-1', [tagged('backend', 80)]));
     await apply(remove(idOf('Dataplane', 'dp-1')));
-    const start = world.clock.now();
+    const start = harness.clock.now();
     expect((await found()).graceStartedAt).toBe(start);
     expect((await found()).generation).toBe(1);
-    world.clock.advance(GRACE - 1);
+    harness.clock.advance(GRACE - 1);
     await replica.settle();
     expect((await found()).graceStartedAt).toBe(start);
-    world.clock.advance(1);
+    harness.clock.advance(1);
     await replica.settle();
     expect(services()).toEqual([]);
   });
@@ -246,9 +246,9 @@ describe('ServicesLoop', () => {
     await apply(dataplane('dp-1', [tagged('backend', 80)]));
     const { uid } = await found();
     await apply(remove(idOf('Dataplane', 'dp-1')));
-    world.clock.advance(GRACE - 1);
+    harness.clock.advance(GRACE - 1);
     await apply(dataplane('dp-1', [tagged('backend', 81)]));
-    world.clock.advance(10 * GRACE);
+    harness.clock.advance(10 * GRACE);
     await replica.settle();
     expect(await found()).toMatchObject({ uid, spec: { ports: [port81] } });
     expect((await found()).graceStartedAt).toBeUndefined();
@@ -257,11 +257,11 @@ describe('ServicesLoop', () => {
   it('the grace period goes on under another leader', async () => {
     await apply(dataplane('dp-1', [tagged('backend', 80)]));
     await apply(remove(idOf('Dataplane', 'dp-1')));
-    const next = world.replica('next');
+    const next = harness.replica('next');
     const runner = await next.lead([newLoop()]);
     await next.settle();
-    expect(runner.nextWake).toBe(world.clock.now() + GRACE);
-    world.clock.advance(GRACE);
+    expect(runner.nextWake).toBe(harness.clock.now() + GRACE);
+    harness.clock.advance(GRACE);
     await next.settle();
     expect(next.index.countOf('MeshService')).toBe(0);
   });
@@ -270,7 +270,7 @@ describe('ServicesLoop', () => {
     const foreign = idOf('MeshService', 'backend', { zone: 'west' });
     const labels = { 'kuma.io/managed-by': 'meshservice-generator', 'kuma.io/zone': 'west' };
     await apply(put(foreign, { ports: [port80] }, labels));
-    world.clock.advance(10 * GRACE);
+    harness.clock.advance(10 * GRACE);
     await replica.settle();
     expect(await found(foreign)).toMatchObject({ generation: 1, spec: { ports: [port80] } });
   });
@@ -307,13 +307,13 @@ describe('ServicesLoop', () => {
       dataplane('dp-2', [tagged('backend', 81)], { team: 'b' }),
       dataplane('dp-3', [{ port: 80 }], workload),
     );
-    const { revision } = world;
-    world.clock.advance(600_000);
+    const { revision } = harness;
+    harness.clock.advance(600_000);
     await replica.settle();
-    const next = world.replica('next');
+    const next = harness.replica('next');
     await next.lead([newLoop()]);
     await next.settle();
-    expect(world.revision).toBe(revision);
+    expect(harness.revision).toBe(revision);
   });
 
   it('gives the same services in whatever order the Dataplanes arrive', async () => {
@@ -356,7 +356,7 @@ describe('ServicesLoop', () => {
     replica.store.write = async (request) => {
       if (once && request.fence) {
         once = false;
-        await world.write({ type: 'put', id: backend, expect: 'any', labels: { ...labels, 'my.io/x': 'y' }, spec });
+        await harness.write({ type: 'put', id: backend, expect: 'any', labels: { ...labels, 'my.io/x': 'y' }, spec });
       }
       return writing(request);
     };

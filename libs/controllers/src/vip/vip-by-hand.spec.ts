@@ -23,7 +23,7 @@ describe('what others write is looked at, however little it differs from what th
     expect(await zone.vips('b', 'c')).toEqual(['241.0.0.2', '241.0.0.3']);
   });
 
-  it('I1 what was given up while nobody led rests, though the service has another address now', async () => {
+  it('I1 an address freed while nobody led cools down, though the service has another address now', async () => {
     const ranges = { MeshService: '10.0.0.0/31' };
     await zone.start(ranges);
     await zone.apply(...names('a'));

@@ -53,7 +53,7 @@ describe('VipLoop and its ranges', () => {
     expect(await zone.vips('d', 'e')).toEqual(['10.0.0.3', '10.0.0.0']);
   });
 
-  it('an exhausted range is a condition and a figure, and heals by itself (peers 34, 35)', async () => {
+  it('an exhausted range is a condition and a metric, and heals by itself (peers 34, 35)', async () => {
     await zone.start({ MeshService: '10.0.0.0/31' });
     await zone.apply(...names('a', 'b', 'c', 'd'));
     const denied = {
@@ -64,11 +64,11 @@ describe('VipLoop and its ranges', () => {
       observedGeneration: 1,
     };
     expect(await zone.status('c')).toMatchObject({ conditions: [denied] });
-    expect(zone.metrics()).toEqual({ size: 2n, used: 2, resting: 0 });
+    expect(zone.metrics()).toEqual({ size: 2n, used: 2, cooling: 0 });
     expect(zone.runner.nextWake).toBeUndefined();
 
     await zone.apply(remove(service('a')));
-    expect(zone.metrics()).toEqual({ size: 2n, used: 1, resting: 1 });
+    expect(zone.metrics()).toEqual({ size: 2n, used: 1, cooling: 1 });
     expect(zone.runner.nextWake).toBe(zone.harness.clock.now() + COOLDOWN);
     await zone.pass(COOLDOWN);
     expect(await zone.vips('b', 'c', 'd')).toEqual(['10.0.0.1', '10.0.0.0', undefined]);

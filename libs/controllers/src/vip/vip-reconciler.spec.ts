@@ -103,7 +103,7 @@ describe('VipLoop', () => {
     expect(await zone.vips('a', 'b', 'c', 'd')).toEqual(['241.0.0.1', '241.0.0.3', '241.0.0.4', '241.0.0.5']);
   });
 
-  it('T001-07 I1 a freed address rests, by the store’s clock, also across a change of leader (peers 32)', async () => {
+  it('T001-07 I1 a freed address cools down, by the store’s clock, also across a change of leader (peers 32)', async () => {
     await zone.start({ MeshService: '10.0.0.0/31' });
     await zone.apply(...names('a', 'b'));
     await zone.apply(remove(service('a')));
@@ -116,7 +116,7 @@ describe('VipLoop', () => {
     expect(await zone.vip('c')).toBe('10.0.0.0');
   });
 
-  it('T001-07 I1 a jump of this machine’s clock ends no rest', async () => {
+  it('T001-07 I1 a jump of this machine’s clock ends no cooldown', async () => {
     await zone.start({ MeshService: '10.0.0.0/32' });
     await zone.apply(...names('a'));
     await zone.apply(remove(service('a')), ...names('b'));
@@ -201,7 +201,7 @@ describe('VipLoop', () => {
     const ips = await zone.vips(...many);
     expect(new Set(ips).size).toBe(many.length);
     expect(ips).not.toContain(undefined);
-    expect(zone.metrics()).toMatchObject({ used: many.length, resting: 0 });
+    expect(zone.metrics()).toMatchObject({ used: many.length, cooling: 0 });
   });
 
   it('while everything is booked anew the figures are those of before', async () => {

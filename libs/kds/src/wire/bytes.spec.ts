@@ -7,7 +7,7 @@ import { ResourceEncoder, type EncodedResource } from './resource-encoder';
 import { decodeResponse, encodeResponse } from './response';
 import type { WireResource } from './wire-resource';
 
-/** Byte examples of kds.md Appendix B. */
+/** Byte examples of docs/reference/kds-wire.md Appendix B. */
 const encoder = new ResourceEncoder({ role: 'global' }, { meshServicesMode: 'Disabled' });
 
 const mesh: WireResource = {

@@ -1,9 +1,9 @@
 import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { JSON_TYPE } from '../http/response-headers';
+import { JSON_TYPE } from '../requests/responses';
 import { DOCS_HEADERS, DOCS_PAGE } from '../openapi/docs-page';
 import { NoQuery } from '../requests/decorators';
-import { OPENAPI } from '../tokens';
+import { OPENAPI } from '../rest-dependencies';
 
 /** The OpenAPI document, and a page to browse it. */
 @Controller()

@@ -4,7 +4,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ReadOnly } from '../http/access.guard';
 import { SmallBodyPipe } from '../http/body.pipes';
-import { jsonHeaders } from '../http/response-headers';
+import { jsonHeaders, listBody, tableBody } from '../requests/responses';
 import { FromRequest } from '../requests/decorators';
 import {
   DataplanesPipe,
@@ -22,9 +22,8 @@ import {
   type NamedQuery,
   type OverviewsQuery,
 } from '../requests/inspection.pipes';
-import { listBody, tableBody } from '../requests/list-body';
 import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
-import { QUERIES } from '../tokens';
+import { QUERIES } from '../rest-dependencies';
 
 /** Views that join several resources, or a resource and its insight (docs/reference/kuma-rest.md §1.4, §1.5). */
 @Controller()

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { ParsedBodyPipe } from '../http/body.pipes';
 import { FromRequest } from '../requests/decorators';
 import { SignalPipe, WritePipe, type RequestSignal, type WriteQuery } from '../requests/resource.pipes';
-import { ADMISSION, QUERIES } from '../tokens';
+import { ADMISSION, QUERIES } from '../rest-dependencies';
 
 /** Paths of one resource: of a kind without mesh, and of one in a mesh. */
 const ONE = ['/:plural/:name', '/meshes/:mesh/:plural/:name'];

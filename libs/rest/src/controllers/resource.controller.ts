@@ -1,9 +1,8 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { EventEncoder, Queries } from '@causeway/queries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { jsonHeaders, resourceHeaders } from '../http/response-headers';
+import { jsonHeaders, resourceHeaders, listBody } from '../requests/responses';
 import { FromRequest } from '../requests/decorators';
-import { listBody } from '../requests/list-body';
 import {
   GetPipe,
   ListPipe,
@@ -13,7 +12,7 @@ import {
   type RequestSignal,
   type WatchQuery,
 } from '../requests/resource.pipes';
-import { EVENT_ENCODER, QUERIES } from '../tokens';
+import { EVENT_ENCODER, QUERIES } from '../rest-dependencies';
 import { replySink } from './server-sent-events';
 
 /**

@@ -4,12 +4,12 @@ import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CallerAuthorizer } from '../http/caller-authorizer';
 import { OperatorOnly } from '../http/access.guard';
-import { resourceHeaders } from '../http/response-headers';
+import { resourceHeaders } from '../requests/responses';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { FormPipe } from '../requests/inspection.pipes';
 import type { DocumentForm } from '../requests/request-decoding';
 import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
-import { QUERIES } from '../tokens';
+import { QUERIES } from '../rest-dependencies';
 
 /** Where to go on from the root. */
 const LINKS = {

@@ -3,7 +3,7 @@ import type { Confirmation, Queries, ZoneAdoption } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import { ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
-import { QUERIES } from '../tokens';
+import { QUERIES } from '../rest-dependencies';
 
 /** Decisions about sync; AccessGuard leaves them to the operator. */
 @Controller()

@@ -18,7 +18,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
 import { ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
-import { QUERIES } from '../tokens';
+import { QUERIES } from '../rest-dependencies';
 
 /** Answers 404 on a zone, which lets nobody in, whatever the body is. */
 @Injectable()

@@ -2,7 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import { parseKri } from '@causeway/naming';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
-import { REGISTRY } from '../tokens';
+import { REGISTRY } from '../rest-dependencies';
 import { CallerAuthorizer } from './caller-authorizer';
 import type { RestRequest } from './rest-request';
 
@@ -30,14 +30,18 @@ export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly reflector = new Reflector();
+  private readonly confidential: readonly Kind[];
 
   constructor(
     @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
-    @Inject(REGISTRY) private readonly registry: Registry,
-  ) {}
+    @Inject(REGISTRY) registry: Registry,
+  ) {
+    this.confidential = registry.kinds.filter(({ confidential }) => confidential);
+  }
 
   canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<RestRequest>();
+    // Argument 0 of an HTTP handler; switchToHttp() would make three closures for every request.
+    const request = context.getArgByIndex<RestRequest>(0);
     if (!isWrite(request)) this.checkRead(request, context);
     else if (request.method !== 'POST') this.authorizer.checkWriter(request);
     else if (this.reflector.get(ReadOnly, context.getHandler()) !== true)
@@ -64,7 +68,7 @@ export class AccessGuard implements CanActivate {
   }
 
   private confidentialKind(key: 'plural' | 'shortName', value: unknown): Kind | undefined {
-    return this.registry.kinds.find((kind) => kind.confidential && kind[key] === value);
+    return this.confidential.find((kind) => kind[key] === value);
   }
 }
 

@@ -1,4 +1,5 @@
 import { parseYaml, Unparsable } from '@causeway/admission';
+import { isJsonObject } from '@causeway/resources';
 import type { RestLimits } from '../rest-dependencies';
 import { HttpError, truncated, unparsableDetail } from './http-error';
 
@@ -11,16 +12,16 @@ export const BODY_TYPES = {
 /** How a body is read. */
 export type BodyFormat = keyof typeof BODY_TYPES;
 
-/** Bodies up to this many bytes are read at once: larger ones would hold up everybody else for too long. */
+/** Bodies up to this many bytes are parsed on the main thread: larger ones would block the event loop for too long. */
 export const MAX_INLINE_BYTES: Readonly<Record<BodyFormat, number>> = { json: 64 * 1024, yaml: 8 * 1024 };
 
-/** Reading YAML takes time by what is in it: more than any resource needs would hold up everybody else. */
+/** Bounds the time of parsing YAML; no resource needs as many nodes. */
 const MAX_YAML_NODES = 20_000;
 
 /**
  * The value of a small request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON
  * too. Throws 415 for other types, 413 for larger ones and 400 for what cannot be parsed, with line and column
- * (design.md §1, §6).
+ * (docs/design.md §1, §6).
  */
 export function decodeBody(contentType: string | undefined, body: unknown): unknown {
   const format = bodyFormat(contentType);
@@ -44,14 +45,14 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   throw new HttpError(415, detail);
 }
 
-/** Throws 413 for YAML that is longer than any is taken. */
+/** Throws 413 for YAML above its limit. */
 export function checkYamlLength(format: BodyFormat, bytes: Uint8Array, limits: Pick<RestLimits, 'yaml'>): void {
   if (format === 'json' || bytes.length <= limits.yaml) return;
   const detail = `A body in YAML may have ${limits.yaml} bytes, this one has ${bytes.length}; send it as JSON.`;
   throw new HttpError(413, detail);
 }
 
-/** The value of a body. Throws HttpError and Unparsable. */
+/** The value of a body. Throws HttpError. */
 export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
   const text = utf8(bytes);
   if (text.trim() === '') throw emptyBody();
@@ -103,4 +104,54 @@ function yamlDocuments(text: string): ReturnType<typeof parseYaml> {
 
 function emptyBody(): HttpError {
   return new HttpError(400, 'The body is empty; send the resource as JSON or YAML.');
+}
+
+/** Bounds of the shape of a large body: far more than any document has that a kind takes. */
+export const MAX_JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
+
+/**
+ * Why a value has too many parts to be parsed on the main thread; undefined where it has not. Hundreds of thousands of
+ * empty objects or digits, and objects of very many keys, take longer than anything else of their size. Does not recurse.
+ */
+export function jsonShapeViolation(value: unknown): string | undefined {
+  const open: unknown[] = [value];
+  let values = 0;
+  while (open.length > 0) {
+    const next = open.pop();
+    if (++values > MAX_JSON_SHAPE.values) return `it has more than ${MAX_JSON_SHAPE.values} keys and values`;
+    if (typeof next !== 'object' || next === null) continue;
+    const inner: unknown[] = Object.values(next);
+    if (!Array.isArray(next) && inner.length > MAX_JSON_SHAPE.keys)
+      return `an object in it has more than ${MAX_JSON_SHAPE.keys} keys`;
+    if (values + open.length + inner.length > MAX_JSON_SHAPE.values)
+      return `it has more than ${MAX_JSON_SHAPE.values} keys and values`;
+    for (const one of inner) open.push(one);
+  }
+  return undefined;
+}
+
+/** A message to the body worker. */
+export interface ParseRequest {
+  readonly format: BodyFormat;
+  readonly bytes: Uint8Array;
+}
+
+/** A message from the body worker: `ready` once, then one result for each request. */
+export type ParseResult =
+  | { readonly type: 'ready' | 'fine' }
+  | { readonly type: 'value'; readonly value: unknown }
+  | { readonly type: 'failure'; readonly status: number; readonly detail: string };
+
+/** True for a ParseRequest; messages between threads have no type. */
+export function isParseRequest(message: unknown): message is ParseRequest {
+  if (typeof message !== 'object' || message === null || !('format' in message) || !('bytes' in message)) return false;
+  return (message.format === 'json' || message.format === 'yaml') && message.bytes instanceof Uint8Array;
+}
+
+/** True for a ParseResult. */
+export function isParseResult(message: unknown): message is ParseResult {
+  if (!isJsonObject(message)) return false;
+  const { type, status, detail } = message;
+  if (type === 'failure') return typeof status === 'number' && typeof detail === 'string';
+  return type === 'ready' || type === 'fine' || type === 'value';
 }

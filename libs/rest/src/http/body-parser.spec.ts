@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import { FakeClock, systemClock } from '@causeway/runtime';
-import { BodyParser } from './body-parser';
+import { BodyParser, UnreadBody } from './body-parser';
 import { BODY_WORKER_LIMITS } from './body-worker-pool';
-import { UnreadBody } from './request-body';
 import { parseBody } from './body-decode';
-import { problemOf } from './problem';
+import { problemOf } from './problem.filter';
 import { RequestSignals } from './request-signals';
 
 const LIMITS = { yaml: 256 * 1024 };

@@ -1,8 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { parseBody } from './body-decode';
-import { isParseRequest, type ParseResult } from './body-worker-messages';
+import { parseBody, isParseRequest, jsonShapeViolation, type ParseResult } from './body-decode';
 import { HttpError } from './http-error';
-import { jsonShapeViolation } from './json-shape';
 
 /**
  * The worker that parses large bodies. YAML comes back as a value. JSON is only checked here and parsed again by the

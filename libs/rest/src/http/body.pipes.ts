@@ -1,8 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext, type PipeTransform } from '@nestjs/common';
 import { FieldPath, Invalid, isJsonObject, type JsonObject } from '@causeway/resources';
 import { decodeBody } from './body-decode';
-import { BodyParser } from './body-parser';
-import { UnreadBody } from './request-body';
+import { BodyParser, UnreadBody } from './body-parser';
 import type { RestRequest } from './rest-request';
 
 /** The value of a JSON or YAML body of any legal size: `@Body(ParsedBodyPipe) body: unknown`. Throws 400, 413, 415, 503. */
@@ -55,7 +54,7 @@ export class ObjectBodyPipe implements PipeTransform<unknown, Promise<JsonObject
  */
 export class BodySizeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    unreadBody(context.switchToHttp().getRequest<RestRequest>().body)?.checkDeclaredLength();
+    unreadBody(context.getArgByIndex<RestRequest>(0).body)?.checkDeclaredLength();
     return true;
   }
 }

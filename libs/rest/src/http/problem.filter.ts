@@ -1,7 +1,117 @@
+import { randomUUID } from 'node:crypto';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { PreconditionFailed, Unparsable } from '@causeway/admission';
+import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
+import { DomainError, Invalid, type Violation } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
-import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem';
+import { HttpError, truncated, unparsableDetail } from './http-error';
+
+/** Longest text in a problem, in characters. */
+const MAX_TEXT = 1_000;
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** The body of every error response: RFC 9457, with Kuma's `invalid_parameters` (docs/reference/kuma-rest.md §2.7). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly invalid_parameters?: readonly Violation[];
+}
+
+/** A problem with the headers of its response. */
+export interface ProblemWithHeaders {
+  readonly problem: Problem;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  406: 'Not acceptable',
+  408: 'Request timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition failed',
+  413: 'Body too large',
+  414: 'Path too long',
+  415: 'Unsupported media type',
+  422: 'Invalid resource',
+  431: 'Headers too large',
+  500: 'Internal error',
+  503: 'Unavailable',
+};
+
+/** Methods that write resources; a POST asks, or does something else. */
+const WRITE_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
+
+const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
+  NotFound: 404,
+  Conflict: 409,
+  Invalid: 422,
+  Forbidden: 403,
+  Unavailable: 503,
+};
+
+/**
+ * The one mapping from an error to a problem (docs/design.md §6). `instance` names this occurrence, so that its log line
+ * can be found. `method` is the method of the request: only of a write the detail says that nothing was written. An
+ * unexpected error becomes a 500 that reveals nothing of the inside.
+ */
+export function problemOf(error: unknown, instance: string, method = ''): ProblemWithHeaders {
+  const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({
+    type: '/std-errors',
+    title: TITLES[status] ?? 'Error',
+    status,
+    detail,
+    instance,
+    ...(violations.length > 0 ? { invalid_parameters: violations } : {}),
+  });
+  if (error instanceof HttpError) {
+    return { problem: make(error.status, error.message, error.violations), headers: error.headers };
+  }
+  if (error instanceof Unparsable) return { problem: make(400, unparsableDetail(error)), headers: {} };
+  if (error instanceof InvalidQuery) return { problem: make(400, error.message, error.violations), headers: {} };
+  if (error instanceof WatchExpired) return { problem: make(410, error.message), headers: {} };
+  if (error instanceof Overloaded) return { problem: make(503, error.message), headers: { 'retry-after': '1' } };
+  if (error instanceof Invalid) {
+    const { total, violations } = error;
+    const broken = `${total} field${total === 1 ? ' breaks a rule' : 's break rules'}`;
+    const shown = total > violations.length ? `; the first ${violations.length} are listed` : '';
+    const writes = WRITE_METHODS.includes(method);
+    const problem = make(422, `${broken}${writes ? '; nothing was written' : ''}${shown}`, violations);
+    return { problem: writes ? problem : { ...problem, title: 'Invalid request' }, headers: {} };
+  }
+  if (error instanceof PreconditionFailed) return { problem: make(412, error.message), headers: {} };
+  if (error instanceof DomainError) return { problem: make(STATUS_OF[error.type], error.message), headers: {} };
+  const status = frameworkStatus(error);
+  if (status !== undefined && error instanceof Error) return { problem: make(status, error.message), headers: {} };
+  return { problem: make(500, 'Something went wrong here; the log has it under this instance.'), headers: {} };
+}
+
+/** The 4xx that Fastify or Nest put on their own errors. */
+function frameworkStatus(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const status: unknown = 'statusCode' in error ? error.statusCode : 'status' in error ? error.status : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}
+
+/** A name for one occurrence of a problem. */
+export function newInstance(): string {
+  return `urn:uuid:${randomUUID()}`;
+}
+
+/** A problem as the body of a response; long texts are cut: names of a path may stand in them. */
+export function problemJson(problem: Problem): string {
+  return JSON.stringify(problem, (_, value: unknown) =>
+    typeof value === 'string' ? truncated(value, MAX_TEXT) : value,
+  );
+}
 
 /** The one place where anything thrown becomes a response; an error nobody expected is logged with its stack. */
 @Catch()

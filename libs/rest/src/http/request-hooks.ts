@@ -1,12 +1,15 @@
+import type { Server } from 'node:http';
+import type { Clock } from '@causeway/runtime';
 import type { FastifyInstance } from 'fastify';
 import { isWrite } from './access.guard';
 import type { CallerAuthorizer } from './caller-authorizer';
-import { requestLineError } from './request-line';
+import { HttpError } from './http-error';
 import type { RequestSignals } from './request-signals';
-import type { RouteTable } from './route-table';
+import { pathOf, type RouteTable } from './route-table';
 
 /** How long requests under way may take when the application ends, ms; their signals have aborted by then. */
 const DRAIN_TIME = 2_000;
+const DRAIN_STEP = 10;
 
 /**
  * What is judged before Nest routes a request and before its body is read: the request line, and paths that no
@@ -17,6 +20,7 @@ export class RequestHooks {
     private readonly routes: RouteTable,
     private readonly authorizer: CallerAuthorizer,
     private readonly signals: RequestSignals,
+    private readonly clock: Clock,
   ) {}
 
   /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
@@ -39,8 +43,55 @@ export class RequestHooks {
   }
 
   /** Gives up the requests under way, and resolves when their responses are sent or have taken too long. */
-  async drain(): Promise<void> {
+  async drain({ server }: FastifyInstance): Promise<void> {
     this.signals.close();
-    await this.signals.drained(DRAIN_TIME);
+    for (
+      const end = this.clock.elapsed() + DRAIN_TIME;
+      this.clock.elapsed() < end;
+      await this.clock.sleep(DRAIN_STEP)
+    ) {
+      // A connection becomes idle when its response is sent. Counting requests would cost each of them a listener.
+      server.closeIdleConnections();
+      if ((await connectionsOf(server)) === 0) return;
+    }
   }
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+}
+
+/** Longest path and query, in characters as they come; a name or a selector of a legal length fits many times. */
+export const MAX_PATH_LENGTH = 8_192;
+export const MAX_QUERY_LENGTH = 8_192;
+
+/** Most parameters of a query. */
+export const MAX_QUERY_PARAMETERS = 64;
+
+/** Control characters of ASCII, as they are and as they are encoded. */
+const CONTROL = /[\u0000-\u001f\u007f]|%(?:[01][0-9a-f]|7f)/i;
+
+/** What the first line of a request breaks: 400 or 414; undefined where it may go on. Costs its length. */
+export function requestLineError(url: string): HttpError | undefined {
+  const path = pathOf(url);
+  const query = url.slice(path.length + 1);
+  if (path.length > MAX_PATH_LENGTH)
+    return new HttpError(414, `A path may have ${MAX_PATH_LENGTH} characters, this one has ${path.length}.`);
+  if (query.length > MAX_QUERY_LENGTH)
+    return new HttpError(414, `A query may have ${MAX_QUERY_LENGTH} characters, this one has ${query.length}.`);
+  const parameters = query.split('&', MAX_QUERY_PARAMETERS + 1);
+  if (parameters.length > MAX_QUERY_PARAMETERS)
+    return new HttpError(400, `A query may have ${MAX_QUERY_PARAMETERS} parameters; this one has more.`);
+  if (CONTROL.test(path)) return new HttpError(400, 'The path of this request has a control character.');
+  return controlIn(parameters);
+}
+
+function controlIn(parameters: readonly string[]): HttpError | undefined {
+  const bad = parameters.findIndex((parameter) => CONTROL.test(parameter));
+  if (bad < 0) return undefined;
+  const name = /^[A-Za-z0-9_-]{1,40}(?==)/.exec(parameters[bad] ?? '')?.[0];
+  const which = name === undefined ? `number ${bad + 1}` : `"${name}"`;
+  return new HttpError(400, `The query of this request has a control character in parameter ${which}.`);
 }

@@ -15,9 +15,7 @@ export class RequestSignals {
   private readonly responses = new WeakMap<object, ClosingResponse>();
   private readonly signals = new WeakMap<object, AbortSignal>();
   private readonly active = new Set<AbortController>();
-  private open = 0;
   private closed = false;
-  private idle: () => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -27,8 +25,6 @@ export class RequestSignals {
   /** Registers a request and its response. */
   begin(request: object, response: ClosingResponse): void {
     this.responses.set(request, response);
-    this.open++;
-    response.once('close', this.ended);
   }
 
   /** The signal of a request. It is made when first asked for: most requests need none. */
@@ -58,23 +54,6 @@ export class RequestSignals {
     for (const controller of this.active) controller.abort(ending());
     this.active.clear();
   }
-
-  /** Resolves when no request is open, at the latest after `longest` ms. */
-  async drained(longest: number): Promise<void> {
-    if (this.open === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = this.clock.after(longest, resolve);
-      this.idle = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
-  }
-
-  /** One function for all requests: this is on the path of each. */
-  private readonly ended = (): void => {
-    if (--this.open === 0) this.idle();
-  };
 }
 
 function ending(): Unavailable {

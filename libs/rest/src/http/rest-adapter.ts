@@ -1,11 +1,11 @@
+import type { Server } from 'node:http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
 import { HttpError } from './http-error';
-import { limitConnections } from './limit-connections';
-import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem';
-import { UnreadBody } from './request-body';
+import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem.filter';
+import { UnreadBody } from './body-parser';
 
 const MAX_HEADERS = 16 * 1024;
 
@@ -86,3 +86,23 @@ const RAW_PROBLEMS: Readonly<Record<string, RawProblem>> = {
     detail: `The headers are larger than ${MAX_HEADERS} bytes.`,
   },
 };
+
+/** Bounds how many connections a server holds, in all and for one client address; a connection beyond is closed. */
+export function limitConnections(
+  server: Server,
+  { connections, connectionsPerClient }: Pick<RestLimits, 'connections' | 'connectionsPerClient'>,
+): void {
+  server.maxConnections = connections;
+  const clients = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const client = socket.remoteAddress ?? '';
+    const open = (clients.get(client) ?? 0) + 1;
+    if (open > connectionsPerClient) return void socket.destroy();
+    clients.set(client, open);
+    socket.on('close', () => {
+      const left = (clients.get(client) ?? 1) - 1;
+      if (left > 0) clients.set(client, left);
+      else clients.delete(client);
+    });
+  });
+}

@@ -11,9 +11,8 @@ import {
   OUTCOME_HEADER,
   REVISION_HEADER,
 } from './parameters';
-import { problemResponses } from './problems';
+import { problemResponses, jsonContent, page, schema, type OpenApiObject } from './schema-parts';
 import { exampleDocument, inputSchema, listedSchema } from './resource-schemas';
-import { jsonContent, page, schema, type OpenApiObject } from './schema-parts';
 
 /** The paths of one kind: its lists and its single resources. */
 export function kindPaths(kind: Kind): OpenApiObject {

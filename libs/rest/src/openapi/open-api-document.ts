@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { kindPaths } from './kind-paths';
-import { problemComponents } from './problems';
+import { problemComponents, type OpenApiObject } from './schema-parts';
 import { kindSchemas } from './resource-schemas';
-import type { OpenApiObject } from './schema-parts';
 import { serverPaths } from './server-paths';
 import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
 import { ZONE_ACCESS_SCHEMAS, zoneAccessPaths } from './zone-access-paths';
-import { extractParameters } from './shared-parameters';
+import { extractParameters } from './parameters';
 import { SHARED_SCHEMAS } from './shared-schemas';
 
 const DESCRIPTION = [

@@ -41,3 +41,36 @@ export function jsonContent(description: string, body: OpenApiObject, headers: O
     content: { 'application/json': { schema: body } },
   };
 }
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'The query, the body or the request itself cannot be read, or takes too long to read; control characters are refused.',
+  403: 'Not allowed: the operator token is missing, or the call is not provably of this machine; or not on this control plane. The detail says which.',
+  404: 'No such path, mesh or resource.',
+  405: 'Not with this method.',
+  409: 'Somebody else wrote at the same time, or others need what was to be deleted.',
+  410: 'The watch cannot go on from there; list again.',
+  412: 'If-Match names another state than the stored one.',
+  413: 'The body is too large.',
+  414: 'The path or the query is longer than 8,192 characters.',
+  415: 'The body is neither JSON nor YAML.',
+  422: 'Every rule that the document breaks.',
+  431: 'The headers, the path among them, are too large.',
+  503: 'The database or the wanted revision is away for now, or too much is under way; the same request may work later. Retry-After says when, where that is known.',
+};
+
+/** References to the failures of an operation, by status. */
+export function problemResponses(...statuses: readonly number[]): OpenApiObject {
+  return Object.fromEntries(
+    [...statuses, 414, 431, 503].map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
+  );
+}
+
+/** The failures themselves, as components. */
+export function problemComponents(): OpenApiObject {
+  return Object.fromEntries(
+    Object.entries(DESCRIPTIONS).map(([status, description]) => [
+      status,
+      { description, content: { 'application/problem+json': { schema: schema('Problem') } } },
+    ]),
+  );
+}

@@ -11,8 +11,7 @@ import {
   ZONE_OF_VIEW,
 } from '../requests/query-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
-import { problemResponses } from './problems';
-import { jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';
+import { problemResponses, jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';
 
 /** The paths that belong to no kind, and the views over kinds. */
 export function serverPaths(registry: Registry): OpenApiObject {

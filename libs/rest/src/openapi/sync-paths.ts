@@ -1,7 +1,17 @@
 import { BODY_TYPES } from '../http/body-decode';
 import { NAME } from './parameters';
-import { problemResponses } from './problems';
-import { jsonContent, flag, integer, list, object, schema, text, time, type OpenApiObject } from './schema-parts';
+import {
+  problemResponses,
+  jsonContent,
+  flag,
+  integer,
+  list,
+  object,
+  schema,
+  text,
+  time,
+  type OpenApiObject,
+} from './schema-parts';
 
 const epoch: OpenApiObject = { ...integer, description: 'Milliseconds since 1970.' };
 
@@ -48,7 +58,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
           ...['session', 'direction', 'openedAt'],
         ]),
       ),
-      newLife: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
+      newIncarnation: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
         description: 'A life of the peer that is not accepted: what it lacks is kept until then, or until confirmed.',
       }),
       refused: object({ storeId: text, instance: text, refusedAt: epoch }, ['storeId', 'instance', 'refusedAt'], {

@@ -1,6 +1,15 @@
 import { BODY_TYPES } from '../http/body-decode';
-import { problemResponses } from './problems';
-import { jsonContent, integer, list, object, schema, text, time, type OpenApiObject } from './schema-parts';
+import {
+  problemResponses,
+  jsonContent,
+  integer,
+  list,
+  object,
+  schema,
+  text,
+  time,
+  type OpenApiObject,
+} from './schema-parts';
 
 /** Schemas of zone tokens. */
 export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {

@@ -13,7 +13,7 @@ import { queryOf } from './query-reader';
  * `@Query(pipe)` sees the query alone, and which parameters a query may have depends on the kind in the path.
  */
 export const FromRequest = createParamDecorator((_: unknown, context: ExecutionContext): RestRequest =>
-  context.switchToHttp().getRequest<RestRequest>(),
+  context.getArgByIndex<RestRequest>(0),
 );
 
 /** Refuses every query parameter with 400, for handlers that take none. */

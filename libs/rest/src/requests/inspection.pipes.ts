@@ -4,7 +4,7 @@ import type { DnsQuestion, HostnameTableRequest, ListRequest, Queries } from '@c
 import { FieldPath, Invalid, isJsonObject, type Kind, type Registry, type Violation } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
 import { pathParameter, type RestRequest } from '../http/rest-request';
-import { QUERIES, REGISTRY } from '../tokens';
+import { QUERIES, REGISTRY } from '../rest-dependencies';
 import {
   kindInPath,
   meshInPath,

@@ -6,7 +6,7 @@ import { CallerAuthorizer } from '../http/caller-authorizer';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
 import { truncated } from '../http/http-error';
-import { REGISTRY } from '../tokens';
+import { REGISTRY } from '../rest-dependencies';
 import {
   kindInPath,
   nameQuery,

@@ -1,7 +1,7 @@
 import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
 import { Conflict, FieldPath, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
 import { HttpError } from './http-error';
-import { problemOf } from './problem';
+import { problemOf } from './problem.filter';
 
 describe('problemOf', () => {
   it.each([

@@ -1,8 +1,9 @@
+import { etagOf } from '@causeway/admission';
 import { encodeCursor, type ListResult, type PageRequest } from '@causeway/queries';
 import type { Resource } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
-import { pathOf } from '../http/route-table';
 import { header, type RestRequest } from '../http/rest-request';
+import { pathOf } from '../http/route-table';
 
 /** Characters after which a page ends early, with `next`: a page of the largest resources would be a gigabyte. */
 export const MAX_LIST_LENGTH = 4 * 1024 * 1024;
@@ -60,4 +61,16 @@ function nextUrl(request: RestRequest, page: PageRequest, { shown, last }: Shown
   const host = header(request, 'host') ?? '';
   const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host) ? `http://${host}` : '';
   return `${origin}${pathOf(request.url)}?${query.toString()}`;
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Headers of a response in JSON text that shows the store at a revision. */
+export function jsonHeaders(revision: number): Record<string, string> {
+  return { 'content-type': JSON_TYPE, 'causeway-revision': String(revision) };
+}
+
+/** Headers of a response that shows one resource. */
+export function resourceHeaders(resource: Resource): Record<string, string> {
+  return { 'content-type': JSON_TYPE, etag: etagOf(resource), 'causeway-revision': String(resource.revision) };
 }

@@ -8,7 +8,7 @@ export interface QuarantineOptions {
   readonly release?: boolean;
 }
 
-/** `causeway zones quarantine ZONE [KIND/NAME...]`: the whole zone where nothing is named; `--release` takes it back. */
+/** `causeway zones quarantine ZONE [KIND/NAME...]`: without resources it is the whole zone; `--release` ends the quarantine. */
 export async function quarantine(
   context: CommandContext,
   zone: string,
@@ -38,7 +38,7 @@ export async function quarantine(
   return 0;
 }
 
-/** As a Zone names it; a kind that is not known here is named by its type. */
+/** The resource as a Zone names it. */
 function entryOf(context: CommandContext, given: string, { mesh, namespace }: QuarantineOptions): JsonObject {
   const slash = given.indexOf('/');
   const [noun, name] = [given.slice(0, slash), given.slice(slash + 1)];
@@ -48,7 +48,7 @@ function entryOf(context: CommandContext, given: string, { mesh, namespace }: Qu
   return { type, name, ...(mesh === undefined ? {} : { mesh }), ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Kinds that the global only passes on between Kuma zones are known to it alone. */
+/** The kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
 function typeOf({ registry }: CommandContext, noun: string): string {
   const known = registry.noun(noun.toLowerCase()) ?? registry.kinds.find(({ name }) => name === noun);
   return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : kindOf(registry, noun).name);
@@ -57,4 +57,50 @@ function typeOf({ registry }: CommandContext, noun: string): string {
 function isSame(a: JsonObject, b: JsonObject): boolean {
   const part = (entry: JsonObject, key: string): string => textAt(entry, key) || 'default';
   return ['type', 'name', 'mesh', 'namespace'].every((key) => part(a, key) === part(b, key));
+}
+
+/** `causeway zones confirm ZONE`, on the global. */
+export async function confirmZone(context: CommandContext, zone: string): Promise<number> {
+  return confirm(context, `zone ${zone}`, `/zones/${encodeURIComponent(zone)}/_confirm`);
+}
+
+/** `causeway zones confirm-global`, on a zone. */
+export async function confirmGlobal(context: CommandContext): Promise<number> {
+  return confirm(context, 'the global', '/global/_confirm');
+}
+
+/** `causeway zones adopt ZONE [STORE]`, on the global. */
+export async function adoptZone(context: CommandContext, zone: string, storeId: string | undefined): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}/_adopt`;
+  const { body } = await context.api().send({ method: 'POST', path, body: storeId === undefined ? {} : { storeId } });
+  if (!isJsonObject(body)) return 1;
+  const [bound, formerly] = [textAt(body, 'storeId'), textAt(body, 'formerly')];
+  if (bound === formerly && bound !== '') context.print(`zone ${zone} belongs to store ${bound} already`);
+  else if (bound === '') context.print(`zone ${zone} belongs to the store that comes next`);
+  else context.print(`zone ${zone} belongs to store ${bound} now`);
+  if (formerly !== '' && formerly !== bound) {
+    context.printError(`before to ${formerly}; to take it back: causeway zones adopt ${zone} ${formerly}`);
+  }
+  return 0;
+}
+
+/** `causeway zones reset-epoch ZONE`, on the global. */
+export async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}/_reset-epoch`;
+  const { body } = await context.api().send({ method: 'POST', path });
+  if (!isJsonObject(body)) return 1;
+  const formerly = textAt(body, 'formerly');
+  const before = formerly === '' ? '' : ` (it was ${formerly})`;
+  context.print(`the epoch of zone ${zone} is forgotten${before}: the next leader that comes is taken`);
+  return 0;
+}
+
+async function confirm(context: CommandContext, who: string, path: string): Promise<number> {
+  const { body } = await context.api().send({ method: 'POST', path });
+  if (!isJsonObject(body)) return 1;
+  const { confirmed } = body;
+  if (confirmed === true) {
+    context.print(`the new life of ${who}, first seen ${textAt(body, 'since')}, is accepted: what it lacks is deleted`);
+  } else context.print(`${who} has no new life to confirm`);
+  return 0;
 }

@@ -1,0 +1,88 @@
+import { copyFileSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Failure } from './failure.mjs';
+
+const folderOf = (program) => join('apps', program, 'src');
+
+/** The programs that have threads and read SQL, and the one that has neither. */
+const CONTROL_PLANES = ['global', 'zone'].map(folderOf);
+const COMMAND_LINE = folderOf('ctl');
+
+/** Optional packages that dependencies look for and that are not installed here. */
+const ABSENT = [
+  '@fastify/multipart',
+  '@fastify/static',
+  '@fastify/view',
+  '@nestjs/microservices',
+  '@nestjs/platform-express',
+  '@nestjs/websockets',
+  'class-transformer',
+  'class-validator',
+  'pg-native',
+];
+
+/** A source map of one position: what stands in node_modules is left out of the maps, which Node reads at each start. */
+const ONE_POSITION = Buffer.from('{"version":3,"sources":["node_modules"],"mappings":"AAAA"}').toString('base64');
+
+/**
+ * Makes one file of each program that the compiler has left in `dist/`, in the place of its entry (docs/adr/0005-bundler.md).
+ * Threads stay files of their own beside it, and so do the SQL files: code finds them by `__dirname`.
+ */
+export async function bundle(root) {
+  const { build } = await import('esbuild').catch((cause) => {
+    throw new Failure('esbuild is not installed: npm ci', { cause });
+  });
+  const dist = join(root, 'dist');
+  const threads = filesIn(dist, ['libs'], (file) => file.endsWith('-worker.js') && !file.includes('testdata'));
+  const entryPoints = [
+    ...[...CONTROL_PLANES, COMMAND_LINE].map((folder) => entry(dist, join(folder, 'main.js'), folder)),
+    ...CONTROL_PLANES.flatMap((folder) => threads.map((file) => entry(dist, file, folder))),
+  ];
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: dist,
+    allowOverwrite: true,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    keepNames: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    external: ABSENT.flatMap((name) => [name, `${name}/*`]),
+    plugins: [mapOwnCodeOnly],
+    logLevel: 'silent',
+  }).catch((cause) => {
+    throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
+  });
+  for (const file of filesIn(root, ['libs', 'migrations'], (file) => file.endsWith('.sql'))) {
+    for (const folder of [dirname(file), ...CONTROL_PLANES])
+      copyFileSync(join(root, file), join(dist, folder, basename(file)));
+  }
+}
+
+/** A file of `dist/` that becomes one of a program's folder. */
+function entry(dist, file, folder) {
+  return { in: join(dist, file), out: join(folder, basename(file, '.js')) };
+}
+
+/** Files below some folders of a root, relative to the root. */
+function filesIn(root, folders, wanted) {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .map((file) => join(folder, file))
+      .filter(wanted),
+  );
+}
+
+const mapOwnCodeOnly = {
+  name: 'map-own-code-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, async ({ path }) => ({
+      contents: `${await readFile(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${ONE_POSITION}`,
+      loader: 'js',
+    }));
+  },
+};
