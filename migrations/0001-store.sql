@@ -445,7 +445,7 @@ END $fn$;
 
 -- Begins a new incarnation of the store (docs/design.md §2.7). Revisions go on with a gap, so that what a process
 -- remembers of the incarnation before meets no revision of the new one.
-CREATE FUNCTION causeway_new_life(here text, OUT incarnation text, OUT revision bigint) LANGUAGE plpgsql AS $fn$
+CREATE FUNCTION causeway_new_incarnation(here text, OUT incarnation text, OUT revision bigint) LANGUAGE plpgsql AS $fn$
 BEGIN
   UPDATE store_head h SET incarnation = gen_random_uuid(), revision = h.revision + 1000000, server = coalesce(here, server)
     WHERE here IS NULL OR server <> here
@@ -472,7 +472,7 @@ BEGIN
   IF began = '' THEN
     UPDATE store_head SET server = here WHERE server = '';
   ELSE
-    PERFORM causeway_new_life(here);
+    PERFORM causeway_new_incarnation(here);
   END IF;
   RETURN true;
 END $fn$;

@@ -152,13 +152,13 @@ BEGIN
   IF began = '' THEN
     UPDATE store_head SET server = here WHERE server = '';
   ELSE
-    PERFORM causeway_new_life(here);
+    PERFORM causeway_new_incarnation(here);
   END IF;
   RETURN true;
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION causeway_new_life(here text, OUT incarnation text, OUT revision bigint)
+CREATE OR REPLACE FUNCTION causeway_new_incarnation(here text, OUT incarnation text, OUT revision bigint)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$

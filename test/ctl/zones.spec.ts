@@ -29,7 +29,7 @@ const TROUBLED: JsonObject = {
     report('Mesh', { direction: 'down', offered: 9, acked: 4, waiting: 12, lagSeconds: 34.56 }),
     report('MeshService', { held: 5, rejected: 4, rejections }),
   ],
-  newLife: { incarnation: 'life-2', since: NOW - 60_000, until: NOW + 240_000 },
+  newIncarnation: { incarnation: 'life-2', since: NOW - 60_000, until: NOW + 240_000 },
   endedStream: { direction: 'up', reason: 'exhausted', detail: 'a response is too large', at: NOW - 60_000 },
   refused: { storeId: 'store-2', instance: 'west-9', refusedAt: NOW - 3_000 },
 };

@@ -17,7 +17,7 @@ const NOW = 1_767_225_600_000;
 const INSIGHT: JsonObject = {
   doubtful: { claim: 'epoch', detail: 'claims the leader epoch 9', instance: 'east-1', seenAt: NOW },
   refused: { storeId: 's2', instance: 'east-9', refusedAt: NOW },
-  newLife: { incarnation: 'life-2', since: NOW, until: NOW },
+  newIncarnation: { incarnation: 'life-2', since: NOW, until: NOW },
   kinds: [
     { kind: 'MeshService', rejections: [{ wireKey: 'redis-x.default', reason: 'quarantined by the operator' }] },
     4,

@@ -37,10 +37,10 @@ export const zoneSettings = {
   CAUSEWAY_DNS_FORWARD_PUBLIC: flag(false),
   CAUSEWAY_DNS_UPSTREAMS: list(),
   CAUSEWAY_DNS_FORWARD_PENDING: count(500, 1),
-  CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER: count(100, 1),
+  CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT: count(100, 1),
   CAUSEWAY_DNS_RATE: count(50_000),
   CAUSEWAY_DNS_TCP_CONNECTIONS: count(1_000, 1),
-  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER: count(100, 1),
+  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_CLIENT: count(100, 1),
   CAUSEWAY_DNS_TCP_IDLE: duration('10s'),
 } as const;
 
@@ -69,10 +69,10 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_DNS_FORWARD_PUBLIC: 'true forwards for public addresses too',
   CAUSEWAY_DNS_UPSTREAMS: 'servers to forward to, separated by commas; none = those of /etc/resolv.conf',
   CAUSEWAY_DNS_FORWARD_PENDING: 'most questions under way to upstreams',
-  CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER: 'most of one address',
+  CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT: 'most of one address',
   CAUSEWAY_DNS_RATE: 'most questions of one address in a second; 0 = no limit',
   CAUSEWAY_DNS_TCP_CONNECTIONS: 'most TCP connections',
-  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER: 'most of one address',
+  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_CLIENT: 'most of one address',
   CAUSEWAY_DNS_TCP_IDLE: 'how long a TCP connection may be without a question',
 };
 
@@ -80,7 +80,11 @@ export const zoneHelp: Readonly<Record<string, string>> = {
 const OTHER_PROGRAMS = /^CAUSEWAY_(KDS|EXPORT|LOST_ZONE|EAST|WEST|TEST|POSTGRES|DATA)_|^CAUSEWAY_GLOBAL_[A-Z]+_PORT$/;
 
 /** Former names. */
-const RENAMED = { CAUSEWAY_VIP_REST: 'CAUSEWAY_VIP_COOLDOWN' };
+const RENAMED = {
+  CAUSEWAY_VIP_REST: 'CAUSEWAY_VIP_COOLDOWN',
+  CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER: 'CAUSEWAY_DNS_TCP_CONNECTIONS_PER_CLIENT',
+  CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER: 'CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT',
+};
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
 export function zoneConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof zoneSettings> {

@@ -17,12 +17,12 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
       upstreams: settings.CAUSEWAY_DNS_UPSTREAMS,
       publicClients: settings.CAUSEWAY_DNS_FORWARD_PUBLIC,
       pending: settings.CAUSEWAY_DNS_FORWARD_PENDING,
-      pendingPerClient: settings.CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER,
+      pendingPerClient: settings.CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT,
     },
     limits: {
       ratePerClient: settings.CAUSEWAY_DNS_RATE,
       tcpConnections: settings.CAUSEWAY_DNS_TCP_CONNECTIONS,
-      tcpConnectionsPerClient: settings.CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER,
+      tcpConnectionsPerClient: settings.CAUSEWAY_DNS_TCP_CONNECTIONS_PER_CLIENT,
       tcpIdle: settings.CAUSEWAY_DNS_TCP_IDLE,
     },
   };

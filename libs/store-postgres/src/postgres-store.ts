@@ -147,7 +147,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   }
 
   async newIncarnation(): Promise<StorePoint> {
-    const text = 'SELECT incarnation, revision FROM causeway_new_life(NULL)';
+    const text = 'SELECT incarnation, revision FROM causeway_new_incarnation(NULL)';
     const [point] = await this.options.database.query<{ incarnation: string; revision: number }>({ text });
     this.options.wakeUp.notify();
     return point ?? this.head();

@@ -14,7 +14,7 @@ export const SyncCondition = {
   /** The resource came by sync and breaks a validation rule. */
   rulesBroken: 'RulesBroken',
   /** The resource cannot be expressed in Kuma's messages, so Kuma zones do not get it. */
-  unsupportedByKuma: 'NotSaidToKuma',
+  unsupportedByKuma: 'UnsupportedByKuma',
 } as const;
 
 /**

@@ -26,7 +26,7 @@ export function sumsOf(insight: JsonObject): InsightSums {
 /** What the operator has to decide, each with its command. `zone` is undefined if the peer is the global. */
 export function pendingDecisions(insight: JsonObject, zone: string | undefined, now: number): string[] {
   const refused = objectAt(insight, 'refused');
-  const newLife = objectAt(insight, 'newLife');
+  const newIncarnation = objectAt(insight, 'newIncarnation');
   const due: string[] = [];
   if (textAt(refused, 'storeId') !== '') {
     const [storeId, instance] = [textAt(refused, 'storeId'), textAt(refused, 'instance')];
@@ -42,11 +42,11 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
     if (textAt(doubtful, 'claim') === 'epoch') due.push(`  where that is so: causeway zones reset-epoch ${zone}`);
     else due.push('  nothing followed from it; find out who holds its token');
   }
-  if (textAt(newLife, 'incarnation') !== '') {
+  if (textAt(newIncarnation, 'incarnation') !== '') {
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
-    const until = new Date(Number(newLife['until'])).toISOString();
+    const until = new Date(Number(newIncarnation['until'])).toISOString();
     due.push(
-      `${who}: began a new life, first seen ${ago(newLife['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
+      `${who}: began a new life, first seen ${ago(newIncarnation['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
       `  where these were deleted indeed: causeway zones ${command}`,
     );
   }

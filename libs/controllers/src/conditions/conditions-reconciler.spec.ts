@@ -138,12 +138,12 @@ describe('ConditionsLoop', () => {
       }),
     ]);
     await apply(put(secret, { data: data('no key') }), put(copy('web'), SPEC));
-    const condition = await said(secret, 'NotSaidToKuma');
-    expect(condition).toMatchObject({ status: 'True', reason: 'CannotBeSaid' });
+    const condition = await said(secret, 'UnsupportedByKuma');
+    expect(condition).toMatchObject({ status: 'True', reason: 'NotExpressible' });
     expect(condition?.['message']).toMatch(/^Kuma zones are not told of it: /);
     expect((await harness.get(copy('web')))?.status).toBeUndefined();
     await apply(put(secret, { data: data(pem) }));
-    expect(await said(secret, 'NotSaidToKuma')).toBeUndefined();
+    expect(await said(secret, 'UnsupportedByKuma')).toBeUndefined();
   });
 
   it('reports which tolerated rule a copy breaks, until it does not; what users write here was checked when it was written', async () => {

@@ -92,7 +92,7 @@ function unsupportedCondition({ generation }: Resource, fault: string | undefine
   return [
     trueCondition(
       SyncCondition.unsupportedByKuma,
-      'CannotBeSaid',
+      'NotExpressible',
       `Kuma zones are not told of it: ${fault}`,
       generation,
     ),

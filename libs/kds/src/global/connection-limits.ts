@@ -2,9 +2,9 @@ import { Unavailable } from '@causeway/resources';
 import { TokenBuckets, type Clock, type Rate, errorText } from '@causeway/runtime';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { Server, ServerCredentials } from '@grpc/grpc-js';
-import type { RefusalLog } from '../session/rate-limited-logger';
+import type { CallerLog } from '../session/rate-limited-logger';
 
-/** Asked for too often; `retryAfter` ms from now it may be asked for again. gRPC says RESOURCE_EXHAUSTED. */
+/** A caller exceeds its rate; it may retry in `retryAfter` ms. Its gRPC status is RESOURCE_EXHAUSTED. */
 export class TooManyAttempts extends Unavailable {
   constructor(
     what: string,
@@ -14,13 +14,13 @@ export class TooManyAttempts extends Unavailable {
   }
 }
 
-/** How often zones may knock. */
+/** How often zones may call. */
 export interface AttemptRates {
-  /** Handshakes of one zone. */
+  /** For the handshakes of one zone. */
   readonly handshakes: Rate;
-  /** Streams of one zone: a session has two. */
+  /** For the streams of one zone; a session has two. */
   readonly streams: Rate;
-  /** Calls from one address, let in or not; behind one there may be many zones. */
+  /** For calls from one address, accepted or not; many zones may share an address. */
   readonly address: Rate;
 }
 
@@ -30,12 +30,12 @@ export const DEFAULT_ATTEMPTS: AttemptRates = {
   address: { burst: 3_000, perSecond: 1_000 / 3 },
 };
 
-/** What a call costs its address beyond the usual when it proves nothing. */
+/** What an unauthenticated call costs its address beyond the usual. */
 const REFUSED = 9;
 
 /**
- * Limits how often zones and addresses may open sessions and streams. What counts for a zone is asked only once its
- * caller is known: nobody uses up another's.
+ * Limits how often zones and addresses may open sessions and streams. The rates of a zone are charged only after its caller
+ * is authenticated, so nobody can use up those of another zone.
  */
 export class AttemptLimits {
   private readonly handshakes: TokenBuckets;
@@ -48,47 +48,47 @@ export class AttemptLimits {
     this.addresses = new TokenBuckets(rates.address, clock);
   }
 
-  /** A call has come; `address` is empty where the transport has none. Throws TooManyAttempts. */
+  /** Charges a call; `address` is empty where the transport has none. Throws TooManyAttempts. */
   countCall(address: string): void {
     const wait = address === '' ? undefined : this.addresses.take(address);
     if (wait !== undefined) throw new TooManyAttempts(`the address ${address} calls too often`, wait);
   }
 
-  /** The caller could not prove who it is. */
+  /** Charges the address for a caller that could not be authenticated. */
   countUnauthenticated(address: string): void {
     if (address !== '') this.addresses.charge(address, REFUSED);
   }
 
-  /** A zone that is known shakes hands. Throws TooManyAttempts. */
+  /** Charges a handshake of an authenticated zone. Throws TooManyAttempts. */
   countHandshake(zone: string): void {
     const wait = this.handshakes.take(zone);
     if (wait !== undefined) throw new TooManyAttempts(`zone ${zone} shakes hands too often`, wait);
   }
 
-  /** A zone that is known opens a stream. Throws TooManyAttempts. */
+  /** Charges a stream of an authenticated zone. Throws TooManyAttempts. */
   countStream(zone: string): void {
     const wait = this.streams.take(zone);
     if (wait !== undefined) throw new TooManyAttempts(`zone ${zone} opens streams too often`, wait);
   }
 }
 
-/** The address of a peer as gRPC names it, `address:port`, without the port. */
+/** The address in a peer's name in gRPC, `address:port`. */
 export function addressOf(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }
 
-/** Most connections at one time. */
+/** Most open connections. */
 export interface ConnectionLimits {
   readonly all: number;
-  /** From one address: behind one there may be many zones. */
+  /** From one address; many zones may share an address. */
   readonly address: number;
 }
 
 export const DEFAULT_CONNECTIONS: ConnectionLimits = { all: 2_000, address: 1_000 };
 
 /**
- * Accepts connections for a gRPC server, as many as there may be: one too many is closed before a byte of it is read.
- * gRPC itself has no limit of connections, so it is handed those that are let in.
+ * Accepts connections for a gRPC server up to a limit; a connection above it is closed before a byte of it is read. grpc-js
+ * has no such limit, so it is handed the accepted connections.
  */
 export class ConnectionAcceptor {
   private readonly open = new Set<Socket>();
@@ -97,10 +97,10 @@ export class ConnectionAcceptor {
 
   constructor(
     private readonly limits: ConnectionLimits,
-    private readonly log: RefusalLog,
+    private readonly log: CallerLog,
   ) {}
 
-  /** Listens and resolves with the port. Rejects with what is in the way. */
+  /** Listens and resolves with the port. Rejects where it cannot listen. */
   listen(
     server: Server,
     at: { readonly host: string; readonly port: number },
@@ -126,7 +126,7 @@ export class ConnectionAcceptor {
     });
   }
 
-  /** Lets nobody in any more; resolves when all connections have ended. */
+  /** Accepts no further connection; resolves when all connections have ended. */
   async stop(): Promise<void> {
     await Promise.all(this.servers.splice(0).map((server) => new Promise<void>((done) => server.close(() => done()))));
   }

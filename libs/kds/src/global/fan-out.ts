@@ -4,28 +4,28 @@ import type { IndexEvent, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
-import { KumaOffer, PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
-import type { OutboundStream } from '../session/outbound/outbound-stream';
+import { KumaIndexView, PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
+import type { OutboundHalf } from '../session/outbound/outbound-half';
 
-/** One zone that listens. */
+/** One zone that is sent changes. */
 export interface Subscriber {
   readonly peer: SyncPeer;
   readonly dialect: Dialect;
-  readonly stream: OutboundStream;
+  readonly half: OutboundHalf;
 }
 
-/** What an audience is told from. */
+/** What a fan-out reads. */
 export interface FanOutSource {
   readonly index: IndexReader;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;
-  /** Of services without an export rule. */
+  /** For services without an export rule. */
   readonly exportDefault: ExportDefault;
 }
 
 /**
- * All zones that listen to the global: a change of the index is worked out once and told to each stream that it
+ * Sends changes of the global's index to all zones: each change is evaluated once and marked on every stream that it
  * concerns, in the same turn of the event loop.
  */
 export class FanOut {
@@ -38,16 +38,18 @@ export class FanOut {
     this.view = this.currentView();
   }
 
-  /** What the zone `peer` may be told. */
+  /** What the zone `peer` may have of the index. */
   viewFor(peer: SyncPeer, dialect: Dialect): PeerIndexView {
     const rules = {
       isVisible: (kind: Kind, resource: Resource) => isSentDown(kind, resource, peer, this.view),
       mayHold: (kind: Kind, id: Identity) => mayHaveBeenSentDown(kind, id, peer),
     };
-    return peer.causeway ? new PeerIndexView(this.source, dialect, rules) : new KumaOffer(this.source, dialect, rules);
+    return peer.causeway
+      ? new PeerIndexView(this.source, dialect, rules)
+      : new KumaIndexView(this.source, dialect, rules);
   }
 
-  /** Hash of the rules by which zones get a kind now. */
+  /** Hash of the rules that select what zones get of a kind now. */
   viewHash(kindName: string): string {
     const known = this.hashes.get(kindName);
     if (known !== undefined) return known;
@@ -57,15 +59,15 @@ export class FanOut {
     return hash;
   }
 
-  add(listener: Subscriber): void {
-    this.subscribers.add(listener);
+  add(subscriber: Subscriber): void {
+    this.subscribers.add(subscriber);
   }
 
-  remove(listener: Subscriber): void {
-    this.subscribers.delete(listener);
+  remove(subscriber: Subscriber): void {
+    this.subscribers.delete(subscriber);
   }
 
-  /** Takes in a change of the index. */
+  /** Handles a change of the index. */
   observe({ changes, reloaded }: IndexEvent): void {
     const before = this.view;
     if (reloaded || changes.some(({ id }) => id.kind === 'Zone' || id.kind === 'Mesh')) this.view = this.currentView();
@@ -74,22 +76,22 @@ export class FanOut {
     this.schedulePump();
   }
 
-  /** All kinds of all streams say how far they are: a point that nobody moved would grow too old to resume from. */
-  touchAll(): void {
-    for (const { stream } of this.subscribers) {
-      for (const kind of this.source.registry.kinds) stream.touch(kind.name);
+  /** Sends every peer a bookmark of every kind: a resume point that does not move becomes too old to resume from. */
+  requestBookmarks(): void {
+    for (const { half } of this.subscribers) {
+      for (const kind of this.source.registry.kinds) half.requestBookmark(kind.name);
     }
     this.schedulePump();
   }
 
-  /** The rules changed: what they move is told, and where they moved nothing the peer learns of the new ones. */
+  /** The rules changed: marks what they move, and sends bookmarks so that peers learn the new rules where nothing moves. */
   private move(before: MeshView): void {
     const hashes = new Map(this.hashes);
     this.hashes.clear();
     this.markMoved(before);
     for (const [kind, hash] of hashes) {
       if (hash === this.viewHash(kind)) continue;
-      for (const { stream } of this.subscribers) stream.touch(kind);
+      for (const { half } of this.subscribers) half.requestBookmark(kind);
     }
   }
 
@@ -98,7 +100,7 @@ export class FanOut {
     return MeshView.of(index.ofKind('Mesh'), index.ofKind('Zone'), exportDefault);
   }
 
-  /** What changes hands because a zone or a mesh did. */
+  /** Marks the resources whose visibility may have changed with a zone or a mesh. */
   private markMoved(before: MeshView): void {
     const zones = new Set(this.view.zonesChangedSince(before));
     const meshes = new Set(this.view.meshesChangedSince(before));
@@ -116,8 +118,8 @@ export class FanOut {
   private markAll(kindName: string, key: string, was: Resource | undefined, view: MeshView): void {
     const kind = this.source.registry.kind(kindName);
     if (!kind) return;
-    for (const listener of this.subscribers) {
-      listener.stream.mark(kindName, key, () => this.formerItem(kind, was, listener, view));
+    for (const subscriber of this.subscribers) {
+      subscriber.half.mark(kindName, key, () => this.formerItem(kind, was, subscriber, view));
     }
   }
 
@@ -131,13 +133,13 @@ export class FanOut {
     return outboundItem(this.source.encoder, was, dialect);
   }
 
-  /** After all listeners of the index have seen the change, in the same turn. */
+  /** Pumps after all listeners of the index have seen the change, in the same turn. */
   private schedulePump(): void {
     if (this.scheduled) return;
     this.scheduled = true;
     queueMicrotask(() => {
       this.scheduled = false;
-      for (const { stream } of this.subscribers) stream.pump();
+      for (const { half } of this.subscribers) half.pump();
     });
   }
 }

@@ -1,36 +1,29 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import {
-  GlobalKDSServiceService,
-  SyncServiceService,
-  type HandshakeRequest,
-  type HandshakeResponse,
-} from '@causeway/proto-gen';
+import type { ServerCredentials } from '@grpc/grpc-js';
+import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
+import { KumaIncarnations } from '../kuma/kuma-incarnation';
+import { withRelayedKinds } from '../kuma/relayed-kinds';
+import { DEFAULT_RATES, InboundCapacity, type InboundMetrics } from '../session/inbound/inbound-capacity';
 import type { KindReport } from '../session/kind-report';
-import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
+import { CallerLog } from '../session/rate-limited-logger';
 import { Extension } from '../wire/dialect';
-import { ResourceEncoder } from '../wire/resource-encoder';
 import type { ZoneHeaders } from '../wire/headers';
-import { AttemptLimits, ConnectionAcceptor, DEFAULT_CONNECTIONS } from './connection-limits';
+import { ResourceEncoder } from '../wire/resource-encoder';
+import { AttemptLimits, DEFAULT_CONNECTIONS } from './connection-limits';
 import { FanOut } from './fan-out';
+import type { GlobalSyncOptions } from './global-sync-options';
+import { ZoneGrpcServer } from './grpc-server';
+import { HandshakeHandler } from './handshake-handler';
+import { KumaGate } from './kuma-gate';
+import { LiveSessions } from './live-sessions';
+import { SessionReaper } from './session-reaper';
+import { StreamHandler, type IncomingStream, type StreamHandlerParts } from './stream-handler';
+import { Quarantines, zoneDecisions, type ZoneDecisions } from './zones/zone-decisions';
 import { DoubtfulClaims, RefusedStores, StreamEndings } from './zones/zone-incidents';
 import { ZoneInsights } from './zones/zone-insights';
-import { KumaGate } from './kuma-gate';
-import { LiveSessions, type LiveStream } from './live-sessions';
-import type { GlobalSyncOptions } from './global-sync-options';
-import type { GlobalParts } from './parts';
-import { KumaInstanceIds } from '../kuma/kuma-incarnation';
-import { Quarantines, zoneDecisions, type ZoneDecisions } from './zones/zone-decisions';
-import { RefusalLog } from '../session/rate-limited-logger';
-import { withRelayedKinds } from '../kuma/relayed-kinds';
-import { unaryHandlers } from './unary-handlers';
-import { SessionReaper } from './session-reaper';
-import { HandshakeHandler } from './handshake-handler';
-import { InboundCapacity, type InboundMetrics } from '../session/inbound/inbound-capacity';
-import { StreamHandler, type IncomingStream, type BytesCall } from './stream-handler';
 
 /** What zones cost a replica now. */
 export interface ZoneMetrics extends InboundMetrics {
@@ -40,86 +33,96 @@ export interface ZoneMetrics extends InboundMetrics {
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync extends ZoneDecisions {
-  /** Listens and resolves with the port; plain text without credentials. */
+  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
   bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
-  /** A handshake that has arrived by another transport than gRPC. Throws Forbidden, Unavailable. */
+  /** Answers a handshake that came by another transport than gRPC. Throws Invalid, Forbidden, Unavailable. */
   handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse>;
-  /** A stream that has arrived by another transport than gRPC; serves it until it ends. */
-  accept(arrived: IncomingStream): void;
-  /** How far each zone with a stream on this replica is, by zone and kind. */
+  /** Serves a stream that came by another transport than gRPC, until it ends. */
+  accept(incoming: IncomingStream): void;
+  /** The progress of each kind of each zone that has a stream on this replica, by zone. */
   reports(): ReadonlyMap<string, readonly KindReport[]>;
   /** What zones cost this replica. */
   metrics(): ZoneMetrics;
-  /** What is known of a Zone's sessions on any replica, for REST; undefined for other kinds. */
+  /** The insight of a Zone, whichever replica has its session; undefined for other kinds. Throws Unavailable. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
   close(): Promise<void>;
 }
 
-/** Builds the global's side of sync: any replica serves any zone (design.md §5). */
+/** Builds the global's side of sync; any replica serves any zone (docs/design.md §5). */
 export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const options = { ...given, registry: withRelayedKinds(given.registry) };
-  const { index, registry, clock } = options;
-  const encoder = new ResourceEncoder({ role: 'global' }, options.kuma);
-  const fanOut = new FanOut({
-    index,
-    registry,
-    encoder,
-    now: () => clock.now(),
-    exportDefault: options.exportDefault ?? 'All',
-  });
+  const { index, registry, clock, logger } = options;
   const live = new LiveSessions((zone) => void insights.write([zone]));
+  const incidents = {
+    refused: new RefusedStores(options),
+    doubts: new DoubtfulClaims(options),
+    endings: new StreamEndings(),
+  };
+  const insights = new ZoneInsights(options, live, incidents);
   const gate = new KumaGate(options);
-  const refused = new RefusedStores(options);
-  const endings = new StreamEndings();
-  const inbound = new InboundCapacity(clock, options.inbound);
-  const doubts = new DoubtfulClaims(options);
   const quarantines = new Quarantines(index, registry);
-  const insights = new ZoneInsights(options, live, { refused, doubts, ends: endings });
+  const fanOut = fanOutOf(options);
+  const inbound = inboundOf(options);
   const limits = new AttemptLimits(clock, options.attempts);
-  const doorParts = { refused, doubts, gate, quarantines, limits };
-  const handshakes = new HandshakeHandler(options, live, options.features ?? Object.values(Extension), doorParts);
-  const reaper = new SessionReaper({ options, live, audience: fanOut, insights, gate });
+  const features = options.features ?? Object.values(Extension);
+  const handshakes = new HandshakeHandler(options, { ...incidents, gate, quarantines, limits, live, features });
+  const authMonitor = new StreamAuthMonitor(options.auth, clock, logger);
+  const callerLog = new CallerLog(logger, clock);
+  const kumaIncarnations = new KumaIncarnations();
+  const halves = { options, fanOut, gate, quarantines, kumaIncarnations };
+  const { endings } = incidents;
+  const streams = new StreamHandler({ ...halves, live, handshakes, authMonitor, inbound, endings, callerLog });
+  const server = new ZoneGrpcServer(options.connections ?? DEFAULT_CONNECTIONS, {
+    handshakes,
+    streams,
+    log: callerLog,
+  });
+  const reaper = new SessionReaper({ options, live, fanOut, insights, gate });
   const unsubscribe = followIndex(index, { live, quarantines, gate, fanOut });
-  const admissions = new StreamAuthMonitor(options.auth, clock, options.logger);
-  const refusals = new RefusalLog(clock, options.logger);
-  const shared = { gate, options, fanOut, live, handshakes, admissions, quarantines, refusals, inbound, endings };
-  const streams = new StreamHandler({ kumaInstances: new KumaInstanceIds(), ...shared });
-  const port = zonePort(options, { refusals, streams, door: handshakes });
   reaper.start();
   return {
-    bind: (host, number, credentials) => port.bind(host, number, credentials),
+    bind: (host, port, credentials) => server.bind(host, port, credentials),
     handshake: (request, headers) => handshakes.handshake(request, headers),
-    accept: (arrived) => void streams.serve(arrived),
+    accept: (incoming) => void streams.serve(incoming),
     ...metricsOf(live, inbound),
     insightOf: (resource) => insights.of(resource),
-    ...zoneDecisions({ options, live, refused, doubts }),
+    ...zoneDecisions({ options, live, ...incidents }),
     close: async () => {
       reaper.stop();
       unsubscribe();
       gate.close();
-      admissions.close();
+      authMonitor.close();
       live.closeAll('the global stops');
-      await port.close();
+      await server.close();
     },
   };
 }
 
+function fanOutOf({ index, registry, clock, kuma, exportDefault = 'All' }: GlobalSyncOptions): FanOut {
+  const encoder = new ResourceEncoder({ role: 'global' }, kuma);
+  return new FanOut({ index, registry, encoder, now: () => clock.now(), exportDefault });
+}
+
+function inboundOf({ clock, inbound = {} }: GlobalSyncOptions): InboundCapacity {
+  return new InboundCapacity(clock, inbound.bounds, { ...DEFAULT_RATES, ...inbound.rates });
+}
+
 function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSync, 'reports' | 'metrics'> {
-  const members = (): readonly LiveStream[] => live.names().flatMap((zone) => live.of(zone));
   return {
-    reports: () => new Map(live.names().map((zone) => [zone, live.of(zone).flatMap((member) => member.reports())])),
-    metrics: () => ({
-      ...inbound.metrics(),
-      unansweredBytes: members().reduce((sum, member) => sum + member.unanswered(), 0),
-    }),
+    reports: () =>
+      new Map(live.names().map((zone) => [zone, live.of(zone).flatMap(({ half }) => [...half.reports()])])),
+    metrics: () => {
+      const halves = live.names().flatMap((zone) => live.of(zone).map(({ half }) => half));
+      return { ...inbound.metrics(), unansweredBytes: halves.reduce((sum, { unanswered }) => sum + unanswered, 0) };
+    },
   };
 }
 
-/** What changes in the store means for the streams; until the returned function is called. */
+/** Applies changes of the index to the streams, until the returned function is called. */
 function followIndex(
   index: IndexReader,
-  { live, quarantines, gate, fanOut }: Pick<GlobalParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
+  { live, quarantines, gate, fanOut }: Pick<StreamHandlerParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
   return index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
@@ -133,65 +136,10 @@ function followIndex(
   });
 }
 
-/** Why a change of a Zone ends its streams; undefined where it does not. */
+/** Why a change of a Zone ends the zone's streams; undefined where it does not. */
 function endingBy({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
   if (!after) return 'the zone was deleted';
   const now = quarantines.of(after);
   if (now.all) return `the zone is ${QUARANTINED}`;
   return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
-}
-
-/** The port by which zones come, once it is bound. */
-interface ZonePort {
-  bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
-  close(): Promise<void>;
-}
-
-/** What answers at the port. */
-interface PortParts {
-  readonly refusals: RefusalLog;
-  readonly streams: StreamHandler;
-  readonly door: HandshakeHandler;
-}
-
-function zonePort({ connections = DEFAULT_CONNECTIONS }: GlobalSyncOptions, parts: PortParts): ZonePort {
-  const guard = new ConnectionAcceptor(connections, parts.refusals);
-  let server: Server | undefined;
-  return {
-    bind: (host, port, credentials = ServerCredentials.createInsecure()) => {
-      server ??= serverFor(parts);
-      return guard.listen(server, { host, port }, credentials);
-    },
-    close: async () => {
-      const ended = guard.stop();
-      if (server) await shutDown(server);
-      guard.end();
-      await ended;
-    },
-  };
-}
-
-function serverFor({ refusals, streams, door: handshakes }: PortParts): Server {
-  const server = new Server(kdsChannelOptions.server);
-  const unary = unaryHandlers(refusals);
-  server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers, address) => handshakes.handshake(request, headers, address)),
-  });
-  server.addService(kdsSyncService, {
-    globalToZoneSync: (call: BytesCall) => void streams.down(call),
-    zoneToGlobalSync: (call: BytesCall) => void streams.up(call),
-  });
-  server.addService(
-    { healthCheck: GlobalKDSServiceService.healthCheck },
-    { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
-  );
-  return server;
-}
-
-/** Streams are ended before; what is still open then belongs to peers that do not read. */
-function shutDown(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.tryShutdown(() => resolve());
-    server.forceShutdown();
-  });
 }

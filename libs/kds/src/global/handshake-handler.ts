@@ -3,6 +3,7 @@ import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { SessionOpening, SessionRequest, ResourceStore } from '@causeway/store';
 import { PeerState, type ResumePoint } from '../session/peer-state';
 import { judgeClaimedPoints, ResumePointSigner, type JudgedPoints } from '../session/resume-points';
+import type { Direction } from '../session/session';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import type { AttemptLimits } from './connection-limits';
@@ -14,31 +15,34 @@ import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
 import type { Quarantines } from './zones/zone-decisions';
 
-/** A zone that was let in, for one stream. */
+/** An authenticated stream of a zone and its session. */
 export interface AcceptedStream {
   readonly zone: string;
   readonly session: number;
   readonly extensions: readonly string[];
-  /** Whether it shook hands; else it is plain Kuma. */
+  /** Whether the zone has shaken hands; one that has not is plain Kuma. */
   readonly causeway: boolean;
   /** Version of the zone's control plane. */
   readonly version: string;
-  /** The zone's replica; empty where it is plain Kuma. */
+  /** The zone's replica; empty for plain Kuma. */
   readonly instance: string;
-  /** What the zone said in its handshake with this replica that it holds. */
-  readonly points: ReadonlyMap<string, ResumePoint>;
+  /** The points of this store's state that the zone showed in its handshake with this replica. */
+  readonly resumePoints: ReadonlyMap<string, ResumePoint>;
 }
 
 const NO_POINTS: ReadonlyMap<string, ResumePoint> = new Map();
 
-/** What a handshake left for the streams of its session. */
+/** What a handshake keeps for the streams of its session. */
 interface CompletedHandshake {
   readonly session: number;
   readonly points: ReadonlyMap<string, ResumePoint>;
 }
 
-/** What a door works with besides the store. */
+/** What handshakes depend on beside the options. */
 export interface HandshakeHandlerParts {
+  readonly live: LiveSessions;
+  /** Extensions that this global offers. */
+  readonly features: readonly string[];
   readonly refused: RefusedStores;
   readonly doubts: DoubtfulClaims;
   readonly gate: KumaGate;
@@ -46,18 +50,16 @@ export interface HandshakeHandlerParts {
   readonly limits: AttemptLimits;
 }
 
-/** Lets zones in: authenticates them, gives them a session, makes them known. */
+/** Authenticates zones, opens their sessions, and creates the Zone of a zone that connects for the first time. */
 export class HandshakeHandler {
   private readonly completed = new Map<string, CompletedHandshake>();
 
   constructor(
     private readonly options: GlobalSyncOptions,
-    private readonly live: LiveSessions,
-    private readonly features: readonly string[],
     private readonly parts: HandshakeHandlerParts,
   ) {}
 
-  /** `address` is empty where the transport has none. Throws Invalid, Forbidden, Unavailable. */
+  /** Opens a session. `address` is empty where the transport has none. Throws Invalid, Forbidden, Unavailable. */
   async handshake(request: HandshakeRequest, headers: ZoneHeaders, address = ''): Promise<HandshakeResponse> {
     const { options, parts } = this;
     parts.limits.countCall(address);
@@ -69,24 +71,24 @@ export class HandshakeHandler {
     await this.authenticate(headers, address);
     const { zone, storeId, incarnation, leaderEpoch: epoch, instance } = request;
     parts.limits.countHandshake(zone);
-    const opening = await this.open({ zone, storeId, incarnation, epoch, instance });
+    const opening = await this.openSession({ zone, storeId, incarnation, epoch, instance });
     if (opening.type === 'other-store') await parts.refused.note(zone, storeId, instance);
-    const session = opened(request, opening);
+    const session = sessionIn(request, opening);
     await ensureZone(options.store, options.registry, zone);
-    this.live.closeOlder(zone, session, 'both');
-    const { points, doubtful, head } = await this.judge(request);
+    parts.live.closeOlder(zone, session, 'both');
+    const { points, doubtful, head } = await this.judgePoints(request);
     this.completed.set(zone, { session, points });
     if (doubtful) {
       const detail = `holds ${doubtful.kind} at revision ${doubtful.revision} of this global, which it never issued; it gets the whole state`;
       await parts.doubts.note(zone, { claim: 'revision', detail, instance });
     } else await parts.doubts.clear(zone);
-    const book = await PeerState.read(options.store, zone, parts.quarantines.cutsOf(zone));
-    const resumePoints = [...book.resumablePoints()]
+    const peerState = await PeerState.read(options.store, zone, parts.quarantines.digestsOf(zone));
+    const resumePoints = [...peerState.resumablePoints()]
       .filter(([kind]) => options.registry.kind(kind) !== undefined)
       .map(([kind, point]) => ({ kind, mac: '', ...point }));
     const { instance: ours, version } = this.options;
     this.options.logger.info('zone opened a session', { zone, session, instance });
-    const features = [...sharedExtensions(this.features, request.features)];
+    const features = [...sharedExtensions(this.parts.features, request.features)];
     return {
       session,
       features,
@@ -98,8 +100,8 @@ export class HandshakeHandler {
     };
   }
 
-  /** The caller of one stream; a plain Kuma zone gets a session for it. Throws Invalid, Forbidden, Unavailable. */
-  async acceptStream(headers: ZoneHeaders, direction: 'up' | 'down', address = ''): Promise<AcceptedStream> {
+  /** Authenticates a stream; a plain Kuma zone gets a session for it. Throws Invalid, Forbidden, Unavailable. */
+  async acceptStream(headers: ZoneHeaders, direction: Direction, address = ''): Promise<AcceptedStream> {
     const { zone } = headers;
     this.parts.limits.countCall(address);
     if (zone === '') throw new Forbidden('"client-id" is not present in metadata');
@@ -113,29 +115,32 @@ export class HandshakeHandler {
         `session ${headers.session} of zone ${zone} was replaced by ${standing?.[direction] ?? 'none'}`,
       );
     }
-    const extensions = sharedExtensions(this.features, headers.features);
-    const greeted = this.completed.get(zone);
-    // Another replica shook hands: the zone gets whole states here.
-    const points = greeted?.session === headers.session ? greeted.points : NO_POINTS;
+    const extensions = sharedExtensions(this.parts.features, headers.features);
+    const completed = this.completed.get(zone);
+    // After a handshake with another replica the zone gets whole states.
+    const resumePoints = completed?.session === headers.session ? completed.points : NO_POINTS;
     const { session, version } = headers;
-    return { zone, session, extensions, causeway: true, version, instance: standing.instance, points };
+    return { zone, session, extensions, causeway: true, version, instance: standing.instance, resumePoints };
   }
 
-  /** A zone that holds what this store issued and has not shows that something was lost: a new life begins. */
-  private async judge({ zone, resumePoints }: HandshakeRequest): Promise<JudgedPoints & { readonly head: StorePoint }> {
-    const { store, registry, maintenance: upkeep, logger } = this.options;
+  /** A zone that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
+  private async judgePoints({
+    zone,
+    resumePoints,
+  }: HandshakeRequest): Promise<JudgedPoints & { readonly head: StorePoint }> {
+    const { store, registry, maintenance, logger } = this.options;
     const [head, signer] = await Promise.all([store.head(), ResumePointSigner.read(store, zone)]);
     const claimed = resumePoints
       .filter(({ kind }) => registry.kind(kind) !== undefined)
       .map(({ kind, ...point }) => [kind, point] as const);
     const judged = judgeClaimedPoints(claimed, head, signer);
-    if (!judged.isSetBack || !upkeep) return { ...judged, head };
+    if (!judged.isSetBack || !maintenance) return { ...judged, head };
     logger.error('a zone holds newer state than this store: it was set back, and begins a new life', { zone });
-    return { ...judged, head: await upkeep.newIncarnation() };
+    return { ...judged, head: await maintenance.newIncarnation() };
   }
 
-  /** An epoch that no count of leader changes reaches opens nothing. */
-  private async open(request: SessionRequest): Promise<SessionOpening> {
+  /** An epoch that no number of leader changes reaches opens no session. */
+  private async openSession(request: SessionRequest): Promise<SessionOpening> {
     const { zone, epoch, instance } = request;
     const standing = epoch > LARGEST_EPOCH ? await this.options.sessions.session(zone) : undefined;
     const opening: SessionOpening =
@@ -149,12 +154,12 @@ export class HandshakeHandler {
     return opening;
   }
 
-  private async acceptKumaStream({ zone, version }: ZoneHeaders, direction: 'up' | 'down'): Promise<AcceptedStream> {
+  private async acceptKumaStream({ zone, version }: ZoneHeaders, direction: Direction): Promise<AcceptedStream> {
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
-    const session = opened(request, await this.options.sessions.open(request));
+    const session = sessionIn(request, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
     this.options.logger.info('a zone of plain Kuma opened a stream', { zone, session, direction, version });
-    return { zone, session, extensions: [], causeway: false, version, instance: '', points: NO_POINTS };
+    return { zone, session, extensions: [], causeway: false, version, instance: '', resumePoints: NO_POINTS };
   }
 
   private async authenticate(headers: ZoneHeaders, address: string): Promise<void> {
@@ -169,7 +174,8 @@ export class HandshakeHandler {
   }
 }
 
-function opened(
+/** The session that was opened. Throws Forbidden with what the operator can do. */
+function sessionIn(
   { zone, storeId, leaderEpoch = 0 }: Pick<SessionRequest, 'zone' | 'storeId'> & { readonly leaderEpoch?: number },
   opening: SessionOpening,
 ): number {
@@ -189,8 +195,8 @@ function opened(
   }
 }
 
-/** Writes the Zone of a name that has none: a zone is made known by its first session (design.md §1 table). */
-export async function ensureZone(store: ResourceStore, registry: Registry, zone: string): Promise<void> {
+/** Creates the Zone of a zone that has none: the first session of a zone creates it (docs/design.md §1). */
+async function ensureZone(store: ResourceStore, registry: Registry, zone: string): Promise<void> {
   const kind = registry.kind('Zone');
   if (!kind) return;
   const id = globalIdentity(kind.name, zone);

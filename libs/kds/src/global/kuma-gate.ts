@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
-import type { Note } from '@causeway/store';
+import { waitUntilCaughtUp, type Note } from '@causeway/store';
 import { isIncarnationComplete } from '@causeway/sync';
-import { caughtUp } from '../caught-up';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 
 /** Where it stands beside the log which zones have reported in this life of the store. */
@@ -85,7 +84,7 @@ export class KumaGate {
     if (!known || whole !== open) await this.write(LIFE, { incarnation, since, open: whole });
     if (!whole) return this.scheduleCheck(since + hold);
     // What was reported to other replicas must be here before it is told.
-    await caughtUp(index, await store.head(), this.stopped.signal);
+    await waitUntilCaughtUp(store, index, this.stopped.signal);
     this.open(incarnation);
   }
 

@@ -1,49 +1,44 @@
-import type { PendingIncarnation } from '@causeway/sync';
-import type { KindReport } from '../session/kind-report';
+import type { PeerState } from '../session/peer-state';
+import type { Direction, SessionHalf } from '../session/session';
 
-/** One stream of a zone on this replica; it lives as long as its session. */
+/** One open stream of a zone on this replica. */
 export interface LiveStream {
   readonly session: number;
-  readonly direction: 'up' | 'down';
+  readonly direction: Direction;
   readonly causeway: boolean;
   /** Version of the zone's control plane. */
   readonly version: string;
-  /** The zone's replica that has the session; empty while it has not said. */
+  /** The zone's replica that has the session; empty until a Kuma zone has sent it. */
   zoneInstance(): string;
   /** ms since 1970. */
   readonly openedAt: number;
-  /** Looks whether the operator has accepted the zone's new life. */
-  checkConfirmation(): Promise<void>;
-  /** A life of the zone that is not accepted, where its state comes in. */
-  pendingIncarnation(): PendingIncarnation | undefined;
-  reports(): readonly KindReport[];
-  /** Bytes that were sent and not answered. */
-  unanswered(): number;
-  /** Since when the zone reads nothing though its buffers are full, ms since 1970. */
-  blockedSince(): number | undefined;
+  readonly half: SessionHalf;
+  /** What is remembered of the zone, where its state is received. */
+  readonly peerState?: PeerState;
+  /** Ends the stream. */
   close(detail: string): void;
 }
 
-/** When and why the session of a zone that is away ended; ms since 1970. */
+/** When (ms since 1970) and why the last session of a zone ended. */
 export type SessionEnd = { readonly since: number; readonly reason: string };
 
-/** The streams of each zone on this replica: a newer session closes the older one's (design.md §5 Reconnect). */
+/** The open streams of each zone on this replica. A newer session closes the streams of older ones (docs/design.md §5 Reconnect). */
 export class LiveSessions {
   private readonly zones = new Map<string, Set<LiveStream>>();
-  /** The last session of each zone and direction that was entered or replaced. */
-  private readonly entered = new Map<string, number>();
-  /** How the last session of each zone ended; none while it has its first stream. */
+  /** By zone and direction: the last session that was added or replaced. */
+  private readonly latest = new Map<string, number>();
+  /** How the last session of each zone ended; a zone with an open session has none. */
   private readonly ends = new Map<string, SessionEnd>();
 
-  /** `changed` is told when a zone's streams came or went. */
+  /** Calls `changed` when a stream of a zone is added or removed. */
   constructor(private readonly changed: (zone: string) => void) {}
 
-  /** Zones that have a stream here. */
+  /** Zones with an open stream. */
   names(): readonly string[] {
     return [...this.zones.keys()];
   }
 
-  /** How the session ended of a zone that had one here and is away. */
+  /** How the last session of a zone ended that has none now; undefined where it had none on this replica. */
   endOf(zone: string): SessionEnd | undefined {
     return this.ends.get(zone);
   }
@@ -54,14 +49,14 @@ export class LiveSessions {
   }
 
   /**
-   * Adds a stream and closes those of older sessions. False when this session or a later one has had this stream
-   * already: what the former stream still writes could not be told from what this one does.
+   * Adds a stream and closes those of older sessions. False when this session or a later one has had a stream of this
+   * direction already: its writes could not be told from those of this one.
    */
   add(zone: string, member: LiveStream): boolean {
     const key = keyOf(zone, member.direction);
-    if (member.session <= (this.entered.get(key) ?? 0)) return false;
+    if (member.session <= (this.latest.get(key) ?? 0)) return false;
     this.closeOlder(zone, member.session, member.direction);
-    this.entered.set(key, member.session);
+    this.latest.set(key, member.session);
     this.ends.delete(zone);
     const members = this.zones.get(zone) ?? new Set();
     this.zones.set(zone, members.add(member));
@@ -69,7 +64,7 @@ export class LiveSessions {
     return true;
   }
 
-  /** The first stream to leave ends the session, unless a newer one has taken its place. */
+  /** The first stream that is removed ends the session, unless a newer session has replaced it. */
   remove(zone: string, member: LiveStream, end: SessionEnd): void {
     const members = this.zones.get(zone);
     if (!members?.delete(member)) return;
@@ -79,11 +74,11 @@ export class LiveSessions {
     this.changed(zone);
   }
 
-  /** Closes what belongs to sessions before `session`; a plain Kuma zone has one a direction. */
-  closeOlder(zone: string, session: number, direction: 'up' | 'down' | 'both'): void {
+  /** Closes the streams of sessions before `session`. A plain Kuma zone has one session a direction. */
+  closeOlder(zone: string, session: number, direction: Direction | 'both'): void {
     const directions = direction === 'both' ? (['up', 'down'] as const) : [direction];
     for (const key of directions.map((one) => keyOf(zone, one))) {
-      this.entered.set(key, Math.max(this.entered.get(key) ?? 0, session - 1));
+      this.latest.set(key, Math.max(this.latest.get(key) ?? 0, session - 1));
     }
     for (const member of this.of(zone)) {
       if (direction !== 'both' && member.direction !== direction) continue;
@@ -91,7 +86,7 @@ export class LiveSessions {
     }
   }
 
-  /** Closes everything of a zone. */
+  /** Closes all streams of a zone. */
   closeZone(zone: string, detail: string): void {
     for (const member of this.of(zone)) member.close(detail);
   }
@@ -101,6 +96,6 @@ export class LiveSessions {
   }
 }
 
-function keyOf(zone: string, direction: 'up' | 'down'): string {
+function keyOf(zone: string, direction: Direction): string {
   return `${zone} ${direction}`;
 }

@@ -6,24 +6,25 @@ import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
 
+/** Time between two rounds, ms. */
 const ROUND = 5_000;
-/** Insights are renewed each second round. */
+/** Insights are renewed every second round. */
 const RENEW_ROUNDS = 2;
-/** Points of kinds that do not change are moved on once an hour: well within the life of tombstones (design.md §2.3). */
-const TOUCH_ROUNDS = 720;
-/** A stream that stands still for so long while something waits is torn down, ms (design.md §5). */
+/** The peers get bookmarks of kinds that do not change once an hour: well within the retention of tombstones (docs/design.md §2.3). */
+const BOOKMARK_ROUNDS = 720;
+/** A stream on which nothing moves for this long while something waits is closed, ms (docs/design.md §5). */
 const STALL_TIMEOUT = 60_000;
 
-/** What an upkeep works on. */
+/** What a reaper works on. */
 export interface SessionReaperParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;
-  readonly audience: FanOut;
+  readonly fanOut: FanOut;
   readonly insights: ZoneInsights;
   readonly gate: KumaGate;
 }
 
-/** The little that the global's sync does by the clock: insights, stalled streams, sessions that other replicas replaced. */
+/** The periodic work of a global's sync: renews insights, closes stalled streams and those of sessions that another replica replaced. */
 export class SessionReaper {
   private timer: Timer | undefined;
   private round = 0;
@@ -44,14 +45,14 @@ export class SessionReaper {
   /** One round. */
   async run(): Promise<void> {
     this.round++;
-    const { live, audience, insights, gate } = this.parts;
+    const { live, fanOut, insights, gate } = this.parts;
     const zones = live.names();
     this.endStalled(zones);
-    if (this.round % TOUCH_ROUNDS === 0) audience.touchAll();
+    if (this.round % BOOKMARK_ROUNDS === 0) fanOut.requestBookmarks();
     const turned = zones.filter((zone) => insights.hasHealthChanged(zone));
     await insights.write(this.round % RENEW_ROUNDS === 0 ? zones : turned);
     if (zones.length > 0) await this.endReplaced();
-    // Zones report on other replicas as well.
+    // Zones report to other replicas as well.
     if (zones.length > 0) await gate.check();
   }
 
@@ -59,22 +60,22 @@ export class SessionReaper {
     const { live, options } = this.parts;
     const now = options.clock.now();
     for (const zone of zones) {
-      for (const member of live.of(zone)) {
-        if (now - (member.blockedSince() ?? now) >= STALL_TIMEOUT) {
-          member.close(`nothing of what was sent was read for ${STALL_TIMEOUT / 1_000} s`);
+      for (const stream of live.of(zone)) {
+        if (now - (stream.half.blockedSince ?? now) >= STALL_TIMEOUT) {
+          stream.close(`nothing of what was sent was read for ${STALL_TIMEOUT / 1_000} s`);
           continue;
         }
-        const stalled = member.reports().filter((report) => isStalled(report, now, STALL_TIMEOUT));
+        const stalled = stream.half.reports().filter((report) => isStalled(report, now, STALL_TIMEOUT));
         if (stalled.length === 0) continue;
         const kinds = stalled.map((report) => report.kind);
-        options.logger.warn('a zone does not take in what it is sent', { zone, kinds, causeway: member.causeway });
-        // A Kuma peer sees no more by a new stream than by the old one: it is only reported.
-        if (member.causeway) live.closeZone(zone, `stalled: ${kinds.join(', ')}`);
+        options.logger.warn('a zone does not take in what it is sent', { zone, kinds, causeway: stream.causeway });
+        // A new stream would bring a Kuma peer nothing: it is only reported.
+        if (stream.causeway) live.closeZone(zone, `stalled: ${kinds.join(', ')}`);
       }
     }
   }
 
-  /** Streams here whose session another replica has replaced. */
+  /** Closes streams whose session was replaced on another replica. */
   private async endReplaced(): Promise<void> {
     const { live, options } = this.parts;
     try {

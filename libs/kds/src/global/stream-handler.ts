@@ -1,177 +1,143 @@
-import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { Unauthenticated } from '@causeway/access';
-import { DomainError, globalIdentity, Unavailable } from '@causeway/resources';
-import { caughtUp } from '../caught-up';
-import { ResumePointSigner } from '../session/resume-points';
-import { ServerStream } from '../session/grpc-streams';
-import type { EndReason, ListenedStream, PeerStream } from '../session/peer-stream';
+import { globalIdentity, Unavailable } from '@causeway/resources';
+import { waitUntilCaughtUp } from '@causeway/store';
+import type { StreamAuthMonitor } from '../auth/stream-auth-monitor';
+import type { InboundCapacity } from '../session/inbound/inbound-capacity';
 import { peerText } from '../session/peer-limits';
-import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
-import { addressOf, TooManyAttempts } from './connection-limits';
+import { PeerState } from '../session/peer-state';
+import type { ListenedStream, PeerStream } from '../session/peer-stream';
+import type { CallerLog } from '../session/rate-limited-logger';
+import { ResumePointSigner } from '../session/resume-points';
+import { deliver, type Direction, type SessionHalf } from '../session/session';
+import type { ZoneHeaders } from '../wire/headers';
+import { boundedErrorText, endReasonOf, printableZone } from './call-failures';
+import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
+import type { LiveSessions, LiveStream } from './live-sessions';
+import { inboundHalf, outboundHalf, type OpenStream, type SessionHalfParts } from './session-halves';
 import { callerOf } from './zone-authenticator';
-import { DownStream } from './down-stream';
-import type { LiveStream } from './live-sessions';
-import type { GlobalParts } from './parts';
-import type { StreamEnding } from './zones/zone-incidents';
-import type { AcceptedStream } from './handshake-handler';
-import { boundedErrorText, printableZone } from './unary-handlers';
-import { UpStream } from './up-stream';
-import type { StreamParts, ZoneStream } from './zone-stream';
+import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
 
-/** A stream of a zone as gRPC gives it; messages are bytes. */
-export type BytesCall = ServerDuplexStream<Buffer, Buffer>;
-
-/** A stream of a zone, by gRPC or in memory. */
+/** A stream that a zone has opened, by gRPC or in memory. */
 export interface IncomingStream {
   readonly stream: ListenedStream;
-  readonly direction: 'up' | 'down';
+  readonly direction: Direction;
   readonly headers: ZoneHeaders;
   /** Where the peer calls from; absent where the transport has no addresses. */
   readonly address?: string;
 }
 
+/** What serving streams depends on. */
+export interface StreamHandlerParts extends SessionHalfParts {
+  readonly live: LiveSessions;
+  readonly handshakes: HandshakeHandler;
+  readonly authMonitor: StreamAuthMonitor;
+  readonly inbound: InboundCapacity;
+  readonly endings: StreamEndings;
+  readonly callerLog: CallerLog;
+}
+
+/** One half of a session, and what it remembers of the zone where it receives. */
+interface OpenHalf {
+  readonly half: SessionHalf;
+  readonly peerState?: PeerState;
+}
+
 /** Serves the two streams of each zone. */
 export class StreamHandler {
-  constructor(private readonly parts: GlobalParts) {}
+  constructor(private readonly parts: StreamHandlerParts) {}
 
-  /** GlobalToZoneSync: what the zone may know. */
-  async down(call: BytesCall): Promise<void> {
-    await this.serveCall(call, 'down');
-  }
-
-  /** ZoneToGlobalSync: what the zone has. */
-  async up(call: BytesCall): Promise<void> {
-    await this.serveCall(call, 'up');
-  }
-
-  /** Serves a stream that has arrived by any transport; `admitted` is called once its caller is let in. */
-  async serve(arrived: IncomingStream, admitted: () => void = () => undefined): Promise<void> {
-    const { direction, headers } = arrived;
-    const inlet = this.parts.inbound.open(headers.zone, arrived.stream);
-    const stream = this.recordingEnd(arrived);
-    const { lifetime: life, queue } = inlet;
+  /** Serves a stream until it ends; calls `accepted` once its caller is authenticated. Never rejects. */
+  async serve(incoming: IncomingStream, accepted: () => void = () => undefined): Promise<void> {
+    const { inbound, handshakes, options } = this.parts;
+    const { direction, headers, address } = incoming;
+    const channel = inbound.open(headers.zone, incoming.stream);
+    const stream = this.recordingEnd(incoming);
     try {
-      const entrance = await this.parts.handshakes.acceptStream(headers, direction, arrived.address);
-      admitted();
-      const served = await this.begin({ accepted: entrance, stream, channel: inlet }, direction);
-      const gone = this.keep({ entrance, served }, { ...arrived, stream });
-      queue.deliver({
-        message: (bytes) => served.message(bytes),
-        drain: () => served.drain(),
-        ended: (reason) => {
-          life.abort();
-          served.ended();
-          gone(reason);
-        },
-      });
-      const { store, index } = this.parts.options;
-      const [head, floor] = await Promise.all([store.head(), store.floor()]);
-      await caughtUp(index, head, life.signal);
-      this.checkKnown(entrance.zone);
-      served.open(floor);
+      const caller = await handshakes.acceptStream(headers, direction, address);
+      accepted();
+      const open = await this.open({ accepted: caller, stream, channel }, direction);
+      const removed = this.register(open, caller, { ...incoming, stream });
+      deliver(channel, open.half, removed);
+      const caughtUp = waitUntilCaughtUp(options.store, options.index, channel.lifetime.signal);
+      const [floor] = await Promise.all([options.store.floor(), caughtUp]);
+      this.checkZone(caller.zone);
+      open.half.open(floor);
+      // Kuma zones may wait for what this one is about to get.
+      if (direction === 'down') void this.parts.gate.check();
     } catch (error) {
-      this.refuse({ ...arrived, error });
-      life.abort();
+      this.refuse(incoming, error);
+      channel.lifetime.abort();
     }
   }
 
-  private async serveCall(call: BytesCall, direction: 'up' | 'down'): Promise<void> {
-    const headers = decodeZoneHeaders(call.metadata);
-    const arrived = { stream: new ServerStream(call), direction, headers, address: addressOf(call.getPeer()) };
-    await this.serve(arrived, () => call.sendMetadata(new Metadata()));
+  private async open(stream: OpenStream, direction: Direction): Promise<OpenHalf> {
+    const { parts } = this;
+    const { store } = parts.options;
+    const { zone } = stream.accepted;
+    if (direction === 'down') {
+      return { half: outboundHalf(parts, stream, await ResumePointSigner.read(store, zone)) };
+    }
+    const peerState = await PeerState.read(store, zone, parts.quarantines.digestsOf(zone));
+    return { half: inboundHalf(parts, stream, peerState), peerState };
   }
 
-  private async begin(parts: StreamParts, direction: 'up' | 'down'): Promise<ZoneStream> {
-    if (direction === 'up') return UpStream.begin(this.parts, parts);
-    const signer = await ResumePointSigner.read(this.parts.options.store, parts.accepted.zone);
-    return new DownStream(this.parts, { ...parts, signer });
-  }
-
-  /** The stream, with its end remembered where what the zone sent is the reason. */
+  /** The stream; its end is recorded where the zone's messages are the reason. */
   private recordingEnd({ stream, direction, headers }: IncomingStream): PeerStream {
     return {
       write: (message) => stream.write(message),
       end: (reason, detail) => {
-        if (reason === 'exhausted' || reason === 'malformed') this.noteEnd(headers.zone, { direction, reason, detail });
+        if (reason === 'exhausted' || reason === 'malformed') this.record(headers.zone, { direction, reason, detail });
         stream.end(reason, peerText(detail));
       },
     };
   }
 
-  private noteEnd(zone: string, end: Omit<StreamEnding, 'at'>): void {
-    const { inbound: intake, endings: ends, options } = this.parts;
-    if (end.reason === 'exhausted') intake.countEnd();
-    options.logger.warn('a stream of a zone is ended because of what it sent', { zone, ...end });
-    ends.note(zone, { ...end, at: options.clock.now() });
+  private record(zone: string, ending: Omit<StreamEnding, 'at'>): void {
+    const { inbound, endings, options } = this.parts;
+    if (ending.reason === 'exhausted') inbound.countEnd();
+    options.logger.warn('a stream of a zone is ended because of what it sent', { zone, ...ending });
+    endings.note(zone, { ...ending, at: options.clock.now() });
   }
 
-  /** Its deletion and quarantine end the streams that they find; this one may have begun after that. Throws Unavailable. */
-  private checkKnown(zone: string): void {
+  /** Deletion and quarantine of a Zone end its streams; this stream may have begun after that. Throws Unavailable, Forbidden. */
+  private checkZone(zone: string): void {
     const { index, registry } = this.parts.options;
     this.parts.quarantines.check(zone);
     const known = index.get(globalIdentity('Zone', zone));
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 
-  /** Ends a stream that could not begin. That says nothing of the zone: its caller may not be who it claims to be. */
-  private refuse({
-    stream,
-    headers,
-    direction,
-    address = '',
-    error,
-  }: IncomingStream & { readonly error: unknown }): void {
+  /** Ends a stream that could not begin. This is no fact about the zone: the caller may not be the zone it claims to be. */
+  private refuse({ stream, headers, direction, address = '' }: IncomingStream, error: unknown): void {
     const zone = printableZone(headers);
     const reason = boundedErrorText(error);
-    this.parts.refusals.warn(`${zone} ${address}`, 'a stream of a zone could not begin', {
-      ...{ zone, direction, address },
-      error: reason,
-    });
+    const fields = { zone, direction, address, error: reason };
+    this.parts.callerLog.warn(`${zone} ${address}`, 'a stream of a zone could not begin', fields);
     stream.end(endReasonOf(error), peerText(reason));
   }
 
-  /** Keeps the stream among those of its session; the returned function takes it out. */
-  private keep(
-    { entrance, served }: ServedStream,
+  /** Adds the stream to the live ones of its zone; the returned function removes it. */
+  private register(
+    { half, peerState }: OpenHalf,
+    accepted: AcceptedStream,
     { stream, direction, headers }: Omit<IncomingStream, 'stream'> & { readonly stream: PeerStream },
   ): (reason: string) => void {
-    const { live, options, admissions, kumaInstances: plainLives } = this.parts;
-    const { zone, session, causeway, instance, version } = entrance;
-    const member: LiveStream = {
-      session,
-      direction,
-      causeway,
+    const { live, options, authMonitor, kumaIncarnations } = this.parts;
+    const { zone, session, causeway, instance, version } = accepted;
+    const open: LiveStream = {
+      ...{ session, direction, causeway, version, half },
       openedAt: options.clock.now(),
-      version,
-      zoneInstance: () => (causeway ? instance : (plainLives.of(zone) ?? '')),
-      checkConfirmation: async () => served.checkConfirmation?.(),
-      pendingIncarnation: () => served.pendingIncarnation?.(),
-      reports: () => served.reports(),
-      unanswered: () => served.unanswered?.() ?? 0,
-      blockedSince: () => served.blockedSince?.(),
+      zoneInstance: () => (causeway ? instance : (kumaIncarnations.of(zone).current ?? '')),
+      ...(peerState ? { peerState } : {}),
       close: (detail) => stream.end('superseded', detail),
     };
-    if (!live.add(zone, member)) stream.end('superseded', `session ${session} has had this stream`);
-    const unwatch = admissions.watch(callerOf(headers), (error) =>
+    if (!live.add(zone, open)) stream.end('superseded', `session ${session} has had this stream`);
+    const unwatch = authMonitor.watch(callerOf(headers), (error) =>
       stream.end(endReasonOf(error), boundedErrorText(error)),
     );
     return (reason) => {
       unwatch();
-      live.remove(zone, member, { since: options.clock.now(), reason });
+      live.remove(zone, open, { since: options.clock.now(), reason });
       options.logger.info('a stream of a zone ended', { zone, session, direction, reason });
     };
   }
-}
-
-/** A stream that has begun. */
-interface ServedStream {
-  readonly entrance: AcceptedStream;
-  readonly served: ZoneStream;
-}
-
-function endReasonOf(error: unknown): EndReason {
-  if (error instanceof TooManyAttempts) return 'exhausted';
-  if (error instanceof DomainError && error.type === 'Invalid') return 'malformed';
-  if (error instanceof Unauthenticated) return 'unauthenticated';
-  return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';
 }

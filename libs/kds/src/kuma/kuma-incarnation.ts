@@ -1,23 +1,18 @@
 import type { IncomingResponse } from '../wire/response';
 import type { WireResource } from '../wire/wire-resource';
 
-/** The kind with which a Kuma global sends its cluster id to zones (docs/reference/kds-wire.md §7 Cluster id). */
+/** The kind by which a Kuma global tells its zones which global it is (docs/reference/kds-wire.md §7 Cluster id). */
 export const CONFIG = 'Config';
 
 const CLUSTER_ID = 'kuma-cluster-id';
 
-/** The Config that a Kuma zone expects of its global; the cluster id is the incarnation of the global's store. */
+/** The Config that a Kuma zone expects of its global; `incarnation` is what identifies this global. */
 export function clusterConfig(incarnation: string): WireResource {
-  return {
-    kind: CONFIG,
-    name: CLUSTER_ID,
-    mesh: '',
-    labels: { 'kuma.io/origin': 'global' },
-    spec: { config: incarnation },
-  };
+  const labels = { 'kuma.io/origin': 'global' };
+  return { kind: CONFIG, name: CLUSTER_ID, mesh: '', labels, spec: { config: incarnation } };
 }
 
-/** The cluster id in a response of kind Config; undefined if it is not there. */
+/** The cluster id in a response of kind Config; undefined where the response has none. */
 export function clusterIdIn(response: IncomingResponse): string | undefined {
   for (const received of response.resources) {
     if (!received.ok || received.resource.name !== CLUSTER_ID) continue;
@@ -28,28 +23,41 @@ export function clusterIdIn(response: IncomingResponse): string | undefined {
 }
 
 /**
- * The control-plane ids of plain Kuma zones, which serve as their incarnations (docs/design.md §5). A zone sends its id on
- * one stream, and the other one needs it.
+ * The incarnation of a plain Kuma peer. Its state does not name it: a zone sends it as the control-plane id of its node
+ * metadata, a global as the cluster id of a Config (docs/design.md §5 A new life is not a deletion either).
  */
-export class KumaInstanceIds {
-  private readonly ids = new Map<string, string>();
-  private readonly waiting = new Map<string, () => void>();
+export class KumaIncarnation {
+  private id: string | undefined;
+  private listener: (() => void) | undefined;
 
-  of(zone: string): string | undefined {
-    return this.ids.get(zone);
+  /** Undefined until the peer has sent it. */
+  get current(): string | undefined {
+    return this.id;
   }
 
-  learn(zone: string, id: string): void {
-    if (id === '' || this.ids.get(zone) === id) return;
-    this.ids.set(zone, id);
-    this.waiting.get(zone)?.();
+  /** An empty id is ignored. */
+  learn(id: string): void {
+    if (id === '' || id === this.id) return;
+    this.id = id;
+    this.listener?.();
   }
 
-  /** Calls `learnt` after each new id of a zone, until the returned function is called. */
-  onLearnt(zone: string, learnt: () => void): () => void {
-    this.waiting.set(zone, learnt);
+  /** Calls `listener` when another id is learnt, until the returned function is called; it replaces the former listener. */
+  onLearnt(listener: () => void): () => void {
+    this.listener = listener;
     return () => {
-      if (this.waiting.get(zone) === learnt) this.waiting.delete(zone);
+      if (this.listener === listener) this.listener = undefined;
     };
+  }
+}
+
+/** The incarnations of the plain Kuma zones of a global; both streams of a zone share one, over all its sessions. */
+export class KumaIncarnations {
+  private readonly byZone = new Map<string, KumaIncarnation>();
+
+  of(zone: string): KumaIncarnation {
+    const known = this.byZone.get(zone) ?? new KumaIncarnation();
+    this.byZone.set(zone, known);
+    return known;
   }
 }

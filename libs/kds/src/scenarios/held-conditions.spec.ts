@@ -41,7 +41,7 @@ describe('what the global holds of a zone that has begun a new life', () => {
     expect(mark(global, a())).toEqual({
       type: 'Held',
       status: 'True',
-      reason: 'NewLife',
+      reason: 'NewIncarnation',
       message: expect.stringMatching(
         /^zone "east" has begun a new life, first seen at 2026-01-01T00:00:00.000Z, .* kept until 2026-01-01T00:05:00.000Z/,
       ),

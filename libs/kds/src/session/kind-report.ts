@@ -57,5 +57,5 @@ export function reportDocument(report: KindReport, now: number): JsonObject {
 
 /** A life of a peer that is not accepted: until when what it lacks is kept, unless the operator confirms it. */
 export function pendingIncarnationDocument(life: PendingIncarnation | undefined, hold: number): JsonObject {
-  return life ? { newLife: { ...life, until: life.since + hold } } : {};
+  return life ? { newIncarnation: { ...life, until: life.since + hold } } : {};
 }

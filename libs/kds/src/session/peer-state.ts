@@ -8,137 +8,169 @@ import {
   type PendingIncarnation,
 } from '@causeway/sync';
 
-/** State of one kind that was taken in completely (cw-resume). */
+/** A position up to which one kind of a peer's state was received completely (extension cw-resume). */
 export interface ResumePoint {
   readonly incarnation: string;
   readonly revision: number;
-  /** Hash of the rules that the state was cut by. */
+  /** Hash of the rules that selected the state. */
   readonly view: string;
-  /** By which the peer knows that it issued the point; absent from older peers. */
+  /** By it the peer recognises a point that it issued; absent from older peers. */
   readonly mac?: string;
 }
 
-const LIFE = 'life';
+const INCARNATION = 'life';
 const CONFIRMED = 'confirmed';
 const POINT = 'point/';
 
-/** The peer's name of the global: there is one. */
+/** The global as a peer of a zone. */
 export const GLOBAL_PEER = '';
 
-/** Where it stands beside the log. */
+/** Area of the notes about a peer. */
 export function peerArea(peer: string): string {
   return `sync/${peer}`;
 }
 
 /**
- * The operator accepts the new life of a peer, on any replica: written beside the log, where the replica that has the
- * stream finds it, and each later session. Answers with the life; undefined when none is pending. Saying it again
- * changes nothing. `peer` as for `PeerState.read`. Throws Unavailable.
+ * The operator accepts the pending incarnation of a peer, on any replica. The confirmation is a note beside the log: the
+ * replica with the peer's stream reads it, and so does every later session. Returns the incarnation; undefined where none
+ * is pending. Idempotent. `peer` as for `PeerState.read`. Throws Unavailable.
  */
 export async function confirmPeerIncarnation(
   store: ResourceStore,
   peer: string,
 ): Promise<PendingIncarnation | undefined> {
   const area = peerArea(peer);
-  const { pending } = decodeKnownIncarnation((await store.note(area, LIFE)) ?? {});
+  const { pending } = decodeKnownIncarnation((await store.note(area, INCARNATION)) ?? {});
   if (!pending) return undefined;
   const notes = [{ area, key: CONFIRMED, value: { ...pending } }];
   await store.write({ changes: [], onRefusal: 'skip', notes });
   return pending;
 }
 
+/** Who acts on the operator's confirmation of a peer's pending incarnation. */
+export interface ConfirmationListener {
+  /** The pending incarnation is confirmed. Never rejects. */
+  confirmed(): Promise<void>;
+  /** The confirmation could not be read. */
+  failed(error: unknown): void;
+}
+
 /**
- * What this control plane remembers of a peer, beside the log: how much of the peer's state it holds, and the lives of
- * the peer's store. Read when a session begins; each fact is written with the changes that it speaks of.
+ * What this control plane remembers of a peer, beside the log: the resume points of the peer's state, and the accepted and
+ * the pending incarnation of the peer's store. Read when a session begins; each note is written with the changes that it
+ * describes. Owner of the question whether the operator has confirmed the pending incarnation.
  */
 export class PeerState {
   private readonly points = new Map<string, ResumePoint>();
-  /** How the state at each point was cut here. */
-  private readonly cuts = new Map<string, string>();
+  /** By kind: digest of the resources that were not accepted when the point was reached. */
+  private readonly digests = new Map<string, string>();
   private current: KnownIncarnation = NO_INCARNATION;
-  /** The life that the operator accepted last. */
+  /** The incarnation that the operator confirmed last. */
   private confirmation: PendingIncarnation | undefined;
+  private listener: ConfirmationListener | undefined;
   private readonly area: string;
 
   private constructor(
     private readonly store: ResourceStore,
     peer: string,
-    private readonly cutOf: (kind: string) => string,
+    private readonly digestOf: (kind: string) => string,
   ) {
     this.area = peerArea(peer);
   }
 
   /**
-   * `peer` is a zone's name, or GLOBAL_PEER. `cutOf` says which resources of a kind are not taken in now, as a text: a
-   * point that was reached under another text speaks of another state.
+   * `peer` is a zone's name, or GLOBAL_PEER. `digestOf` identifies the resources of a kind that are not accepted now: a
+   * point that was reached under another digest describes another state. Throws Unavailable.
    */
   static async read(
     store: ResourceStore,
     peer: string,
-    cutOf: (kind: string) => string = () => '',
+    digestOf: (kind: string) => string = () => '',
   ): Promise<PeerState> {
-    const book = new PeerState(store, peer, cutOf);
-    for (const { key, value } of await store.notes(book.area)) {
+    const state = new PeerState(store, peer, digestOf);
+    for (const { key, value } of await store.notes(state.area)) {
       if (value === null) continue;
-      if (key === LIFE) book.current = decodeKnownIncarnation(value);
-      if (key === CONFIRMED) book.confirmation = decodePending(value);
+      if (key === INCARNATION) state.current = decodeKnownIncarnation(value);
+      if (key === CONFIRMED) state.confirmation = decodePending(value);
       const point = key.startsWith(POINT) ? decodePoint(value) : undefined;
       if (!point) continue;
       const { cut } = value;
-      book.points.set(key.slice(POINT.length), point);
-      book.cuts.set(key.slice(POINT.length), typeof cut === 'string' ? cut : '');
+      state.points.set(key.slice(POINT.length), point);
+      state.digests.set(key.slice(POINT.length), typeof cut === 'string' ? cut : '');
     }
-    return book;
+    return state;
   }
 
+  /** The accepted incarnation of the peer's store, and the pending one. */
   get incarnation(): KnownIncarnation {
     return isConfirmed(this.current, this.confirmation) ? confirmIncarnation(this.current) : this.current;
   }
 
-  /** Reads whether the operator has accepted the life that is pending. */
-  async readConfirmation(): Promise<boolean> {
-    if (!this.current.pending) return false;
-    this.confirmation = decodePending(await this.store.note(this.area, CONFIRMED));
-    return isConfirmed(this.current, this.confirmation);
+  /** The incarnation that is not accepted yet. */
+  get pending(): PendingIncarnation | undefined {
+    return this.incarnation.pending;
   }
 
-  /** The points by kind. */
+  /** Calls `listener` when `checkConfirmation` finds a confirmation, until the returned function is called. */
+  onConfirmed(listener: ConfirmationListener): () => void {
+    this.listener = listener;
+    return () => {
+      if (this.listener === listener) this.listener = undefined;
+    };
+  }
+
+  /**
+   * Reads whether the operator has confirmed the pending incarnation; resolves when the listener has acted on it. Does
+   * nothing without a listener. Never rejects.
+   */
+  async checkConfirmation(): Promise<void> {
+    const { listener } = this;
+    if (!listener || !this.current.pending) return;
+    try {
+      this.confirmation = decodePending(await this.store.note(this.area, CONFIRMED));
+      if (isConfirmed(this.current, this.confirmation)) await this.listener?.confirmed();
+    } catch (error) {
+      listener.failed(error);
+    }
+  }
+
+  /** The resume points by kind. */
   resumePoints(): ReadonlyMap<string, ResumePoint> {
     return this.points;
   }
 
-  /** The points whose state was cut as it is now: the peer need not send it again. */
+  /** The points that describe the state as it would be accepted now: the peer need not send that state again. */
   resumablePoints(): ReadonlyMap<string, ResumePoint> {
-    return new Map([...this.points].filter(([kind]) => this.cuts.get(kind) === this.cutOf(kind)));
+    return new Map([...this.points].filter(([kind]) => this.digests.get(kind) === this.digestOf(kind)));
   }
 
-  /** Remembers a point; the note is written with the state. */
+  /** Remembers a point; the returned note is to be written with the state. */
   recordPoint(kind: string, point: ResumePoint): Note {
-    const cut = this.cutOf(kind);
+    const digest = this.digestOf(kind);
     this.points.set(kind, point);
-    this.cuts.set(kind, cut);
-    return { area: this.area, key: POINT + kind, value: { ...point, ...(cut === '' ? {} : { cut }) } };
+    this.digests.set(kind, digest);
+    return { area: this.area, key: POINT + kind, value: { ...point, ...(digest === '' ? {} : { cut: digest }) } };
   }
 
-  /** Forgets all points of a life; the notes are written with what was found to be wrong with them. */
+  /** Forgets all points of an incarnation; the returned notes are to be written. */
   forgetPoints(incarnation: string): Note[] {
     const kinds = [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
     for (const kind of kinds) this.points.delete(kind);
     return kinds.map((kind) => ({ area: this.area, key: POINT + kind, value: null }));
   }
 
-  /** Remembers what is known of the peer's lives; undefined when that is nothing new. */
-  recordIncarnation(life: KnownIncarnation): Note | undefined {
-    const note = this.incarnationNote(life);
-    if (note) this.current = life;
+  /** Remembers the incarnations; the returned note is to be written. Undefined where nothing has changed. */
+  recordIncarnation(known: KnownIncarnation): Note | undefined {
+    const note = this.incarnationNote(known);
+    if (note) this.current = known;
     return note;
   }
 
-  /** What `learn` would have written. */
-  incarnationNote(life: KnownIncarnation): Note | undefined {
-    if (life === this.current || isSameIncarnation(life, this.current)) return undefined;
-    const { accepted, pending } = life;
-    return { area: this.area, key: LIFE, value: { accepted, ...(pending ? { pending: { ...pending } } : {}) } };
+  /** The note that `recordIncarnation` would return. */
+  incarnationNote(known: KnownIncarnation): Note | undefined {
+    if (known === this.current || isSameIncarnation(known, this.current)) return undefined;
+    const { accepted, pending } = known;
+    return { area: this.area, key: INCARNATION, value: { accepted, ...(pending ? { pending: { ...pending } } : {}) } };
   }
 }
 
@@ -150,8 +182,8 @@ function decodePoint({ incarnation, revision, view, mac }: JsonObject): ResumePo
 
 function decodeKnownIncarnation({ accepted, pending }: JsonObject): KnownIncarnation {
   const known = { accepted: typeof accepted === 'string' ? accepted : '' };
-  const life = decodePending(pending);
-  return life ? { ...known, pending: life } : known;
+  const decoded = decodePending(pending);
+  return decoded ? { ...known, pending: decoded } : known;
 }
 
 function decodePending(value: JsonValue | undefined): PendingIncarnation | undefined {

@@ -1,108 +1,103 @@
-import { type Clock, type LogFields, type Logger, BoundedMap } from '@causeway/runtime';
+import { BoundedMap, type Clock, type LogFields, type Logger } from '@causeway/runtime';
 
-/** Lines of one peer in each period. */
-const LINES = 20;
-
-/** ms */
+/** Period in which the lines of one peer are counted, ms. */
 const PERIOD = 10_000;
+
+/** Lines of one peer's streams in a period. */
+const STREAM_LINES = 20;
+
+/** Most callers that are told apart. */
+const MAX_CALLERS = 1_000;
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
- * A logger for what a peer causes: so many lines a period go through, of the others one line says how many there were. What
- * its children say counts with it.
+ * A logger for what one peer causes: it passes a bounded number of lines a period. At the end of a period one line says how
+ * many were left out. The lines of its children count with its own.
  */
 export class RateLimitedLogger implements Logger {
-  constructor(
+  private constructor(
     private readonly inner: Logger,
-    private readonly gate: LineQuota,
-  ) {}
-
-  static of(inner: Logger, clock: Pick<Clock, 'after'>): RateLimitedLogger {
-    return new RateLimitedLogger(inner, new LineQuota(inner, clock));
-  }
-
-  debug(message: string, fields?: LogFields): void {
-    this.say('debug', message, fields);
-  }
-
-  info(message: string, fields?: LogFields): void {
-    this.say('info', message, fields);
-  }
-
-  warn(message: string, fields?: LogFields): void {
-    this.say('warn', message, fields);
-  }
-
-  error(message: string, fields?: LogFields): void {
-    this.say('error', message, fields);
-  }
-
-  child(fields: LogFields): Logger {
-    return new RateLimitedLogger(this.inner.child(fields), this.gate);
-  }
-
-  private say(level: LogLevel, message: string, fields?: LogFields): void {
-    if (this.gate.lets()) this.inner[level](message, fields);
-  }
-}
-
-/** Counts the lines of a period; the period begins with its first line. */
-class LineQuota {
-  private lines = 0;
-
-  constructor(
-    private readonly logger: Logger,
+    private readonly quota: LineQuota,
     private readonly clock: Pick<Clock, 'after'>,
   ) {}
 
-  lets(): boolean {
-    if (this.lines === 0) this.clock.after(PERIOD, () => this.end());
-    this.lines++;
-    return this.lines <= LINES;
+  static of(inner: Logger, clock: Pick<Clock, 'after'>): RateLimitedLogger {
+    return new RateLimitedLogger(inner, new LineQuota(STREAM_LINES), clock);
   }
 
-  private end(): void {
-    const left = this.lines - LINES;
-    this.lines = 0;
-    if (left > 0)
-      this.logger.warn('more was said of this peer than is logged', { lines: left, seconds: PERIOD / 1_000 });
+  debug(message: string, fields?: LogFields): void {
+    this.log('debug', message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.log('info', message, fields);
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.log('warn', message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.log('error', message, fields);
+  }
+
+  child(fields: LogFields): Logger {
+    return new RateLimitedLogger(this.inner.child(fields), this.quota, this.clock);
+  }
+
+  private log(level: LogLevel, message: string, fields?: LogFields): void {
+    if (this.quota.isUnused) this.clock.after(PERIOD, () => this.endPeriod());
+    if (this.quota.take()) this.inner[level](message, fields);
+  }
+
+  private endPeriod(): void {
+    const lines = this.quota.reset();
+    if (lines > 0) this.inner.warn('more was said of this peer than is logged', { lines, seconds: PERIOD / 1_000 });
   }
 }
 
-/** Lines about one caller are at least this far apart, ms. */
-const PAUSE = 10_000;
-
-/** Most callers that are told apart. */
-const MOST_KEYS = 1_000;
-
-interface LoggedCaller {
-  /** By `Clock.elapsed`. */
-  readonly at: number;
-  /** Lines that were left out since. */
-  left: number;
-}
-
-type Fields = Parameters<Logger['warn']>[1];
-
-/** Writes of refusals one line a caller and 10 s; the next one says how many were left out. */
-export class RefusalLog {
-  private readonly told = new BoundedMap<LoggedCaller>(MOST_KEYS);
+/** Logs refusals of calls: one line a caller and period; the caller's next line says how many were left out (`leftOut`). */
+export class CallerLog {
+  private readonly callers = new BoundedMap<{ readonly quota: LineQuota; readonly since: number }>(MAX_CALLERS);
 
   constructor(
-    private readonly clock: Pick<Clock, 'elapsed'>,
     private readonly logger: Logger,
+    private readonly clock: Pick<Clock, 'elapsed'>,
   ) {}
 
-  /** `caller` is a zone's name or an address; one line a caller, whatever was refused. */
-  warn(caller: string, message: string, fields: Fields): void {
+  /** `caller` is a zone's name or an address; all refusals of a caller count together. */
+  warn(caller: string, message: string, fields: LogFields): void {
     const now = this.clock.elapsed();
-    const last = this.told.get(caller);
-    if (last && now - last.at < PAUSE) {
-      last.left++;
-      return;
-    }
-    this.told.set(caller, { at: now, left: 0 });
-    this.logger.warn(message, { ...fields, ...(last && last.left > 0 ? { leftOut: last.left } : {}) });
+    const known = this.callers.get(caller);
+    if (known && now - known.since < PERIOD) return void known.quota.take();
+    const quota = new LineQuota(1);
+    quota.take();
+    this.callers.set(caller, { quota, since: now });
+    const leftOut = known?.quota.reset() ?? 0;
+    this.logger.warn(message, { ...fields, ...(leftOut > 0 ? { leftOut } : {}) });
+  }
+}
+
+/** Counts the lines of one period. */
+class LineQuota {
+  private lines = 0;
+
+  constructor(private readonly most: number) {}
+
+  get isUnused(): boolean {
+    return this.lines === 0;
+  }
+
+  /** Whether another line may be logged. */
+  take(): boolean {
+    return ++this.lines <= this.most;
+  }
+
+  /** Begins a period; returns how many lines of the former one were left out. */
+  reset(): number {
+    const leftOut = Math.max(0, this.lines - this.most);
+    this.lines = 0;
+    return leftOut;
   }
 }

@@ -1,19 +1,16 @@
 import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
-import type { Registry, StorePoint } from '@causeway/resources';
-import type { PendingIncarnation } from '@causeway/sync';
-import { caughtUp } from '../caught-up';
-import { GLOBAL_PEER, PeerState } from '../session/peer-state';
+import { waitUntilCaughtUp } from '@causeway/store';
+import { InboundCapacity } from '../session/inbound/inbound-capacity';
+import type { InboundHalf } from '../session/inbound/inbound-half';
 import type { KindReport } from '../session/kind-report';
+import { GLOBAL_PEER, PeerState } from '../session/peer-state';
 import { judgeClaimedPoints, ResumePointSigner } from '../session/resume-points';
-import { InboundBudget } from '../session/inbound/inbound-queue';
-import { InboundScheduler } from '../session/inbound/inbound-scheduler';
+import { deliver, type Direction, type SessionHalf } from '../session/session';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
-import { openDown, type DownLink } from './down-link';
+import { inboundHalf, outboundHalf, type OpenStream, type ZoneSessionParts } from './session-halves';
 import type { ZoneSyncOptions } from './zone-sync-options';
-import { pingFailure, pingHealth, GrpcZoneTransport, type ZoneTransport } from './zone-transport';
-import { headersOf, type SessionContext } from './session-context';
-import { openUp } from './up-link';
+import { GrpcZoneTransport, pingFailure, pingHealth, type ZoneTransport } from './zone-transport';
 
 /** The replica of the global that a zone has its session with. */
 export interface GlobalReplica {
@@ -28,50 +25,50 @@ export interface Connection {
   readonly session: number | undefined;
   /** Resolves with the reason when either stream ends. */
   readonly ended: Promise<string>;
+  /** The kinds whose whole state has been stored in this session. */
   complete(): readonly string[];
   reports(): readonly KindReport[];
-  /** What the global said of itself; undefined where it is plain Kuma. */
+  /** Undefined where the global is plain Kuma. */
   readonly global: GlobalReplica | undefined;
-  /** Since when, ms since 1970. */
+  /** ms since 1970. */
   readonly openedAt: number;
-  /** Looks whether the operator has accepted the global's new life. */
-  checkConfirmation(): Promise<void>;
-  /** A life of the global that is not accepted. */
-  pendingIncarnation(): PendingIncarnation | undefined;
-  /** Resolves when nothing of this session can be written any more. */
+  /** What is remembered of the global. */
+  readonly peerState: PeerState;
+  /** Resolves when this session writes nothing any more. */
   close(): Promise<void>;
+}
+
+/** A session that was opened by a handshake, or without one by a plain Kuma global. */
+interface OpenSession extends ZoneSessionParts {
+  readonly transport: ZoneTransport;
+  /** Undefined with a plain Kuma global. */
+  readonly greeting: HandshakeResponse | undefined;
+  /** Since when this store knows every deletion. */
+  readonly floor: number;
 }
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<Connection> {
-  const calls = options.dial?.() ?? dialGlobal(options);
+  const transport = options.dial?.() ?? dialGlobal(options);
   const stopped = new AbortController();
   const stop = (): void => {
     stopped.abort();
-    calls.close();
+    transport.close();
   };
   const signal = AbortSignal.any([stopped.signal, options.term.signal]);
   try {
-    const book = await PeerState.read(options.store, GLOBAL_PEER);
-    const greeting = await shakeHands(calls, options, book);
+    const peerState = await PeerState.read(options.store, GLOBAL_PEER);
+    const greeting = await shakeHands(transport, options, peerState);
     const signer = await ResumePointSigner.read(options.store, GLOBAL_PEER);
-    const { head, resumePoints: points } = await judgeResumePoints({ options, greeting, signer });
+    const resumePoints = await judgeResumePoints(options, greeting, signer);
     const floor = await options.store.floor();
-    await caughtUp(options.index, head, signal);
+    await waitUntilCaughtUp(options.store, options.index, signal);
     signal.throwIfAborted();
-    const scheduler = new InboundScheduler({ clock: options.clock });
-    const shared = {
-      options,
-      transport: calls,
-      greeting,
-      peerState: book,
-      resumePoints: points,
-      signer,
-      floor,
-      scheduler,
-    };
-    const budget = new InboundBudget(options.inbound);
-    return open({ ...shared, budget, extensions: greeting?.features ?? [] }, stop);
+    const { zone, index, registry, clock, logger } = options;
+    const extensions = greeting?.features ?? [];
+    const causeway = greeting !== undefined;
+    const session = { role: 'zone', zone, causeway, extensions, index, registry, clock, logger } as const;
+    return open({ options, session, transport, greeting, peerState, resumePoints, signer, floor }, stop);
   } catch (error) {
     stop();
     throw error;
@@ -83,9 +80,9 @@ function dialGlobal({ address, credentials, clock }: ZoneSyncOptions): ZoneTrans
 }
 
 async function shakeHands(
-  calls: ZoneTransport,
+  transport: ZoneTransport,
   options: ZoneSyncOptions,
-  book: PeerState,
+  peerState: PeerState,
 ): Promise<HandshakeResponse | undefined> {
   const head = await options.store.head();
   const request = HandshakeRequest.create({
@@ -97,78 +94,110 @@ async function shakeHands(
     features: [...(options.features ?? Object.values(Extension))],
     instance: options.term.holder,
     version: options.version,
-    resumePoints: [...book.resumePoints()].map(([kind, point]) => ({ kind, mac: '', ...point })),
+    resumePoints: [...peerState.resumePoints()].map(([kind, point]) => ({ kind, mac: '', ...point })),
   });
   const { zone, version, token } = options;
   const value = token?.();
   const headers = encodeZoneHeaders({ zone, version, ...(value === undefined ? {} : { token: value }) });
-  return calls.handshake(request, headers, options.clock.now());
+  return transport.handshake(request, headers, options.clock.now());
 }
 
-/** A global that holds what this store issued and has not shows that something was lost: a new life begins. */
-async function judgeResumePoints({
-  options,
-  greeting,
-  signer,
-}: Pick<SessionContext, 'options' | 'greeting' | 'signer'>): Promise<
-  Pick<SessionContext, 'resumePoints'> & { readonly head: StorePoint }
-> {
-  const head = await options.store.head();
+/** A global that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
+async function judgeResumePoints(
+  { store, maintenance, logger }: ZoneSyncOptions,
+  greeting: HandshakeResponse | undefined,
+  signer: ResumePointSigner,
+): Promise<ZoneSessionParts['resumePoints']> {
+  const head = await store.head();
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
   const { points, isSetBack, doubtful } = judgeClaimedPoints(claimed, head, signer);
-  if (isSetBack && options.maintenance) {
-    options.logger.error('the global holds newer state than this store: it was set back, and begins a new life');
-    await options.maintenance.newIncarnation();
+  if (isSetBack && maintenance) {
+    logger.error('the global holds newer state than this store: it was set back, and begins a new life');
+    await maintenance.newIncarnation();
     throw new Error('the store began a new life');
   }
   if (doubtful) {
-    options.logger.warn('the global claims to hold state that this store never issued; it is told the whole state', {
-      kind: doubtful.kind,
-      revision: doubtful.revision,
+    const { kind, revision } = doubtful;
+    logger.warn('the global claims to hold state that this store never issued; it is told the whole state', {
+      kind,
+      revision,
     });
   }
-  return { head, resumePoints: points };
+  return points;
 }
 
-function open(session: SessionContext, stop: () => void): Connection {
-  const { term, registry } = session.options;
+function open(session: OpenSession, stop: () => void): Connection {
+  const { options, greeting, peerState } = session;
+  const { term, clock } = options;
   let finish: (reason: string) => void = () => undefined;
   const ended = new Promise<string>((resolve) => (finish = resolve));
-  const down = openDown(session, finish);
-  const up = openUp(session, finish);
+  const streams = openStreams(session, finish);
   const stopped = new AbortController();
-  if (!session.greeting) {
-    const pings = {
-      calls: session.transport,
-      headers: () => headersOf(session),
-      clock: session.options.clock,
-      signal: stopped.signal,
-    };
+  if (!greeting) {
+    const headers = (): ReturnType<typeof headersOf> => headersOf(session);
+    const pings = { transport: session.transport, headers, clock, signal: stopped.signal };
     pingHealth(pings).catch((error: unknown) => finish(pingFailure(error)));
   }
   const abort = (): void => finish('the term ended');
   term.signal.addEventListener('abort', abort, { once: true });
   return {
-    causeway: session.greeting !== undefined,
-    session: session.greeting?.session,
+    causeway: greeting !== undefined,
+    session: greeting?.session,
     ended,
-    complete: () => complete(registry, down),
-    reports: () => [...down.reports(), ...up.reports()],
-    global: session.greeting && { instance: session.greeting.instance, version: session.greeting.version },
-    openedAt: session.options.clock.now(),
-    checkConfirmation: () => down.checkConfirmation(),
-    pendingIncarnation: () => down.pendingIncarnation(),
+    complete: () => options.registry.kinds.map(({ name }) => name).filter((kind) => streams.down.isComplete(kind)),
+    reports: () => [...streams.down.reports(), ...streams.up.reports()],
+    global: greeting && { instance: greeting.instance, version: greeting.version },
+    openedAt: clock.now(),
+    peerState,
     close: async () => {
       term.signal.removeEventListener('abort', abort);
       stopped.abort();
-      up.close();
-      const closed = down.close();
+      const closed = streams.close();
       stop();
       await closed;
     },
   };
 }
 
-function complete(registry: Registry, down: DownLink): readonly string[] {
-  return registry.kinds.map((kind) => kind.name).filter((kind) => down.isComplete(kind));
+/** Both streams of a session. */
+interface OpenStreams {
+  readonly down: InboundHalf;
+  readonly up: SessionHalf;
+  /** Resolves when they write nothing any more. */
+  close(): Promise<unknown>;
+}
+
+function openStreams(session: OpenSession, finish: (reason: string) => void): OpenStreams {
+  const capacity = new InboundCapacity(session.options.clock, session.options.inbound);
+  const closing: (() => Promise<void>)[] = [];
+  const openStream = <H extends SessionHalf>(direction: Direction, halfOf: (stream: OpenStream) => H): H => {
+    const stream = session.transport.stream(direction, headersOf(session));
+    const channel = capacity.open(GLOBAL_PEER, stream);
+    const half = halfOf({ stream, channel });
+    const name = direction === 'down' ? 'GlobalToZoneSync' : 'ZoneToGlobalSync';
+    deliver(channel, half, (reason) => finish(`${name}: ${reason}`));
+    half.open(session.floor);
+    closing.unshift(() => {
+      channel.lifetime.abort();
+      stream.end('shutdown', 'the session is over');
+      return half.close();
+    });
+    return half;
+  };
+  const down = openStream('down', (stream) => inboundHalf(session, stream));
+  const up = openStream('up', (stream) => outboundHalf(session, stream));
+  return { down, up, close: () => Promise.all(closing.map((close) => close())) };
+}
+
+/** Headers of a stream of this session. */
+function headersOf({ options, greeting, session }: OpenSession): ReturnType<typeof encodeZoneHeaders> {
+  const { zone, version, token } = options;
+  const [number, value] = [greeting?.session, token?.()];
+  return encodeZoneHeaders({
+    zone,
+    version,
+    extensions: session.extensions,
+    ...(number === undefined ? {} : { session: number }),
+    ...(value === undefined ? {} : { token: value }),
+  });
 }

@@ -74,7 +74,7 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
         hint = 0;
       }
     },
-    checkConfirmation: async () => connection?.checkConfirmation(),
+    checkConfirmation: async () => connection?.peerState.checkConfirmation(),
     status: () => ({
       connected: connection !== undefined,
       ...(connection ? statusOf(connection) : { disconnectedSince: awaySince }),
@@ -87,11 +87,11 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
 
 function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
   const { session, global, causeway, openedAt } = connection;
-  const newLife = connection.pendingIncarnation();
+  const newIncarnation = connection.peerState.pending;
   return {
     ...(session === undefined ? {} : { session }),
     ...(global ? { global } : {}),
-    ...(newLife ? { pendingIncarnation: newLife } : {}),
+    ...(newIncarnation ? { pendingIncarnation: newIncarnation } : {}),
     peer: causeway ? 'causeway' : 'kuma',
     openedAt,
   };

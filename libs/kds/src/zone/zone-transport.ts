@@ -114,16 +114,16 @@ const USUAL = 300_000;
 
 /** What pinging a plain Kuma global needs. */
 export interface HealthPings {
-  readonly calls: ZoneTransport;
+  readonly transport: ZoneTransport;
   readonly headers: () => Metadata;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 /** Tells a Kuma global that the zone lives, until the signal aborts; rejects when the global cannot be told. */
-export async function pingHealth({ calls, headers, clock, signal }: HealthPings): Promise<void> {
+export async function pingHealth({ transport, headers, clock, signal }: HealthPings): Promise<void> {
   while (!signal.aborted) {
-    const interval = await calls.healthCheck?.(headers());
+    const interval = await transport.healthCheck?.(headers());
     if (interval === undefined) return;
     await clock.sleep(interval > 0 ? interval : USUAL, signal);
   }

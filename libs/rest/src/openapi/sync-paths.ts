@@ -58,7 +58,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
           ...['session', 'direction', 'openedAt'],
         ]),
       ),
-      newLife: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
+      newIncarnation: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
         description: 'A life of the peer that is not accepted: what it lacks is kept until then, or until confirmed.',
       }),
       refused: object({ storeId: text, instance: text, refusedAt: epoch }, ['storeId', 'instance', 'refusedAt'], {

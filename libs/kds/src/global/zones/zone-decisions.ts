@@ -6,23 +6,23 @@ import type { LiveSessions } from '../live-sessions';
 import type { GlobalSyncOptions } from '../global-sync-options';
 import type { IndexReader } from '@causeway/store';
 
-/** What only an operator can know of a zone. Any replica takes it, and saying it again changes nothing. */
+/** Decisions about a zone that only an operator can make. Any replica takes them; all are idempotent. */
 export interface ZoneDecisions {
   /**
-   * The zone's new life is the true one, whichever replica has its stream: what it lacks is deleted. Answers with the
-   * life, undefined where none is pending. Throws NotFound, Unavailable.
+   * Accepts the zone's pending incarnation, whichever replica has its stream: what the incarnation lacks is deleted.
+   * Returns the incarnation; undefined where none is pending. Throws NotFound, Unavailable.
    */
   confirm(zone: string): Promise<PendingIncarnation | undefined>;
-  /** See RefusedStores. */
+  /** See RefusedStores.adopt. */
   adopt(zone: string, storeId?: string): Promise<Adoption>;
   /**
-   * Forgets the epoch of the zone's leaders and ends its session: the next one that asks is taken, whatever its epoch.
-   * Answers with the epoch that stood, -1 where none did. Throws NotFound, Unavailable.
+   * Forgets the epoch of the zone's leaders and ends its session: the next session is accepted at any epoch. Returns the
+   * former epoch, -1 where there was none. Throws NotFound, Unavailable.
    */
   resetEpoch(zone: string): Promise<number>;
 }
 
-/** What decisions act on. */
+/** What decisions depend on. */
 export interface DecisionParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;
@@ -30,7 +30,7 @@ export interface DecisionParts {
   readonly doubts: DoubtfulClaims;
 }
 
-/** Writes decisions down and acts on them where the zone's streams are here; other replicas see them within seconds. */
+/** Stores decisions and applies them to the zone's streams on this replica; other replicas apply them within seconds. */
 export function zoneDecisions({ options, live, refused, doubts }: DecisionParts): ZoneDecisions {
   return {
     confirm: async (zone) => {
@@ -38,7 +38,7 @@ export function zoneDecisions({ options, live, refused, doubts }: DecisionParts)
         throw new NotFound(`zone ${zone} never had a session with this global`);
       }
       const life = await confirmPeerIncarnation(options.store, zone);
-      await Promise.all(live.of(zone).map((member) => member.checkConfirmation()));
+      await Promise.all(live.of(zone).map(async ({ peerState }) => peerState?.checkConfirmation()));
       return life;
     },
     adopt: async (zone, storeId) => {
@@ -58,7 +58,7 @@ export function zoneDecisions({ options, live, refused, doubts }: DecisionParts)
   };
 }
 
-/** What the operator keeps away of each zone, as the index knows it now. */
+/** The quarantine of each zone, as of the index. */
 export class Quarantines {
   private readonly read = new WeakMap<Resource, Quarantine>();
 
@@ -67,7 +67,7 @@ export class Quarantines {
     private readonly registry: Registry,
   ) {}
 
-  /** Of a Zone at some moment. */
+  /** The quarantine that a version of a Zone declares. */
   of(zone: Resource): Quarantine {
     const known = this.read.get(zone);
     if (known) return known;
@@ -76,13 +76,13 @@ export class Quarantines {
     return quarantine;
   }
 
-  /** Of the zone with this name; undefined where it is not known. */
+  /** The quarantine of the zone with this name; undefined where the index has no such Zone. */
   ofZone(name: string): Quarantine | undefined {
     const zone = this.index.get(globalIdentity('Zone', name));
     return zone && this.of(zone);
   }
 
-  /** Throws Forbidden where the whole zone is kept away. */
+  /** Throws Forbidden where the whole zone is quarantined. */
   check(name: string): void {
     if (this.ofZone(name)?.all !== true) return;
     throw new Forbidden(
@@ -90,8 +90,8 @@ export class Quarantines {
     );
   }
 
-  /** See Quarantine. */
-  cutsOf(name: string): (kind: string) => string {
+  /** By kind, the digest of what is quarantined of a zone; see Quarantine.digest. */
+  digestsOf(name: string): (kind: string) => string {
     return (kind) => this.ofZone(name)?.digest(kind) ?? '';
   }
 }

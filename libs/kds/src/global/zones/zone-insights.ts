@@ -12,13 +12,13 @@ import type { DoubtfulClaims, RefusedStores, StreamEndings } from './zone-incide
 import type { LiveSessions, LiveStream } from '../live-sessions';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from '../global-sync-options';
 
-/** Where insights of zones stand beside the log, by zone. */
+/** Area of the notes with the insights; the key is the zone's name. */
 export const INSIGHT_AREA = 'zone-insight';
 
-/** An insight that no replica has renewed for so long is of a replica that is gone, ms. */
+/** An insight that was not renewed for this long was written by a replica that is gone, ms. */
 export const STALE_AFTER = 35_000;
 
-/** Whether an insight speaks of a session that was open when it was written. */
+/** Whether the insight's session was open when the insight was written. */
 export function isOnline(insight: JsonObject): boolean {
   return insight['health'] !== 'Offline';
 }
@@ -27,30 +27,30 @@ function isLive(insight: JsonObject, now: number): boolean {
   return isOnline(insight) && now - Number(insight['renewedAt'] ?? 0) <= STALE_AFTER;
 }
 
-/** Whether an insight is of a session that stands. */
+/** Whether an insight is of the zone's current session. */
 function speaksOf(insight: JsonObject, standing: SessionRecord | undefined): boolean {
   const { sessions } = insight;
   if (!isJsonArray(sessions) || !standing) return true;
   return sessions.filter(isJsonObject).some(({ session }) => session === standing.up || session === standing.down);
 }
 
-/** What is known of a zone's session beside the log: written by the replica that has it, readable on all. */
+/** The insights of zones: notes beside the log that the replica with the zone's session writes and every replica reads. */
 export class ZoneInsights {
   private readonly written = new Map<string, string>();
   private readonly peers = new Map<string, JsonObject>();
-  /** Zones whose insight is to be written, and the write under way. */
+  /** Zones whose insight is to be written. */
   private readonly due = new Set<string>();
   private writing: Promise<void> | undefined;
-  /** The last session of each zone that had a stream here. */
+  /** The last session of each zone that had a stream on this replica. */
   private readonly sessions = new Map<string, number>();
 
   constructor(
     private readonly options: GlobalSyncOptions,
     private readonly live: LiveSessions,
-    private readonly asides: {
+    private readonly incidents: {
       readonly refused: RefusedStores;
       readonly doubts: DoubtfulClaims;
-      readonly ends: StreamEndings;
+      readonly endings: StreamEndings;
     },
   ) {}
 
@@ -58,7 +58,7 @@ export class ZoneInsights {
   async of(zone: Resource): Promise<JsonObject | undefined> {
     if (zone.id.kind !== 'Zone') return undefined;
     const { name } = zone.id;
-    const { refused, doubts } = this.asides;
+    const { refused, doubts } = this.incidents;
     const [last, store, doubtful] = await Promise.all([this.lastOf(name), refused.of(name), doubts.of(name)]);
     if (!store && !doubtful) return last;
     const insight = last ?? { health: 'Offline', sessions: [], kinds: [] };
@@ -69,7 +69,7 @@ export class ZoneInsights {
     };
   }
 
-  /** Writes the insights of these zones, in one order: what was said earlier never stands over what was said later. */
+  /** Writes the insights of these zones, one write after the other, so that a later insight is never overwritten by an earlier one. */
   write(zones: readonly string[]): Promise<void> {
     for (const zone of zones) this.due.add(zone);
     this.writing ??= this.writeDue().finally(() => (this.writing = undefined));
@@ -85,8 +85,8 @@ export class ZoneInsights {
   }
 
   /**
-   * That a session has ended is written with its right: where a newer one stands, maybe on another replica, nothing is
-   * said of the one before.
+   * The end of a session is written with the session's fence: where a newer session is open, maybe on another replica,
+   * nothing is written about the former one.
    */
   private async writeNow(zones: readonly string[]): Promise<void> {
     const described = zones.map((zone): Note => ({ area: INSIGHT_AREA, key: zone, value: this.describe(zone) }));
@@ -109,7 +109,7 @@ export class ZoneInsights {
     }
   }
 
-  /** Whether a zone's health is another than at the last call. */
+  /** Whether a zone's health has changed since the last call. */
   hasHealthChanged(zone: string): boolean {
     const { health } = this.judge(zone);
     const turned = this.written.get(zone) !== health;
@@ -117,9 +117,9 @@ export class ZoneInsights {
     return turned;
   }
 
-  /** Who speaks for the zone, or did last on this replica. */
-  private lastPeer(zone: string, member: LiveStream | undefined): JsonObject {
-    if (member) this.peers.set(zone, { peer: member.causeway ? 'causeway' : 'kuma', version: member.version });
+  /** Product and version of the zone's peer, or of the last one on this replica. */
+  private lastPeer(zone: string, stream: LiveStream | undefined): JsonObject {
+    if (stream) this.peers.set(zone, { peer: stream.causeway ? 'causeway' : 'kuma', version: stream.version });
     return this.peers.get(zone) ?? {};
   }
 
@@ -133,64 +133,64 @@ export class ZoneInsights {
   }
 
   private judge(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
-    const members = this.live.of(zone);
-    const reports = members.flatMap((member) => member.reports());
-    return { health: healthOf(reports, members.length, this.options.clock.now()), reports };
+    const streams = this.live.of(zone);
+    const reports = streams.flatMap((stream) => stream.half.reports());
+    return { health: healthOf(reports, streams.length, this.options.clock.now()), reports };
   }
 
   private describe(zone: string): JsonObject {
     const { instance, clock, hold = DEFAULT_ABSENCE_HOLD } = this.options;
-    const members = this.live.of(zone);
+    const streams = this.live.of(zone);
     const { health, reports } = this.judge(zone);
-    const [first] = members;
+    const [first] = streams;
     const now = clock.now();
     const end = health === 'Offline' ? this.live.endOf(zone) : undefined;
-    for (const { session } of members) this.sessions.set(zone, Math.max(session, this.sessions.get(zone) ?? 0));
+    for (const { session } of streams) this.sessions.set(zone, Math.max(session, this.sessions.get(zone) ?? 0));
     return {
       health,
       ...(end ? { offline: { ...end } } : {}),
       globalInstanceId: instance,
       renewedAt: now,
       ...this.lastPeer(zone, first),
-      sessions: members.map((member) => ({
-        session: member.session,
-        direction: member.direction,
-        openedAt: member.openedAt,
-        zoneInstanceId: member.zoneInstance(),
+      sessions: streams.map((stream) => ({
+        session: stream.session,
+        direction: stream.direction,
+        openedAt: stream.openedAt,
+        zoneInstanceId: stream.zoneInstance(),
       })),
-      ...pendingIncarnationDocument(members.flatMap((member) => member.pendingIncarnation() ?? [])[0], hold),
-      ...this.asides.ends.document(zone),
+      ...pendingIncarnationDocument(streams.flatMap(({ peerState }) => peerState?.pending ?? [])[0], hold),
+      ...this.incidents.endings.document(zone),
       kinds: reports.map((report) => reportDocument(report, now)),
-      subscriptions: members
-        .filter((member) => member.direction === 'down')
-        .map((member) => subscription(member, instance)),
+      subscriptions: streams
+        .filter((stream) => stream.direction === 'down')
+        .map((stream) => subscription(stream, instance)),
     };
   }
 }
 
-/** Of a session that was open when it was last told of, and whose replica is gone. */
+/** The end of a session that was open in the last insight and whose replica is gone. */
 function abandoned({ renewedAt, globalInstanceId }: JsonObject): JsonObject {
   const replica = typeof globalInstanceId === 'string' ? globalInstanceId : 'the replica';
   return { since: Number(renewedAt ?? 0), reason: `${replica} of the global no longer has its session` };
 }
 
-/** As Kuma says it, for its tools (rest.md §1.4). */
-function subscription(member: LiveStream, globalInstanceId: string): JsonObject {
+/** The form of Kuma, for its tools (docs/reference/kuma-rest.md §1.4). */
+function subscription(stream: LiveStream, globalInstanceId: string): JsonObject {
   const stat = Object.fromEntries(
-    member
+    stream.half
       .reports()
       .map(({ kind, acked = 0, rejected }) => [
         kind,
         { responsesAcknowledged: String(acked), responsesRejected: String(rejected) },
       ]),
   );
-  const connectTime = new Date(member.openedAt).toISOString();
+  const connectTime = new Date(stream.openedAt).toISOString();
   return {
-    id: `session-${member.session}`,
+    id: `session-${stream.session}`,
     globalInstanceId,
-    zoneInstanceId: member.zoneInstance(),
+    zoneInstanceId: stream.zoneInstance(),
     connectTime,
-    version: { kumaCp: { version: member.version } },
+    version: { kumaCp: { version: stream.version } },
     status: { stat },
   };
 }

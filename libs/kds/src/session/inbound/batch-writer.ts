@@ -1,39 +1,40 @@
+import type { Identity } from '@causeway/resources';
 import type { Change, Note, WriteResult } from '@causeway/store';
 
-/** Largest number of changes in one write: larger ones delay everybody else (design.md §2.4). */
+/** Most changes in one write: larger writes delay all others (docs/design.md §2.4). */
 const BATCH = 500;
 
-/** The same while other peers write: they wait for one write of this one at most. */
+/** Most changes in one write while other peers write: they wait for at most one write of this peer. */
 const SHARED_BATCH = 100;
 
-/** Bytes of resources in one write, but for a single larger one. */
+/** Most bytes of resources in one write; a single resource may be larger. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** One write with the right of a session or term. */
+/** One write with the fence of a session or term. */
 export type FencedWrite = (changes: readonly Change[], notes: readonly Note[]) => Promise<WriteResult>;
 
-/** A change, and about how many bytes it has. */
+/** A change and its approximate size. */
 export interface SizedChange {
   readonly change: Change;
   readonly bytes: number;
 }
 
-/** Writes any number of changes in pieces, the notes with the last one. */
+/** Writes any number of changes in batches, in order; the notes are written with the last batch. */
 export class BatchWriter {
   private reached = 0;
 
   constructor(
     private readonly once: FencedWrite,
-    /** Whether others write at this time. */
+    /** Whether other peers write at this time. */
     private readonly isShared: () => boolean = () => false,
   ) {}
 
-  /** Revision of our store with the last write; 0 before the first. */
+  /** Revision of the store with the last write; 0 before the first. */
   get revision(): number {
     return this.reached;
   }
 
-  /** What became of each change; nothing is written where there is nothing to write. */
+  /** The result of each change. Writes nothing where there are neither changes nor notes. */
   async write(changes: readonly SizedChange[], notes: readonly Note[]): Promise<WriteResult['results']> {
     const results: WriteResult['results'][number][] = [];
     if (changes.length === 0 && notes.length === 0) return results;
@@ -50,7 +51,12 @@ export class BatchWriter {
   }
 }
 
-/** Where the batch that begins at `from` ends: by number and by bytes, with one change at least. */
+/** The deletion of a resource at any revision. */
+export function deletion(id: Identity): SizedChange {
+  return { change: { type: 'delete', id, expect: 'any' }, bytes: 0 };
+}
+
+/** The end of the batch that begins at `from`, by number and by bytes; a batch has at least one change. */
 function endOfBatch(changes: readonly SizedChange[], from: number, most: number): number {
   let size = 0;
   for (let at = from; at < Math.min(changes.length, from + most); at++) {

@@ -1,97 +1,27 @@
-import { type Clock, TokenBucket, type Rate } from '@causeway/runtime';
-import { InboundQueue, InboundBudget, type InboundBounds } from './inbound-queue';
-import { InboundScheduler } from './inbound-scheduler';
-import type { ListenedStream } from '../peer-stream';
+import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
 import type { Change, IndexReader, WriteResult } from '@causeway/store';
+import type { ListenedStream } from '../peer-stream';
+import { InboundBudget, InboundQueue, type InboundBounds } from './inbound-queue';
+import { InboundScheduler } from './inbound-scheduler';
 
-/** What zones may cost a replica of the global. */
-export interface InboundSettings {
-  /** Bytes that wait undecoded. */
-  readonly bounds?: InboundBounds;
-  /** How fast one stream of a zone is taken in. */
-  readonly rates?: Partial<PeerRates>;
-}
-
-/** What zones cost this replica now. */
-export interface InboundMetrics {
-  /** Bytes of their messages that wait to be taken in. */
-  readonly queuedBytes: number;
-  /** Zones that are held back: by flow control, or by their rates. */
-  readonly heldBack: number;
-  /** Streams that were ended because the zone went beyond a bound, since the start. */
-  readonly ended: number;
-}
-
-/** The way in of one stream of a zone. */
-export interface InboundChannel {
-  readonly queue: InboundQueue;
-  readonly limiter: PeerRateLimiter;
-  /** Aborts when the stream has ended. */
-  readonly lifetime: AbortController;
-}
-
-/** What all zones of a replica share as they send: memory for what waits, and turns. */
-export class InboundCapacity {
-  readonly scheduler: InboundScheduler;
-  private readonly budget: InboundBudget;
-  private readonly rates: PeerRates;
-  private readonly channels = new Map<InboundChannel, string>();
-  private endedStreams = 0;
-
-  constructor(
-    private readonly clock: Clock,
-    { bounds, rates }: InboundSettings = {},
-  ) {
-    this.budget = new InboundBudget(bounds);
-    this.rates = { ...DEFAULT_RATES, ...rates };
-    this.scheduler = new InboundScheduler({ clock });
-  }
-
-  /** Listens to a stream from now on; what arrives waits under the bounds until there is a consumer. */
-  open(zone: string, stream: ListenedStream): InboundChannel {
-    const life = new AbortController();
-    const pace = new PeerRateLimiter(this.rates, this.clock, life.signal);
-    const queue = new InboundQueue(stream, this.budget, {
-      message: (bytes) => pace.message(bytes),
-      yieldTurn: this.scheduler.yieldTurn,
-    });
-    const inlet = { queue, limiter: pace, lifetime: life };
-    this.channels.set(inlet, zone);
-    life.signal.addEventListener('abort', () => void this.channels.delete(inlet), { once: true });
-    return inlet;
-  }
-
-  /** A stream was ended because its zone went beyond a bound. */
-  countEnd(): void {
-    this.endedStreams++;
-  }
-
-  metrics(): InboundMetrics {
-    const held = [...this.channels]
-      .filter(([{ queue, limiter: pace }]) => queue.isFull || pace.isThrottled)
-      .map(([, zone]) => zone);
-    return { queuedBytes: this.budget.bytes, heldBack: new Set(held).size, ended: this.endedStreams };
-  }
-}
-
-/** How fast one stream of a peer is taken in. */
+/** How fast one stream of a peer is read. */
 export interface PeerRates {
   readonly messages: Rate;
   readonly bytes: Rate;
-  /** Resources written. */
+  /** Written resources. */
   readonly changes: Rate;
 }
 
 const MIB = 1024 * 1024;
 
-/** Above what a zone does in earnest; the bursts let whole first states through. */
+/** Above what a zone needs; the bursts let whole first states through. */
 export const DEFAULT_RATES: PeerRates = {
   messages: { perSecond: 2_000, burst: 10_000 },
   bytes: { perSecond: 20 * MIB, burst: 100 * MIB },
   changes: { perSecond: 5_000, burst: 50_000 },
 };
 
-/** Holds one stream of a peer to its rates: what is above them waits, nothing is refused. */
+/** Limits one stream of a peer to its rates: messages and writes above them wait, none is refused. */
 export class PeerRateLimiter {
   private readonly messages: TokenBucket;
   private readonly bytes: TokenBucket;
@@ -113,12 +43,12 @@ export class PeerRateLimiter {
     return this.held > 0;
   }
 
-  /** Undefined: a message of so many bytes may be taken at once; else resolves when it may, or the signal aborts. */
+  /** Undefined: a message of this size may be taken at once. Else resolves when it may, or when the signal aborts. */
   message(bytes: number): Promise<void> | undefined {
     return this.wait(Math.max(this.messages.charge(1), this.bytes.charge(bytes)));
   }
 
-  /** The same for a write of so many resources. */
+  /** The same for a write of this many resources. */
   write(changes: number): Promise<void> | undefined {
     return this.wait(this.changes.charge(changes));
   }
@@ -130,20 +60,91 @@ export class PeerRateLimiter {
   }
 }
 
-/** Changes of a peer that may be written and not yet be in the index. */
-const WINDOW = 500;
-
-/** What a share is of. */
-export interface InboundShareOptions {
-  /** Who it is that has the share. */
-  readonly peer: string;
-  readonly scheduler: InboundScheduler;
-  readonly index: Pick<IndexReader, 'reached'>;
-  readonly pace?: PeerRateLimiter;
-  readonly signal: AbortSignal;
+/** What zones may cost a replica of the global; the defaults hold for what is absent. */
+export interface InboundSettings {
+  /** Bytes of messages that wait undecoded. */
+  readonly bounds?: InboundBounds;
+  /** How fast one stream of a zone is read. */
+  readonly rates?: Partial<PeerRates>;
 }
 
-/** The part of one stream's peer in what all peers share. */
+/** What peers cost this process now. */
+export interface InboundMetrics {
+  /** Bytes of messages that wait to be applied. */
+  readonly queuedBytes: number;
+  /** Peers that are held back by flow control or by their rates. */
+  readonly heldBack: number;
+  /** Streams that were ended because the peer exceeded a bound, since the start of the process. */
+  readonly ended: number;
+}
+
+/** The way in of one stream: its queue, its rates, and its turns. */
+export interface InboundChannel {
+  readonly queue: InboundQueue;
+  /** Absent where the peer's rates are not limited. */
+  readonly limiter?: PeerRateLimiter;
+  readonly scheduler: InboundScheduler;
+  /** Aborts when the stream has ended. */
+  readonly lifetime: AbortController;
+}
+
+/** What all peers of a process share as they send: memory for messages that wait, and turns. */
+export class InboundCapacity {
+  private readonly scheduler: InboundScheduler;
+  private readonly budget: InboundBudget;
+  private readonly channels = new Map<InboundChannel, string>();
+  private endedStreams = 0;
+
+  /** Without `rates` the streams are not limited to any. */
+  constructor(
+    private readonly clock: Clock,
+    bounds?: InboundBounds,
+    private readonly rates?: PeerRates,
+  ) {
+    this.budget = new InboundBudget(bounds);
+    this.scheduler = new InboundScheduler({ clock });
+  }
+
+  /** Listens to a stream from now on; messages wait, under the bounds, until the queue has a consumer. */
+  open(peer: string, stream: ListenedStream): InboundChannel {
+    const { scheduler, rates, clock } = this;
+    const lifetime = new AbortController();
+    const limiter = rates && new PeerRateLimiter(rates, clock, lifetime.signal);
+    const queue = new InboundQueue(stream, this.budget, {
+      message: (bytes) => limiter?.message(bytes),
+      yieldTurn: scheduler.yieldTurn,
+    });
+    const channel = { queue, scheduler, lifetime, ...(limiter ? { limiter } : {}) };
+    this.channels.set(channel, peer);
+    lifetime.signal.addEventListener('abort', () => void this.channels.delete(channel), { once: true });
+    return channel;
+  }
+
+  /** A stream was ended because its peer exceeded a bound. */
+  countEnd(): void {
+    this.endedStreams++;
+  }
+
+  metrics(): InboundMetrics {
+    const held = [...this.channels]
+      .filter(([{ queue, limiter }]) => queue.isFull || limiter?.isThrottled === true)
+      .map(([, peer]) => peer);
+    return { queuedBytes: this.budget.bytes, heldBack: new Set(held).size, ended: this.endedStreams };
+  }
+}
+
+/** Most written changes of a peer that the index need not contain yet. */
+const WINDOW = 500;
+
+/** What a share depends on. */
+export interface InboundShareOptions {
+  /** The peer that has the share. */
+  readonly peer: string;
+  readonly index: Pick<IndexReader, 'reached'>;
+  readonly channel: InboundChannel;
+}
+
+/** One peer's turns at the event loop and at the store, which all peers share. */
 export class InboundShare {
   private revision = 0;
   /** Changes written since the index was last waited for. */
@@ -153,25 +154,26 @@ export class InboundShare {
 
   /** See InboundScheduler. */
   compute<T>(steps: Iterator<unknown, T>): Promise<T> {
-    return this.options.scheduler.compute(this.options.peer, steps);
+    return this.options.channel.scheduler.compute(this.options.peer, steps);
   }
 
-  /** Whether others write at this time. */
+  /** Whether other peers write at this time. */
   get isShared(): boolean {
-    return this.options.scheduler.isShared(this.options.peer);
+    return this.options.channel.scheduler.isShared(this.options.peer);
   }
 
   /**
-   * Writes when it is the peer's turn and its rate allows it. Who writes much waits until the index holds what it wrote
-   * before: what follows from a write, such as telling other zones, is done before the next one adds to it. Rejects with
-   * the signal's reason when that aborts first.
+   * Writes when it is the peer's turn and its rate allows it. A peer that writes much waits until the index contains what it
+   * wrote before: the consequences of a write, such as sending it to other zones, come before the next write. Rejects
+   * when the stream ends first.
    */
   async write(changes: readonly Change[], work: () => Promise<WriteResult>): Promise<WriteResult> {
-    const { scheduler, index, pace, peer, signal } = this.options;
-    const due = pace?.write(changes.length);
+    const { index, peer, channel } = this.options;
+    const { limiter, scheduler, lifetime } = channel;
+    const due = limiter?.write(changes.length);
     if (due) await due;
     if (this.unseen > 0 && this.unseen + changes.length > WINDOW) {
-      await index.reached(this.revision, signal);
+      await index.reached(this.revision, lifetime.signal);
       this.unseen = 0;
     }
     const result = await scheduler.write(peer, changes.length, work);

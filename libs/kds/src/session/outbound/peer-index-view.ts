@@ -6,12 +6,12 @@ import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encod
 import { formatWireKey } from '../../wire/wire-resource';
 import { clusterConfig, CONFIG } from '../../kuma/kuma-incarnation';
 
-/** An encoded resource as an outbox sees it. */
+/** An encoded resource as an outbox handles it. */
 export interface OutboundItem extends OutboundResource {
   readonly encoded: EncodedResource;
 }
 
-/** What an offer is made of. */
+/** What a view reads. */
 export interface IndexViewSource {
   readonly index: IndexReader;
   readonly registry: Registry;
@@ -19,16 +19,16 @@ export interface IndexViewSource {
   readonly now: () => number;
 }
 
-/** Who may know what. */
+/** Which resources a peer may have. */
 export interface VisibilityRules {
   isVisible(kind: Kind, resource: Resource): boolean;
-  /** Whether the peer may ever have been offered a resource of this identity. */
+  /** Whether the peer may ever have been sent a resource of this identity. */
   mayHold(kind: Kind, id: Identity): boolean;
 }
 
 const ITEMS = new WeakMap<EncodedResource, OutboundItem>();
 
-/** The resource encoded for a dialect, once for all streams; undefined when the dialect cannot say it. */
+/** The resource encoded for a dialect, once for all streams; undefined where the dialect cannot express it. */
 export function outboundItem(encoder: ResourceEncoder, resource: Resource, dialect: Dialect): OutboundItem | undefined {
   const encoding = encoder.encode(resource, dialect);
   if (!encoding.ok) return undefined;
@@ -40,12 +40,11 @@ export function outboundItem(encoder: ResourceEncoder, resource: Resource, diale
   return item;
 }
 
-/** Encoded bytes as an outbox sees them. */
-export function itemFromBytes(encoded: EncodedResource): OutboundItem {
+function itemFromBytes(encoded: EncodedResource): OutboundItem {
   return { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
 }
 
-/** What the index holds, as one peer may be told it. */
+/** What one peer may have of the index. */
 export class PeerIndexView implements OutboundSource<OutboundItem> {
   constructor(
     protected readonly source: IndexViewSource,
@@ -88,8 +87,8 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
 const CLUSTER_ID_KEY = `${CONFIG}////kuma-cluster-id`;
 
-/** What a plain Kuma zone may be told: what the index holds, and which global this is (kds.md §10.1). */
-export class KumaOffer extends PeerIndexView {
+/** What a plain Kuma zone may have: resources of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
+export class KumaIndexView extends PeerIndexView {
   override *keys(kind: string): Iterable<string> {
     if (kind === CONFIG) yield CLUSTER_ID_KEY;
     else yield* super.keys(kind);

@@ -1,0 +1,98 @@
+import { Metadata, Server, ServerCredentials, type handleUnaryCall, type ServerDuplexStream } from '@grpc/grpc-js';
+import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
+import { ServerStream } from '../session/grpc-streams';
+import type { CallerLog } from '../session/rate-limited-logger';
+import type { Direction } from '../session/session';
+import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
+import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
+import { boundedErrorText, printableZone, retryMetadata, statusOf } from './call-failures';
+import { addressOf, ConnectionAcceptor, type ConnectionLimits } from './connection-limits';
+import type { HandshakeHandler } from './handshake-handler';
+import type { StreamHandler } from './stream-handler';
+
+/** Who answers the calls of zones. */
+export interface CallHandlers {
+  readonly handshakes: HandshakeHandler;
+  readonly streams: StreamHandler;
+  readonly log: CallerLog;
+}
+
+/** The gRPC server that zones connect to. */
+export class ZoneGrpcServer {
+  private readonly acceptor: ConnectionAcceptor;
+  private server: Server | undefined;
+
+  constructor(
+    limits: ConnectionLimits,
+    private readonly handlers: CallHandlers,
+  ) {
+    this.acceptor = new ConnectionAcceptor(limits, handlers.log);
+  }
+
+  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
+  bind(host: string, port: number, credentials = ServerCredentials.createInsecure()): Promise<number> {
+    this.server ??= serverFor(this.handlers);
+    return this.acceptor.listen(this.server, { host, port }, credentials);
+  }
+
+  /** Stops listening and ends all calls and connections. */
+  async close(): Promise<void> {
+    const ended = this.acceptor.stop();
+    if (this.server) await shutDown(this.server);
+    this.acceptor.end();
+    await ended;
+  }
+}
+
+function serverFor({ handshakes, streams, log }: CallHandlers): Server {
+  const server = new Server(kdsChannelOptions.server);
+  const unary = unaryHandlers(log);
+  server.addService(SyncServiceService, {
+    handshake: unary((request: HandshakeRequest, headers, address) => handshakes.handshake(request, headers, address)),
+  });
+  server.addService(kdsSyncService, {
+    globalToZoneSync: (call: BytesCall) => void serveStream(streams, call, 'down'),
+    zoneToGlobalSync: (call: BytesCall) => void serveStream(streams, call, 'up'),
+  });
+  server.addService(
+    { healthCheck: GlobalKDSServiceService.healthCheck },
+    { healthCheck: unary(() => Promise.resolve({ interval: { seconds: 0, nanos: 0 } })) },
+  );
+  return server;
+}
+
+/** A stream of a zone as gRPC has it; messages are bytes. */
+type BytesCall = ServerDuplexStream<Buffer, Buffer>;
+
+async function serveStream(streams: StreamHandler, call: BytesCall, direction: Direction): Promise<void> {
+  const headers = decodeZoneHeaders(call.metadata);
+  const incoming = { stream: new ServerStream(call), direction, headers, address: addressOf(call.getPeer()) };
+  await streams.serve(incoming, () => call.sendMetadata(new Metadata()));
+}
+
+/** Makes gRPC handlers of async functions; a failure is logged and mapped to a status. */
+function unaryHandlers(log: CallerLog) {
+  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, address: string) => Promise<A>): handleUnaryCall<Q, A> =>
+    (call, callback) => {
+      const headers = decodeZoneHeaders(call.metadata);
+      const address = addressOf(call.getPeer());
+      answer(call.request, headers, address).then(
+        (response) => callback(null, response),
+        (error: unknown) => {
+          const zone = printableZone(headers);
+          const details = boundedErrorText(error);
+          log.warn(`${zone} ${address}`, 'a call of a zone failed', { zone, address, error: details });
+          const metadata = retryMetadata(error);
+          callback({ code: statusOf(error), details, ...(metadata ? { metadata } : {}) });
+        },
+      );
+    };
+}
+
+/** Streams are ended before; calls that are still open belong to peers that do not read. */
+function shutDown(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.tryShutdown(() => resolve());
+    server.forceShutdown();
+  });
+}

@@ -1,0 +1,95 @@
+import { crossesZones } from '@causeway/resources';
+import { isKindSentUp, QUARANTINED } from '@causeway/sync';
+import type { KumaIncarnations } from '../kuma/kuma-incarnation';
+import type { InboundChannel } from '../session/inbound/inbound-capacity';
+import { InboundHalf } from '../session/inbound/inbound-half';
+import { OutboundHalf } from '../session/outbound/outbound-half';
+import type { PeerState } from '../session/peer-state';
+import type { PeerStream } from '../session/peer-stream';
+import type { ResumePointSigner } from '../session/resume-points';
+import type { Session } from '../session/session';
+import { dialectOf } from '../wire/dialect';
+import type { FanOut } from './fan-out';
+import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
+import type { AcceptedStream } from './handshake-handler';
+import type { KumaGate } from './kuma-gate';
+import type { Quarantines } from './zones/zone-decisions';
+
+/** What the halves of all sessions of a global share. */
+export interface SessionHalfParts {
+  readonly options: GlobalSyncOptions;
+  readonly fanOut: FanOut;
+  readonly gate: KumaGate;
+  readonly quarantines: Quarantines;
+  readonly kumaIncarnations: KumaIncarnations;
+}
+
+/** An accepted stream of a zone and its way in. */
+export interface OpenStream {
+  readonly accepted: AcceptedStream;
+  readonly stream: PeerStream;
+  readonly channel: InboundChannel;
+}
+
+/** ZoneToGlobalSync of one session: receives what the zone has. */
+export function inboundHalf(
+  parts: SessionHalfParts,
+  { accepted, stream, channel }: OpenStream,
+  peerState: PeerState,
+): InboundHalf {
+  const { options, gate, quarantines, kumaIncarnations } = parts;
+  const { store, registry, instance, version, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const { zone, session } = accepted;
+  const crossing = registry.kinds.filter((kind) => crossesZones(kind.sync) && isKindSentUp(kind, accepted));
+  const awaited = new Set(crossing.map(({ name }) => name));
+  return new InboundHalf(sessionOf(options, accepted), {
+    ...{ stream, channel, peerState, hold },
+    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
+    node: { version, config: '', controlPlaneId: instance },
+    ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
+    refusal: (id) => (quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : undefined),
+    // Kuma zones may be told of this zone once everything of it that crosses zones is stored.
+    onComplete: (kind) => {
+      if (awaited.delete(kind) && awaited.size === 0) void gate.reported(zone);
+    },
+    ...(onPropagated ? { onPropagated } : {}),
+  });
+}
+
+/** GlobalToZoneSync of one session: sends what the zone may know, as long as the stream lasts. */
+export function outboundHalf(
+  parts: SessionHalfParts,
+  { accepted, stream, channel }: OpenStream,
+  signer: ResumePointSigner,
+): OutboundHalf {
+  const { options, fanOut, gate, kumaIncarnations } = parts;
+  const { zone, causeway, resumePoints } = accepted;
+  const peer = { zone, causeway };
+  const dialect = dialectOf(accepted.extensions);
+  const isWithheld = (name: string): boolean => {
+    const kind = options.registry.kind(name);
+    return !gate.isOpen && kind !== undefined && crossesZones(kind.sync);
+  };
+  const half = new OutboundHalf(sessionOf(options, accepted), {
+    ...{ stream, signer, resumePoints },
+    source: fanOut.viewFor(peer, dialect),
+    viewHash: (kind) => fanOut.viewHash(kind),
+    ...(causeway
+      ? {}
+      : { isWithheld, onNodeMetadata: ({ controlPlaneId }) => kumaIncarnations.of(zone).learn(controlPlaneId) }),
+  });
+  const subscriber = { peer, dialect, half };
+  fanOut.add(subscriber);
+  const unsubscribe = gate.onOpen(() => half.resume());
+  const end = (): void => {
+    unsubscribe();
+    fanOut.remove(subscriber);
+  };
+  channel.lifetime.signal.addEventListener('abort', end, { once: true });
+  return half;
+}
+
+function sessionOf(options: GlobalSyncOptions, { zone, causeway, extensions }: AcceptedStream): Session {
+  const { index, registry, clock, logger } = options;
+  return { role: 'global', zone, causeway, extensions, index, registry, clock, logger: logger.child({ zone }) };
+}

@@ -1,0 +1,219 @@
+import { identityKey, type Identity } from '@causeway/resources';
+import { errorText, type Timer } from '@causeway/runtime';
+import { Fenced, type Note } from '@causeway/store';
+import { confirmIncarnation, judgeIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
+import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
+import type { ConfirmationListener, PeerState, ResumePoint } from '../peer-state';
+import { deletion, type BatchWriter } from './batch-writer';
+import type { CopyPut } from './decode-message';
+import { HeldConditionWriter, type HeldConditionOptions } from './held-condition-writer';
+
+/** How often a confirmation is looked for while something is held, and a failed release is repeated, ms. */
+const CONFIRMATION_POLL = 5_000;
+
+/** What holding absences back depends on. */
+export interface AbsenceHoldOptions extends Omit<HeldConditionOptions, 'holdPeriod'> {
+  readonly batches: BatchWriter;
+  readonly peerState: PeerState;
+  /** Of a plain Kuma peer; absent for Causeway peers, whose state names its incarnation. */
+  readonly kuma?: KumaIncarnation;
+  /** How long the absences of a new incarnation are held, ms. */
+  readonly hold: number;
+}
+
+/**
+ * Holds back the deletion of what is absent from the state of an incarnation that is not accepted yet: until the operator
+ * confirms the incarnation, until `hold` has passed, or until the peer names the resource again (docs/design.md §5 A new
+ * life is not a deletion either).
+ */
+export class AbsenceHold implements ConfirmationListener {
+  /** By kind and identity key. */
+  private readonly held = new Map<string, Map<string, Identity>>();
+  private release: Timer | undefined;
+  private poll: Timer | undefined;
+  /** The release under way. No message is applied meanwhile: what it brings back would be deleted. */
+  private releasing: Promise<void> = Promise.resolve();
+  /** An incarnation whose state on this stream lies before what was applied of it. */
+  private rolledBack: string | undefined;
+  private closed = false;
+  private readonly conditions: HeldConditionWriter;
+  private readonly unsubscribe: readonly (() => void)[];
+
+  constructor(private readonly options: AbsenceHoldOptions) {
+    const { peerState, kuma, hold } = options;
+    this.conditions = new HeldConditionWriter({
+      ...options,
+      holdPeriod: ({ id }) => {
+        const pending = this.held.get(id.kind)?.has(identityKey(id)) === true ? peerState.pending : undefined;
+        return pending && { since: pending.since, until: pending.since + hold };
+      },
+    });
+    const learnt = kuma?.onLearnt(() => void this.judgeKuma());
+    this.unsubscribe = [peerState.onConfirmed(this), ...(learnt ? [learnt] : [])];
+  }
+
+  /** Number of held resources of a kind. */
+  countOf(kind: string): number {
+    return this.held.get(kind)?.size ?? 0;
+  }
+
+  /** Resolves when no release is under way. */
+  settled(): Promise<void> {
+    return this.releasing;
+  }
+
+  /** What of the absent resources of a message is to be deleted now; the others are held. */
+  judge(
+    kind: string,
+    { absent, completed }: Pick<InboundChanges<CopyPut>, 'absent' | 'completed'>,
+    point: ResumePoint | undefined,
+  ): readonly Identity[] {
+    const { kuma, logger } = this.options;
+    if (!completed || !(point ?? kuma)) return absent;
+    if (point && this.isBehind(kind, point, absent)) this.rolledBack = point.incarnation;
+    const incarnation = point ? this.incarnationOf(point) : kuma?.current;
+    const until = incarnation === undefined ? Infinity : this.heldUntil(incarnation);
+    if (until === undefined) return absent;
+    this.held.set(kind, new Map(absent.map((id) => [identityKey(id), id])));
+    if (absent.length > 0) {
+      const end = until === Infinity ? {} : { until: new Date(until).toISOString() };
+      const fields = { kind, absent: absent.length, ...end };
+      logger.warn('the peer may have begun a new life and does not name all it had; that is kept for now', fields);
+    }
+    if (until !== Infinity) this.releaseAt(until);
+    return [];
+  }
+
+  /** The peer names these resources: they are held no longer. The identity keys of those that were. */
+  unhold(kind: string, named: readonly { readonly id: Identity }[]): string[] {
+    const held = this.held.get(kind);
+    return held ? named.map(({ id }) => identityKey(id)).filter((key) => held.delete(key)) : [];
+  }
+
+  /** Corrects the Held condition of copies that were held and, after a complete state, of those that are or claim to be. */
+  correctConditions(kind: string, unheld: readonly string[], completed: boolean): void {
+    const all = completed ? [...this.conditions.markedCopies(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
+    this.conditions.enqueue([...unheld, ...all], this.options.batches.revision);
+  }
+
+  /** Whether the state at a point counts as of an accepted incarnation. */
+  verdictOn(point: ResumePoint): ReturnType<typeof judgeIncarnation> {
+    const { peerState, clock, hold } = this.options;
+    return judgeIncarnation(peerState.incarnation, this.incarnationOf(point), clock.now(), hold);
+  }
+
+  /**
+   * Notes that forget the points reached in an incarnation that was rolled back: its store issues the same revisions again
+   * for other state.
+   */
+  forgottenPoints(): Note[] {
+    return this.rolledBack === undefined ? [] : this.options.peerState.forgetPoints(this.rolledBack);
+  }
+
+  /** Deletes what is held: the operator has confirmed the pending incarnation. Never rejects. */
+  confirmed(): Promise<void> {
+    return this.releaseAll();
+  }
+
+  failed(error: unknown): void {
+    // The next session judges again.
+    if (error instanceof Fenced) return;
+    this.options.logger.warn('what a new life lacks could not be dealt with', { error: errorText(error) });
+  }
+
+  /** Resolves when no condition is being written. */
+  close(): Promise<void> {
+    this.closed = true;
+    this.release?.cancel();
+    this.poll?.cancel();
+    for (const unsubscribe of this.unsubscribe) unsubscribe();
+    return this.conditions.close();
+  }
+
+  /** The incarnation of a plain Kuma peer became known: what waited for it is judged. */
+  private async judgeKuma(): Promise<void> {
+    const incarnation = this.options.kuma?.current;
+    if (incarnation === undefined || this.closed) return;
+    const until = this.heldUntil(incarnation);
+    if (until === undefined) return this.releaseAll(incarnation);
+    this.releaseAt(until);
+    for (const held of this.held.values()) this.conditions.enqueue(held.keys(), this.options.batches.revision);
+  }
+
+  /**
+   * The incarnation that a state counts as of. While absences of a store that was rolled back are held, all that comes
+   * from that store is as doubtful as they are.
+   */
+  private incarnationOf({ incarnation }: ResumePoint): string {
+    const rolledBack = rolledBackIncarnation(incarnation);
+    const isPending = this.options.peerState.pending?.incarnation === rolledBack;
+    return this.rolledBack === incarnation || isPending ? rolledBack : incarnation;
+  }
+
+  /**
+   * Whether a complete state lies before what was applied of its incarnation. Its store was rolled back without knowing
+   * it, and has not deleted what is absent because it was made later.
+   */
+  private isBehind(kind: string, { incarnation, revision }: ResumePoint, absent: readonly Identity[]): boolean {
+    if (revision === 0) return false;
+    const reached = this.options.peerState.resumePoints().get(kind);
+    if (reached?.incarnation === incarnation && revision < reached.revision) return true;
+    return absent.some((id) => {
+      const origin = this.options.index.get(id)?.origin;
+      return origin?.incarnation === incarnation && revision < origin.revision;
+    });
+  }
+
+  private heldUntil(incarnation: string): number | undefined {
+    const { peerState, clock, hold, batches } = this.options;
+    const { known, heldUntil } = judgeIncarnation(peerState.incarnation, incarnation, clock.now(), hold);
+    // Written at once: the hold runs from the first sight of the incarnation, over all sessions.
+    const note = heldUntil === undefined ? undefined : peerState.recordIncarnation(known);
+    if (note) void batches.write([], [note]).catch((error: unknown) => this.failed(error));
+    return heldUntil;
+  }
+
+  private releaseAt(until: number): void {
+    const { clock } = this.options;
+    this.release ??= clock.after(until - clock.now(), () => void this.releaseAll());
+    this.poll ??= this.pollLater();
+  }
+
+  /** The operator may have confirmed on another replica. */
+  private pollLater(): Timer {
+    const { clock, peerState } = this.options;
+    return clock.after(CONFIRMATION_POLL, () => {
+      this.poll = undefined;
+      if (!peerState.pending) return;
+      this.poll = this.pollLater();
+      void peerState.checkConfirmation();
+    });
+  }
+
+  /** Deletes what is held and accepts `incarnation`, else the pending one. */
+  private releaseAll(incarnation?: string): Promise<void> {
+    this.releasing = this.releasing.then(() => this.deleteHeld(incarnation));
+    return this.releasing;
+  }
+
+  /** Never rejects: what could not be written stays held, and is tried again. */
+  private async deleteHeld(incarnation: string | undefined): Promise<void> {
+    const { peerState, clock, batches } = this.options;
+    if (this.closed) return;
+    const known = incarnation === undefined ? confirmIncarnation(peerState.incarnation) : { accepted: incarnation };
+    const deletions = [...this.held.values()].flatMap((ids) => [...ids.values()].map(deletion));
+    const note = peerState.incarnationNote(known);
+    this.release?.cancel();
+    try {
+      await batches.write(deletions, note ? [note] : []);
+      peerState.recordIncarnation(known);
+      this.rolledBack = undefined;
+      this.held.clear();
+      this.poll?.cancel();
+      this.release = this.poll = undefined;
+    } catch (error) {
+      this.failed(error);
+      if (!this.closed) this.release = clock.after(CONFIRMATION_POLL, () => void this.releaseAll(incarnation));
+    }
+  }
+}

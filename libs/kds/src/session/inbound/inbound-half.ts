@@ -1,0 +1,351 @@
+import { describeIdentity, type Identity } from '@causeway/resources';
+import { errorText, type Logger } from '@causeway/runtime';
+import { Fenced } from '@causeway/store';
+import {
+  Inbox,
+  isKindSentDown,
+  isKindSentUp,
+  isOwnedByStream,
+  Rejections,
+  type InboundMessage,
+  type Receiver,
+  type Rejection,
+} from '@causeway/sync';
+import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
+import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
+import { dialectOf, Extension } from '../../wire/dialect';
+import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';
+import { encodeRequest, type AppliedResult } from '../../wire/request';
+import type { DecodedResource } from '../../wire/resource-decoder';
+import {
+  decodeEntry,
+  MalformedMessage,
+  openResponse,
+  type IncomingResponse,
+  type OpenedResponse,
+} from '../../wire/response';
+import { formatWireKey, parseWireKey, wireKeyOf } from '../../wire/wire-resource';
+import type { KindReport } from '../kind-report';
+import { boundedResults, MAX_UNKNOWN_KINDS, rejectionFields, rejectionText, SubscribedKinds } from '../peer-limits';
+import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';
+import type { PeerStream } from '../peer-stream';
+import { RateLimitedLogger } from '../rate-limited-logger';
+import type { Direction, Session, SessionHalf } from '../session';
+import type { FencedWrite } from './batch-writer';
+import { decodeMessage, type CopyPut, type MessageContext, type ReceivedMessage } from './decode-message';
+import { InboundApplier } from './inbound-applier';
+import { InboundShare, type InboundChannel } from './inbound-capacity';
+
+/** What the inbound half of one session needs beside the session. */
+export interface InboundHalfOptions {
+  readonly stream: PeerStream;
+  readonly channel: InboundChannel;
+  /** What is remembered of the peer. */
+  readonly peerState: PeerState;
+  /** Writes with the fence of this session or term. */
+  readonly write: FencedWrite;
+  /** How this control plane introduces itself with each subscription. */
+  readonly node: Omit<NodeMetadata, 'features'>;
+  /** How long absences of a new incarnation of the peer are held, ms. */
+  readonly hold: number;
+  /** Of a plain Kuma peer; absent for Causeway peers. */
+  readonly kuma?: KumaIncarnation;
+  /** Takes messages of a kind that is not stored, such as a Kuma global's Config; they are acknowledged. */
+  readonly outOfBand?: { readonly kind: string; take(response: IncomingResponse): void };
+  /** See MessageContext. */
+  readonly refusal?: (id: Identity) => string | undefined;
+  /** Called after each message of a kind whose whole state has been stored. */
+  readonly onComplete?: (kind: string) => void;
+  /** Called for each written change, once it is durable, with the time since its origin committed it, ms. */
+  readonly onPropagated?: (kind: string, age: number) => void;
+}
+
+/** Reported in place of all kinds that are not known here. */
+const UNKNOWN_KIND = 'unknown';
+
+/** Most resources that a peer may have of one kind. */
+export const MAX_IDENTITIES = 200_000;
+
+/** How much of a kind was applied. */
+interface ReceivedProgress {
+  applied: number;
+  appliedAt: number;
+  readonly rejections: Rejections;
+}
+
+/**
+ * The receiving half of a session. It subscribes to every kind that the peer may send, applies the responses one after the
+ * other, and answers each once its changes are durable. A peer that does not read the answers is not read either.
+ */
+export class InboundHalf implements SessionHalf {
+  readonly unanswered = 0;
+  readonly blockedSince = undefined;
+  private readonly inbox: Inbox<CopyPut>;
+  private readonly kinds: SubscribedKinds;
+  private readonly share: InboundShare;
+  private readonly applier: InboundApplier;
+  private readonly context: MessageContext & { readonly bounds: ResponseBounds };
+  private readonly logger: Logger;
+  private readonly progress = new Map<string, ReceivedProgress>();
+  private readonly opened: Promise<void>;
+  private begin: () => void = () => undefined;
+  private working: Promise<void> = Promise.resolve();
+  private closed = false;
+  /** Wakes what waits for the peer to read. */
+  private readOn: (() => void) | undefined;
+
+  constructor(
+    private readonly session: Session,
+    private readonly options: InboundHalfOptions,
+  ) {
+    const { role, zone, index, registry, clock, extensions } = session;
+    const { channel, write, refusal } = options;
+    const receiver: Receiver = role === 'global' ? { role, from: zone } : { role, zone };
+    this.logger = RateLimitedLogger.of(session.logger.child({ stream: directionOf(session) }), clock);
+    this.opened = new Promise((resolve) => (this.begin = resolve));
+    this.inbox = new Inbox((kind) => this.copiesOf(kind));
+    this.kinds = new SubscribedKinds(registry);
+    this.share = new InboundShare({ peer: role === 'global' ? zone : GLOBAL_PEER, index, channel });
+    this.context = {
+      ...{ receiver, registry, index },
+      dialect: dialectOf(extensions),
+      now: () => clock.now(),
+      bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
+      ...(refusal ? { refusal } : {}),
+    };
+    const { peerState, hold, kuma } = options;
+    this.applier = new InboundApplier({
+      ...{ peerState, index, receiver, hold, clock },
+      logger: this.logger,
+      write: (changes, notes) => this.share.write(changes, () => write(changes, notes)),
+      isShared: () => this.share.isShared,
+      ...(kuma ? { kuma } : {}),
+    });
+  }
+
+  message(bytes: Buffer): Promise<void> {
+    this.working = this.opened.then(() => this.take(bytes)).catch((error: unknown) => this.failed(error));
+    return this.working;
+  }
+
+  drain(): void {
+    this.readOn?.();
+  }
+
+  /** Messages are taken and the subscriptions sent from now on. */
+  open(): void {
+    this.begin();
+    const { zone } = this.session;
+    const metadata = { ...this.options.node, features: NODE_FEATURES };
+    for (const kind of this.subscribedKinds()) {
+      this.options.stream.write(encodeRequest({ type: 'subscribe', kind, zone, metadata, held: {} }));
+    }
+  }
+
+  /** Whether the whole state of a kind has been stored. */
+  isComplete(kind: string): boolean {
+    return this.inbox.isComplete(kind);
+  }
+
+  reports(): readonly KindReport[] {
+    return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
+      kind,
+      direction: directionOf(this.session),
+      applied,
+      appliedAt,
+      waiting: 0,
+      held: this.applier.absences.countOf(kind),
+      rejected: rejections.total,
+      rejections: rejections.current(),
+    }));
+  }
+
+  /** Takes no further message; resolves when no write is under way. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.readOn?.();
+    await Promise.all([this.applier.close(), this.working]);
+  }
+
+  /** The out-of-band kind comes first: it tells the incarnation of the state that follows. */
+  private subscribedKinds(): readonly string[] {
+    const { session, options } = this;
+    const isSent = session.role === 'global' ? isKindSentUp : isKindSentDown;
+    const kinds = session.registry.kinds.filter((kind) => isSent(kind, session)).map(({ name }) => name);
+    return options.outOfBand ? [options.outOfBand.kind, ...kinds] : kinds;
+  }
+
+  private async take(bytes: Buffer): Promise<void> {
+    if (this.closed) return;
+    const response = openResponse(bytes, this.context.bounds);
+    const { kind } = response;
+    if (kind === this.options.outOfBand?.kind) return this.takeOutOfBand(response);
+    const named = this.kinds.classify(kind);
+    if (named === 'too-many') throw new BoundsExceeded(`more than ${MAX_UNKNOWN_KINDS} kinds that are not known here`);
+    if (named !== 'known') return this.refuseKind(response, named === 'first');
+    await this.takeState(response);
+  }
+
+  private async takeOutOfBand(response: OpenedResponse): Promise<void> {
+    const resources = await this.share.compute(decodeEntries(response, this.context));
+    if (this.closed) return;
+    const { entries: _, ...head } = response;
+    this.options.outOfBand?.take({ ...head, resources });
+    await this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
+  }
+
+  /** The content of an unknown kind is not decoded; only that the kind came is remembered. */
+  private async refuseKind(response: OpenedResponse, first: boolean): Promise<void> {
+    const { kind, entries } = response;
+    const rejected = entries.length === 0 ? [] : [{ wireKey: '', reason: `kind ${kind} is not known here` }];
+    if (first) this.logger.warn('the peer sends a kind that is not known here', { kind });
+    this.advance(response, [], rejected);
+    const message = rejectionText(rejected, () => kind);
+    const answer = rejected.length === 0 ? { type: 'ack' as const } : { type: 'nack' as const, message };
+    await this.write(encodeRequest({ ...answer, ...this.headOf(response), results: [] }));
+  }
+
+  private async takeState(response: OpenedResponse): Promise<void> {
+    const { share, inbox } = this;
+    const { kind } = response;
+    const received = await share.compute(decodeMessage(response, this.context));
+    if (this.closed) return;
+    const { message, facts } = received;
+    // A whole first state brings changes of any age.
+    const isNews = message.resumed || inbox.isComplete(kind);
+    const changes = await share.compute(inbox.steps(message));
+    this.checkSize(kind);
+    if (this.closed) return;
+    const bytesOf = (wireKey: string): number => facts.get(wireKey)?.bytes ?? 0;
+    const { refused, written } = await this.applier.apply(kind, changes, pointOf(response), bytesOf);
+    const rejected = [...changes.rejected, ...refused];
+    this.advance(response, wireKeysIn(message), rejected);
+    const answered = this.answer(response, received, rejected);
+    if (inbox.isComplete(kind)) this.options.onComplete?.(kind);
+    if (isNews) this.reportAges(kind, written);
+    await answered;
+  }
+
+  private checkSize(kind: string): void {
+    const size = this.inbox.sizeOf(kind);
+    if (size > MAX_IDENTITIES) {
+      throw new BoundsExceeded(`the peer names ${size} resources of kind ${kind}; at most ${MAX_IDENTITIES} are taken`);
+    }
+  }
+
+  /** The clocks of the origin's database and of this process differ: an age below 0 counts as 0. */
+  private reportAges(kind: string, written: readonly CopyPut[]): void {
+    const { onPropagated } = this.options;
+    const now = this.session.clock.now();
+    for (const { copy } of written) {
+      // Plain Kuma peers do not send the time of the commit.
+      if (copy.origin.committedAt > 0) onPropagated?.(kind, Math.max(0, now - copy.origin.committedAt));
+    }
+  }
+
+  private advance(
+    { kind, position }: OpenedResponse,
+    answered: Iterable<string>,
+    rejected: readonly Rejection[],
+  ): void {
+    // All kinds that a peer invents are reported as one.
+    const known = this.session.registry.kind(kind) ? kind : UNKNOWN_KIND;
+    const progress = this.progress.get(known) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
+    this.progress.set(known, progress);
+    progress.applied = position?.revision || progress.applied;
+    progress.appliedAt = this.session.clock.now();
+    progress.rejections.recordAnswer(answered, rejected);
+  }
+
+  private answer(
+    response: OpenedResponse,
+    { message, facts }: ReceivedMessage,
+    rejected: readonly Rejection[],
+  ): Promise<void> {
+    const { kind } = response;
+    const head = this.headOf(response);
+    if (rejected.length === 0) return this.write(encodeRequest({ type: 'ack', ...head, results: [] }));
+    const names = new Map(message.items.map(({ wireKey, id }) => [wireKey, id]));
+    const nameOf = (wireKey: string): string => {
+      const id = names.get(wireKey);
+      return id ? describeIdentity(id) : `${kind} ${wireKey}`;
+    };
+    this.logger.warn('rejected resources of the peer', { kind, ...rejectionFields(rejected, nameOf) });
+    const withResults = this.session.extensions.includes(Extension.result);
+    const results = withResults ? boundedResults(resultsOf(kind, rejected, facts)) : [];
+    return this.write(encodeRequest({ type: 'nack', ...head, message: rejectionText(rejected, nameOf), results }));
+  }
+
+  private headOf({ kind, nonce }: OpenedResponse): {
+    readonly kind: string;
+    readonly zone: string;
+    readonly nonce: string;
+  } {
+    return { kind, zone: this.session.zone, nonce };
+  }
+
+  /** Resolves when the peer can take another answer. */
+  private async write(answer: Buffer): Promise<void> {
+    if (this.options.stream.write(answer) || this.closed) return;
+    await new Promise<void>((resolve) => (this.readOn = resolve));
+    this.readOn = undefined;
+  }
+
+  private *copiesOf(kindName: string): Iterable<{ readonly wireKey: string; readonly id: Identity }> {
+    const { index, receiver } = this.context;
+    for (const resource of index.ofKind(kindName)) {
+      if (!isOwnedByStream(resource, receiver)) continue;
+      // A copy keeps the labels that its wire key is made of.
+      yield { wireKey: formatWireKey(wireKeyOf(resource)), id: resource.id };
+    }
+  }
+
+  private failed(error: unknown): void {
+    if (this.closed) return;
+    // Later messages would leave a gap: the next stream begins with the whole state.
+    this.closed = true;
+    if (error instanceof BoundsExceeded) return this.options.stream.end('exhausted', error.message);
+    if (error instanceof MalformedMessage) return this.options.stream.end('malformed', error.message);
+    const reason = error instanceof Fenced ? 'superseded' : 'unavailable';
+    this.logger.warn('state of the peer could not be stored', { error: errorText(error) });
+    this.options.stream.end(reason, `state could not be stored: ${errorText(error)}`);
+  }
+}
+
+/** State is received upwards on the global and downwards in a zone. */
+function directionOf({ role }: Session): Direction {
+  return role === 'global' ? 'up' : 'down';
+}
+
+function pointOf({ position }: OpenedResponse): ResumePoint | undefined {
+  if (!position) return undefined;
+  const { incarnation, revision, view, mac } = position;
+  return { incarnation, revision, view, ...(mac === undefined ? {} : { mac }) };
+}
+
+function wireKeysIn({ items, removed }: InboundMessage<CopyPut>): readonly string[] {
+  return [...items.map(({ wireKey }) => wireKey), ...removed];
+}
+
+function* decodeEntries(
+  { kind, entries }: OpenedResponse,
+  { dialect, bounds }: InboundHalf['context'],
+): Generator<void, readonly DecodedResource[]> {
+  const read: DecodedResource[] = [];
+  for (const entry of entries) {
+    read.push(decodeEntry(kind, entry, dialect, bounds));
+    yield;
+  }
+  return read;
+}
+
+function* resultsOf(
+  kind: string,
+  rejected: readonly Rejection[],
+  facts: ReceivedMessage['facts'],
+): Generator<AppliedResult> {
+  for (const { wireKey, reason } of rejected) {
+    const version = facts.get(wireKey)?.version ?? '';
+    yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };
+  }
+}

@@ -1,0 +1,236 @@
+import { parseIdentityKey } from '@causeway/resources';
+import type { Logger } from '@causeway/runtime';
+import {
+  Outbox,
+  type LastSent,
+  type MessageLimits,
+  type OutboundMessage,
+  type OutboundSource,
+  type Rejection,
+} from '@causeway/sync';
+import { BoundsExceeded } from '../../wire/bounds';
+import { Extension } from '../../wire/dialect';
+import { CHUNK_BYTES, KUMA_MESSAGE_BYTES } from '../../wire/kds-service';
+import type { NodeMetadata } from '../../wire/node';
+import { decodeRequest, type WireRequest } from '../../wire/request';
+import { encodeResponse, type StatePosition } from '../../wire/response';
+import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
+import type { KindReport } from '../kind-report';
+import { MAX_UNKNOWN_KINDS, peerText, rejectionFields, SubscribedKinds } from '../peer-limits';
+import type { ResumePoint } from '../peer-state';
+import type { PeerStream } from '../peer-stream';
+import { RateLimitedLogger } from '../rate-limited-logger';
+import type { ResumePointSigner } from '../resume-points';
+import type { Direction, Session, SessionHalf } from '../session';
+import type { OutboundItem } from './peer-index-view';
+
+/** What the outbound half of one session needs beside the session. */
+export interface OutboundHalfOptions {
+  readonly stream: PeerStream;
+  readonly source: OutboundSource<OutboundItem>;
+  /** The points of this store's state that the peer showed in its handshake. */
+  readonly resumePoints: ReadonlyMap<string, ResumePoint>;
+  readonly signer: ResumePointSigner;
+  /** Hash of the rules that select what the peer gets of a kind. */
+  readonly viewHash: (kind: string) => string;
+  /** Called with the metadata of the peer's node, where a subscription has them. */
+  readonly onNodeMetadata?: (metadata: NodeMetadata) => void;
+  /** Whether a subscribed kind must wait for now; call `resume` when it need not. */
+  readonly isWithheld?: (kind: string) => boolean;
+}
+
+/** Most bytes that a peer may leave unanswered, beside one message; a plain Kuma peer gets all of a kind in one. */
+const MAX_UNANSWERED = { chunked: 1024 * 1024, plain: 16 * 1024 * 1024 } as const;
+
+const NO_POINTS: ReadonlyMap<string, ResumePoint> = new Map();
+
+/**
+ * The sending half of a session. It answers the peer's subscriptions with the state that the peer may have and with every
+ * change of it, as fast as the peer reads and answers. It sends nothing before `open`.
+ */
+export class OutboundHalf implements SessionHalf {
+  private readonly outbox: Outbox<OutboundItem>;
+  private readonly limits: MessageLimits;
+  private readonly resumePoints: ReadonlyMap<string, ResumePoint>;
+  private readonly logger: Logger;
+  private readonly kinds: SubscribedKinds;
+  private opened = false;
+  private floor = Infinity;
+  /** Subscribed kinds that must wait. */
+  private readonly early = new Set<string>();
+  /** Since when the peer reads nothing of what was written; undefined while it reads. */
+  private fullSince: number | undefined;
+  /** Bytes of the unanswered messages, by nonce. */
+  private readonly inFlight = new Map<string, number>();
+  private unansweredBytes = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly options: OutboundHalfOptions,
+  ) {
+    const { extensions, registry, clock } = session;
+    const chunked = extensions.includes(Extension.chunk);
+    this.limits = { chunked, bytes: chunked ? CHUNK_BYTES : KUMA_MESSAGE_BYTES };
+    this.resumePoints = extensions.includes(Extension.resume) ? options.resumePoints : NO_POINTS;
+    this.logger = RateLimitedLogger.of(session.logger.child({ stream: directionOf(session) }), clock);
+    this.kinds = new SubscribedKinds(registry);
+    this.outbox = new Outbox(options.source, this.limits);
+  }
+
+  open(floor: number): void {
+    this.floor = floor;
+    this.opened = true;
+    this.resume();
+  }
+
+  /** Subscribed kinds may be withheld no longer. */
+  resume(): void {
+    const kinds = [...this.early];
+    this.early.clear();
+    for (const kind of kinds) this.subscribe(kind);
+    this.pump();
+  }
+
+  message(bytes: Buffer): void {
+    const request = this.decode(bytes);
+    if (!request) return;
+    if (request.type === 'subscribe') {
+      if (this.kinds.classify(request.kind) === 'too-many') {
+        return this.options.stream.end('exhausted', `more than ${MAX_UNKNOWN_KINDS} kinds that are not known here`);
+      }
+      if (request.metadata) this.options.onNodeMetadata?.(request.metadata);
+      this.subscribe(request.kind);
+    } else {
+      this.answered(request);
+    }
+    this.pump();
+  }
+
+  drain(): void {
+    this.fullSince = undefined;
+    this.pump();
+  }
+
+  get unanswered(): number {
+    return this.unansweredBytes;
+  }
+
+  get blockedSince(): number | undefined {
+    return this.fullSince;
+  }
+
+  /** A resource of a kind may differ from what was sent last, which `was` returns; call `pump` afterwards. */
+  mark(kind: string, key: string, was: () => LastSent | undefined): void {
+    if (this.outbox.isSubscribed(kind)) this.outbox.mark(kind, key, was());
+  }
+
+  /** Sends a Causeway peer the position of a kind even where nothing changed, so that the peer can resume from it. */
+  requestBookmark(kind: string): void {
+    if (this.session.causeway) this.outbox.requestBookmark(kind);
+  }
+
+  /** Sends the messages that may leave now. */
+  pump(): void {
+    const most = this.limits.chunked ? MAX_UNANSWERED.chunked : MAX_UNANSWERED.plain;
+    while (this.opened && this.fullSince === undefined && this.unansweredBytes < most) {
+      const message = this.outbox.take();
+      if (!message) return;
+      const bytes = this.encode(message);
+      this.inFlight.set(message.nonce, bytes.length);
+      this.unansweredBytes += bytes.length;
+      if (!this.options.stream.write(bytes)) this.fullSince = this.session.clock.now();
+    }
+  }
+
+  reports(): readonly KindReport[] {
+    const direction = directionOf(this.session);
+    return [...this.outbox.progress()].map(([kind, progress]) => ({ ...progress, kind, direction, held: 0 }));
+  }
+
+  /** Nothing is written beside `message` and `pump`. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private get incarnation(): string {
+    return this.session.index.point?.incarnation ?? '';
+  }
+
+  /** The revision up to which the peer holds a kind by the rules of now; undefined where it needs the whole state. */
+  private resumableFrom(kind: string): number | undefined {
+    const point = this.resumePoints.get(kind);
+    if (!this.session.causeway || point?.incarnation !== this.incarnation) return undefined;
+    if (point.revision < Math.max(this.floor, this.session.index.floor)) return undefined;
+    return point.view === this.options.viewHash(kind) ? point.revision : undefined;
+  }
+
+  private subscribe(kind: string): void {
+    if (!this.opened || this.options.isWithheld?.(kind) === true) this.early.add(kind);
+    else this.outbox.subscribe(kind, this.resumableFrom(kind));
+  }
+
+  private decode(bytes: Buffer): WireRequest | undefined {
+    const { stream } = this.options;
+    const { zone } = this.session;
+    try {
+      const request = decodeRequest(bytes);
+      if (request.zone === zone) return request;
+      stream.end('refused', `node is "${peerText(request.zone, 253)}" on a stream of zone "${zone}"`);
+    } catch (error) {
+      if (error instanceof BoundsExceeded) stream.end('exhausted', error.message);
+      else stream.end('malformed', `request cannot be read: ${String(error)}`);
+    }
+    return undefined;
+  }
+
+  private answered(request: Exclude<WireRequest, { type: 'subscribe' }>): void {
+    const { kind, nonce } = request;
+    const rejected = rejectionsOf(request);
+    // Answers to messages that are not in flight are not logged: a peer may send any number of them.
+    if (!this.outbox.acknowledge(kind, nonce, rejected)) return;
+    this.unansweredBytes -= this.inFlight.get(nonce) ?? 0;
+    this.inFlight.delete(nonce);
+    if (request.type === 'nack') {
+      const fields = rejectionFields(rejected, (wireKey) => wireKey);
+      this.logger.warn('the peer rejected resources', { kind, reason: peerText(request.message), ...fields });
+    }
+  }
+
+  private encode(message: OutboundMessage<OutboundItem>): Buffer {
+    return encodeResponse({
+      kind: message.kind,
+      nonce: message.nonce,
+      controlPlane: this.session.role === 'global' ? 'global' : this.session.zone,
+      resources: message.put.map((item) => item.encoded),
+      removed: message.removed.map(parseWireKey),
+      ...this.position(message),
+    });
+  }
+
+  private position(message: OutboundMessage<OutboundItem>): { readonly position?: StatePosition } {
+    if (!this.session.causeway) return {};
+    const { kind, revision, part, resumed } = message;
+    const gone = message.gone.map(parseIdentityKey);
+    const point = { incarnation: this.incarnation, revision, view: this.options.viewHash(kind) };
+    const position = {
+      ...point,
+      ...(revision === 0 ? {} : { mac: this.options.signer.mac(kind, point) }),
+      more: part === 'chunk',
+      resumed,
+      gone,
+    };
+    return { position };
+  }
+}
+
+/** State is sent downwards by the global and upwards by a zone. */
+function directionOf({ role }: Session): Direction {
+  return role === 'global' ? 'down' : 'up';
+}
+
+/** A peer without the extension cw-result names what it rejected in one text. */
+function rejectionsOf(request: Exclude<WireRequest, { type: 'subscribe' }>): readonly Rejection[] {
+  const results = request.results.filter((result) => result.outcome === 'rejected');
+  if (results.length > 0) return results.map((result) => ({ wireKey: formatWireKey(result), reason: result.reason }));
+  return request.type === 'nack' ? [{ wireKey: '', reason: request.message }] : [];
+}

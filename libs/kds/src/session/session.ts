@@ -1,0 +1,57 @@
+import type { Registry } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import type { InboundChannel } from './inbound/inbound-capacity';
+import type { MessageConsumer } from './inbound/inbound-queue';
+import type { KindReport } from './kind-report';
+
+/** Direction of one half of a session; `down` is from the global to the zone. */
+export type Direction = 'down' | 'up';
+
+/** One session as both of its halves see it, on the global and in a zone alike. */
+export interface Session {
+  /** Role of this control plane. */
+  readonly role: 'global' | 'zone';
+  /** The zone of the session: the peer of a global, this control plane in a zone. */
+  readonly zone: string;
+  /** Whether the peer has shaken hands; a peer that has not is plain Kuma. */
+  readonly causeway: boolean;
+  /** Extensions that both ends support. */
+  readonly extensions: readonly string[];
+  readonly index: IndexReader;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** One direction of a session: `InboundHalf` receives the peer's state, `OutboundHalf` sends ours. */
+export interface SessionHalf {
+  /** Takes a message of the peer. A promise: the next message waits until it resolves; it never rejects. */
+  message(bytes: Buffer): Promise<void> | void;
+  /** The peer has read what was written to its stream. */
+  drain(): void;
+  /** The index holds everything that was written before the session; the store knows every deletion after `floor`. */
+  open(floor: number): void;
+  /** Progress of each kind. */
+  reports(): readonly KindReport[];
+  /** Bytes that were sent and not answered; 0 where state is received. */
+  readonly unanswered: number;
+  /** Since when the peer reads nothing although its buffers are full, ms since 1970; undefined while it reads. */
+  readonly blockedSince: number | undefined;
+  /** Resolves when this half writes nothing any more. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Hands the messages of a stream to its half until the stream ends; then closes the half and calls `ended`. */
+export function deliver({ queue, lifetime }: InboundChannel, half: SessionHalf, ended: (reason: string) => void): void {
+  const consumer: MessageConsumer = {
+    message: (bytes) => half.message(bytes),
+    drain: () => half.drain(),
+    ended: (reason) => {
+      lifetime.abort(new Error(`the stream ended: ${reason}`));
+      void half.close();
+      ended(reason);
+    },
+  };
+  queue.deliver(consumer);
+}

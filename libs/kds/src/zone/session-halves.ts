@@ -1,0 +1,86 @@
+import { identityKey, type ControlPlane, type Resource } from '@causeway/resources';
+import { isSentUp, mayHaveBeenSentUp, type LastSent } from '@causeway/sync';
+import { clusterIdIn, CONFIG, KumaIncarnation } from '../kuma/kuma-incarnation';
+import type { InboundChannel } from '../session/inbound/inbound-capacity';
+import { InboundHalf, type InboundHalfOptions } from '../session/inbound/inbound-half';
+import { OutboundHalf } from '../session/outbound/outbound-half';
+import { outboundItem, PeerIndexView, type VisibilityRules } from '../session/outbound/peer-index-view';
+import type { PeerState, ResumePoint } from '../session/peer-state';
+import type { PeerStream } from '../session/peer-stream';
+import type { ResumePointSigner } from '../session/resume-points';
+import type { Session } from '../session/session';
+import { dialectOf } from '../wire/dialect';
+import type { IncomingResponse } from '../wire/response';
+import { ResourceEncoder } from '../wire/resource-encoder';
+import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
+
+/** What both halves of a zone's session share. */
+export interface ZoneSessionParts {
+  readonly options: ZoneSyncOptions;
+  readonly session: Session;
+  /** What is remembered of the global. */
+  readonly peerState: PeerState;
+  /** The points of this store's state that the global showed in the handshake. */
+  readonly resumePoints: ReadonlyMap<string, ResumePoint>;
+  readonly signer: ResumePointSigner;
+}
+
+/** A stream of the session and its way in. */
+export interface OpenStream {
+  readonly stream: PeerStream;
+  readonly channel: InboundChannel;
+}
+
+/** GlobalToZoneSync: subscribes to every kind that is sent to zones and stores it. */
+export function inboundHalf(
+  { options, session, peerState }: ZoneSessionParts,
+  { stream, channel }: OpenStream,
+): InboundHalf {
+  const { store, term, version, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const fence = { epoch: term.epoch, holder: term.holder };
+  return new InboundHalf(session, {
+    ...{ stream, channel, peerState, hold },
+    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
+    node: { version, config: '{}', controlPlaneId: term.holder },
+    ...(session.causeway ? {} : fromKuma(new KumaIncarnation())),
+    ...(onPropagated ? { onPropagated } : {}),
+  });
+}
+
+/** A Kuma global sends its cluster id in a Config of its own. */
+function fromKuma(kuma: KumaIncarnation): Pick<InboundHalfOptions, 'kuma' | 'outOfBand'> {
+  const take = (response: IncomingResponse): void => kuma.learn(clusterIdIn(response) ?? '');
+  return { kuma, outOfBand: { kind: CONFIG, take } };
+}
+
+/** ZoneToGlobalSync: answers the global's subscriptions with what was created here, as long as the stream lasts. */
+export function outboundHalf(
+  { options, session, resumePoints, signer }: ZoneSessionParts,
+  { stream, channel }: OpenStream,
+): OutboundHalf {
+  const { index, registry, clock, zone } = options;
+  const cp: ControlPlane = { role: 'zone', zone, federated: true };
+  const encoder = new ResourceEncoder(cp);
+  const dialect = dialectOf(session.extensions);
+  const rules: VisibilityRules = {
+    isVisible: (kind, resource) => isSentUp(kind, resource, session, cp),
+    mayHold: (kind, id) => mayHaveBeenSentUp(kind, id, session),
+  };
+  const half = new OutboundHalf(session, {
+    ...{ stream, resumePoints, signer },
+    source: new PeerIndexView({ index, registry, encoder, now: () => clock.now() }, dialect, rules),
+    // Only the rules of the kinds themselves select what is sent up, and they do not change.
+    viewHash: () => '',
+  });
+  const formerItem = (before: Resource | undefined): LastSent | undefined => {
+    const kind = before && registry.kind(before.id.kind);
+    return kind && rules.isVisible(kind, before) ? outboundItem(encoder, before, dialect) : undefined;
+  };
+  const unsubscribe = index.subscribe(({ reloaded, changes }) => {
+    if (reloaded) stream.end('unavailable', 'the zone loaded its state anew');
+    for (const { id, before } of changes) half.mark(id.kind, identityKey(id), () => formerItem(before));
+    if (changes.length > 0) queueMicrotask(() => half.pump());
+  });
+  channel.lifetime.signal.addEventListener('abort', unsubscribe, { once: true });
+  return half;
+}
