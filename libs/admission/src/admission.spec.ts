@@ -373,7 +373,7 @@ describe('Admission.patch', () => {
     expect(await patch(fixture, 'redis', {})).toMatchObject({ outcome: 'unchanged' });
   });
 
-  it('is judged as a put', async () => {
+  it('is validated like a put', async () => {
     const fixture = await Fixture.open(east);
     await fixture.put(service('redis'));
     await expect(patch(fixture, 'redis', { spec: { ports: [{ port: 0 }] }, name: 'other' })).rejects.toThrow(Invalid);
@@ -426,7 +426,7 @@ describe('Admission.delete', () => {
     expect(await remove(fixture, at('Mesh', 'demo'))).toMatchObject({ outcome: 'deleted' });
   });
 
-  it('does not judge a mesh by an index that lags', async () => {
+  it('waits for an index that lags before it decides about a mesh', async () => {
     const fixture = await Fixture.open(global);
     await fixture.put({ type: 'Mesh', name: 'demo' });
     const waiting = remove(fixture, at('Mesh', 'demo'));

@@ -102,8 +102,8 @@ const mutated = fc
     changes.reduce<JsonValue>((document, [steps, value]) => mutate(document, steps, value), seed),
   );
 
-/** What became of a document: judged, or refused as a whole; anything else thrown fails the test. */
-function judge(body: unknown): ValidatedDraft | undefined {
+/** The validated draft of a document, or undefined if the document is refused as a whole. Any other error fails the test. */
+function validated(body: unknown): ValidatedDraft | undefined {
   try {
     return validateDraft(decodeDocument(coreKinds, body), east);
   } catch (error) {
@@ -119,8 +119,8 @@ describe('any document', () => {
   ])('%s is stored or refused with reasons, never more', (_, documents) => {
     fc.assert(
       fc.property(documents, (body) => {
-        const judged = judge(body);
-        for (const { field, reason } of judged?.violations.first ?? []) {
+        const draft = validated(body);
+        for (const { field, reason } of draft?.violations.first ?? []) {
           expect(typeof field).toBe('string');
           expect(reason).not.toBe('does not fit its schema');
         }
@@ -132,7 +132,7 @@ describe('any document', () => {
   it('that is good stays as it is when it is sent again', () => {
     fc.assert(
       fc.property(mutated, (body) => {
-        const first = judge(body);
+        const first = validated(body);
         if (!first || first.violations.total > 0) return;
         const { kind, mesh, namespace, name } = first.id;
         const again = {
@@ -143,7 +143,7 @@ describe('any document', () => {
           labels: first.labels,
           spec: first.spec,
         };
-        const second = judge(again);
+        const second = validated(again);
         expect(second).toMatchObject({ id: first.id, labels: first.labels, spec: first.spec });
         expect(second?.violations.first).toEqual([]);
       }),
@@ -152,6 +152,6 @@ describe('any document', () => {
   });
 
   it('of the seeds is good', () => {
-    for (const seed of seeds) expect(judge(seed)?.violations.first).toEqual([]);
+    for (const seed of seeds) expect(validated(seed)?.violations.first).toEqual([]);
   });
 });

@@ -22,16 +22,16 @@ interface Case {
   readonly document: unknown;
 }
 
-function judged({ on, address, document }: Case): ValidatedDraft {
+function validated({ on, address, document }: Case): ValidatedDraft {
   const { kind: kindName, ...rest } = address ?? { kind: '' };
   const kind = coreKinds.kind(kindName);
   const target: Target = { ...rest, ...(kind ? { kind } : {}) };
   return validateDraft(decodeDocument(coreKinds, document, target), on === 'global' ? { role: 'global' } : east);
 }
 
-function told(input: Case): unknown {
+function reportOf(input: Case): unknown {
   try {
-    const { id, labels, spec, violations, warnings } = judged(input);
+    const { id, labels, spec, violations, warnings } = validated(input);
     if (violations.total > 0) throw new Invalid(violations);
     return { stored: { ...id, labels, spec }, ...(warnings.length > 0 ? { warnings } : {}) };
   } catch (error) {
@@ -40,12 +40,12 @@ function told(input: Case): unknown {
   }
 }
 
-describe('what users are told of their documents', () => {
+describe('the violations and warnings of documents', () => {
   const inputs = readdirSync(testdata).filter((file) => file.endsWith('.input.yaml'));
 
   it.each(inputs)('%s', (file) => {
     const cases: readonly Case[] = parse(readFileSync(join(testdata, file), 'utf8'));
-    const actual = cases.map((input) => ({ case: input.case, ...Object(told(input)) }));
+    const actual = cases.map((input) => ({ case: input.case, ...Object(reportOf(input)) }));
     const golden = join(testdata, file.replace('.input.', '.golden.'));
     if (process.env['UPDATE_GOLDEN'] === '1') {
       writeFileSync(golden, stringify(actual, { lineWidth: 0, aliasDuplicateObjects: false }));

@@ -67,7 +67,7 @@ describe.each(coreKinds.kinds.map((kind): [string, Kind] => [kind.name, kind]))(
     expect(kind.bounds.labels).toBeLessThanOrEqual(128);
   });
 
-  it('are judged first: what is too large is one violation, whatever is in it', () => {
+  it('are checked first: what is too large is one violation, whatever is in it', () => {
     const many = Object.fromEntries(Array.from({ length: 60_000 }, (_item, i) => [`field-${i}`, 'x'.repeat(20)]));
     const found = kind.check(many, at);
     expect([found.total, found.first[0]?.rule]).toEqual([1, 'too-large']);

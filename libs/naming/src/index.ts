@@ -29,8 +29,7 @@ export {
   type PrecedenceRule,
   type ServiceRank,
 } from './precedence';
-export { type ServiceSource } from './claim';
+export { type ClaimView, type ServiceAddress } from './claim';
 export { parseGenerator, SERVICE_KINDS, type ParsedGenerator, type GeneratorSource } from './parsed-generator';
 export { ClaimTable } from './claim-table';
-export { type ClaimView, type ServiceAddress } from './service-address';
 export { templateRequirements, type TemplateRequirement } from './template-match';

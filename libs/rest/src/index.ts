@@ -1,8 +1,8 @@
 /**
- * The REST interface of a control plane: one generic endpoint for every kind of the registry, OpenAPI made from it,
- * and one filter that turns every failure into a problem document.
+ * The REST interface of a control plane as a Nest module. Controllers translate between HTTP and libs/queries (reads)
+ * or Admission (writes); OpenAPI is made from the registry.
  *
- *   request → endpoint → reads (index) | writes (Admission → store) → answer
+ *   request → hooks → guards → pipes → controller → Queries | Admission → response; errors → ProblemFilter
  */
 export { type RegisteredRoute } from './http/route-table';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';

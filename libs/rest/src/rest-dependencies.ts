@@ -25,14 +25,14 @@ export const DEFAULT_LIMITS: RestLimits = {
   ...DEFAULT_QUERY_LIMITS,
 };
 
-/** Who may reach this server and write (design.md §6). */
+/** Who may reach this server and write (docs/design.md §6). */
 export interface RestAccess {
   /** The address the server is bound to, as configured. */
   readonly bindAddress: string;
   readonly operatorToken?: string;
 }
 
-/** Everything the REST server works with. */
+/** What RestModule is given. */
 export interface RestDependencies extends Omit<QuerySources, 'limits'> {
   readonly admission: Admission;
   readonly logger: Logger;

@@ -49,7 +49,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
  * The REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
  * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory gives RestDependencies.
  *
- * Request: RequestHooks (request line, unknown paths) → AccessGuard → BodySizeGuard → pipes → controller → ProblemFilter.
+ * A request passes RequestHooks (request line, unknown paths) → AccessGuard → BodySizeGuard → pipes → controller → ProblemFilter.
  */
 @Module({
   // In the order in which routes are looked for: those of kinds last.

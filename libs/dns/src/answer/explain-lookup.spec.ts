@@ -8,7 +8,7 @@ const young = service('young', { hostnames: ['young.svc.mesh.local'] });
 const local = generator('local', '{{ .DisplayName }}.svc.mesh.local');
 const HELD = 'MeshService east/default/redis of mesh default holds it by HostnameGenerator local';
 
-describe('a lookup says why', () => {
+describe('the explanation of a lookup', () => {
   let zone: DnsZone;
   beforeAll(async () => {
     zone = await new DnsZone(redis, plain, six, young, local).start({
@@ -44,9 +44,9 @@ describe('a lookup says why', () => {
     ['example.com', 'A', 'REFUSED', /under no suffix of ours; nobody else is asked$/],
     ['redis.svc.mesh.local', 'SVR', 'FORMERR', '"SVR" is not a record type'],
   ])('%s %s', (name, type, result, reason) => {
-    const said = zone.dns.lookup(name, type);
-    expect(said).toMatchObject({ result });
-    expect(said['reason']).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
+    const explained = zone.dns.lookup(name, type);
+    expect(explained).toMatchObject({ result });
+    expect(explained['reason']).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
   });
 
   test.each([

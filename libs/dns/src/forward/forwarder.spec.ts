@@ -107,7 +107,7 @@ describe('answers that are none', () => {
     ],
     ['another type', (heard) => answerTo({ ...heard, question: { type: 'TXT', name } }, [a(heard, '192.0.2.66')])],
     ['a question', (heard) => Buffer.from(heard.packet)],
-    ['a stump', () => Buffer.from([1, 2, 3])],
+    ['a packet shorter than a header', () => Buffer.from([1, 2, 3])],
   ] as [string, (heard: Parameters<FakeUpstream['behaviour']>[0]) => Buffer][])(
     'with %s are passed over, the real one is heard',
     async (_what, forged) => {

@@ -46,7 +46,7 @@ test('EDNS is found behind other records', () => {
 test('names behind the question may end with a pointer, which nobody follows', () => {
   const packet = chainedPacket(65_000);
   expect(readQuestion(packet)).toMatchObject({ name: '\x01a\x01b', edns: undefined });
-  // The first of these records says that it ends behind the packet.
+  // The first of these records claims to end after the packet.
   packet.writeUInt16BE(0xffff, packet.length - 2);
   expect(readQuestion(packet)).toEqual({ rcode: 1, end: 12 });
 });
@@ -64,7 +64,7 @@ test.each([
 });
 
 test.each([
-  ['a stump', Buffer.alloc(11), 'drop'],
+  ['a packet shorter than a header', Buffer.alloc(11), 'drop'],
   ['an answer', edited(2, 0x80), 'drop'],
   ['a pointer for a name', edited(12, 0xc0), { rcode: 1, end: 12 }],
   ['an unknown kind of label', edited(12, 0x41), { rcode: 1, end: 12 }],

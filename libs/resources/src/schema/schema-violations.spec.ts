@@ -4,7 +4,7 @@ import { FieldPath, Violations } from '../violation';
 
 const strict = { additionalProperties: false };
 
-function told(schema: TSchema, value: unknown): string[] {
+function reasonsOf(schema: TSchema, value: unknown): string[] {
   const found = new Violations();
   compileSchema(schema).check(value, FieldPath.at('spec'), found);
   return found.first.map(({ field, reason }) => `${field}: ${reason}`);
@@ -25,7 +25,7 @@ const Thing = Type.Object(
   strict,
 );
 
-describe('what is said of a value that does not fit', () => {
+describe('the violations of a value that does not fit a schema', () => {
   it.each<[string, unknown, string[]]>([
     [
       'a good one',
@@ -85,11 +85,11 @@ describe('what is said of a value that does not fit', () => {
       [`spec.mode: must be one of a, b; got "${'x'.repeat(76)}..."`],
     ],
   ])('%s', (_, value, want) => {
-    expect(told(Thing, value)).toEqual(want);
+    expect(reasonsOf(Thing, value)).toEqual(want);
   });
 
   it('never lets a value pass without a word that the schema refuses', () => {
     const odd = Type.Object({ a: Type.Array(Type.Integer(), { uniqueItems: true }) }, strict);
-    expect(told(odd, { a: [1, 1] })).toEqual(['spec: does not fit its schema']);
+    expect(reasonsOf(odd, { a: [1, 1] })).toEqual(['spec: does not fit its schema']);
   });
 });

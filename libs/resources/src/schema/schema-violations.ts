@@ -137,9 +137,9 @@ function unionViolations(branches: readonly Schema[], value: unknown, at: FieldP
       found.add(at, 'not-one-of', () => `must be one of ${list(consts)}; got ${show(value)}`);
     return;
   }
-  const judged = branches.map((branch) => found.beside((aside) => addSchemaViolations(branch, value, at, aside)));
-  if (judged.some(({ total }) => total === 0)) return;
-  const best = judged[branches.findIndex((branch) => isOfType(branch, value))];
+  const reports = branches.map((branch) => found.beside((aside) => addSchemaViolations(branch, value, at, aside)));
+  if (reports.some(({ total }) => total === 0)) return;
+  const best = reports[branches.findIndex((branch) => isOfType(branch, value))];
   if (best) found.merge(best);
   else
     found.add(

@@ -31,7 +31,7 @@ function sound(value: unknown): [value: unknown, replaced: readonly string[]] {
   return [part.value, part.replaced.list()];
 }
 
-describe('what of a value can be judged further', () => {
+describe('the valid subset of a value', () => {
   it.each<[string, unknown, unknown, string[]]>([
     ['all of a good one', good, good, []],
     ['all but unknown fields', { ...good, x: 1, ports: [{ number: 1, y: 2 }] }, good, []],
@@ -46,7 +46,7 @@ describe('what of a value can be judged further', () => {
     ],
     ['an empty list filled up', { ...good, ports: [] }, { ...good, ports: [{ number: 1 }] }, ['spec.ports']],
     [
-      'nothing beside a kind that is none, which would say what the others mean',
+      'nothing beside an unknown kind, which decides how the others are meant',
       { ...good, target: { kind: 'C', port: 5 } },
       { ...good, target: { kind: 'A', port: 5 } },
       ['spec.target', 'spec.target.kind'],
@@ -65,8 +65,8 @@ describe('what of a value can be judged further', () => {
         ...spec.ports.map((port, i) => at.field('ports').index(i).field('number').violation(`is ${port.number}`)),
       ],
     });
-    const told = kind.check({ title: '', ports: [{ number: 10 }, { number: 2 }] }, FieldPath.at('spec')).first;
-    expect(told.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
+    const found = kind.check({ title: '', ports: [{ number: 10 }, { number: 2 }] }, FieldPath.at('spec')).first;
+    expect(found.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
       'spec.title: must not be empty',
       'spec.ports[0].number: must be 1 to 9; got 10',
       'spec.ports[1].number: is 2',

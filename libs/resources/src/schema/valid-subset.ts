@@ -77,8 +77,8 @@ class Repair {
     if (!items || value.length < minItems || value.length > maxItems) this.replaced.add(at);
     if (!items) return value;
     // A list that is too long is not traversed.
-    const judged = value.length > maxItems ? [] : value;
-    const kept = judged.map((item, i) => this.mended(items, item, at.index(i)));
+    const checked = value.length > maxItems ? [] : value;
+    const kept = checked.map((item, i) => this.mended(items, item, at.index(i)));
     return [...kept, ...Array.from({ length: Math.max(0, minItems - kept.length) }, () => this.placeholder(items))];
   }
 

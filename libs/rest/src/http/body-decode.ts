@@ -12,16 +12,16 @@ export const BODY_TYPES = {
 /** How a body is read. */
 export type BodyFormat = keyof typeof BODY_TYPES;
 
-/** Bodies up to this many bytes are read at once: larger ones would hold up everybody else for too long. */
+/** Bodies up to this many bytes are parsed on the main thread: larger ones would block the event loop for too long. */
 export const MAX_INLINE_BYTES: Readonly<Record<BodyFormat, number>> = { json: 64 * 1024, yaml: 8 * 1024 };
 
-/** Reading YAML takes time by what is in it: more than any resource needs would hold up everybody else. */
+/** Bounds the time of parsing YAML; no resource needs as many nodes. */
 const MAX_YAML_NODES = 20_000;
 
 /**
  * The value of a small request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON
  * too. Throws 415 for other types, 413 for larger ones and 400 for what cannot be parsed, with line and column
- * (design.md §1, §6).
+ * (docs/design.md §1, §6).
  */
 export function decodeBody(contentType: string | undefined, body: unknown): unknown {
   const format = bodyFormat(contentType);
@@ -45,14 +45,14 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   throw new HttpError(415, detail);
 }
 
-/** Throws 413 for YAML that is longer than any is taken. */
+/** Throws 413 for YAML above its limit. */
 export function checkYamlLength(format: BodyFormat, bytes: Uint8Array, limits: Pick<RestLimits, 'yaml'>): void {
   if (format === 'json' || bytes.length <= limits.yaml) return;
   const detail = `A body in YAML may have ${limits.yaml} bytes, this one has ${bytes.length}; send it as JSON.`;
   throw new HttpError(413, detail);
 }
 
-/** The value of a body. Throws HttpError and Unparsable. */
+/** The value of a body. Throws HttpError. */
 export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
   const text = utf8(bytes);
   if (text.trim() === '') throw emptyBody();
@@ -110,9 +110,8 @@ function emptyBody(): HttpError {
 export const MAX_JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
 
 /**
- * Why a value has too much in it to be read on the main thread, undefined where it has not. Empty objects and
- * single digits by the hundred thousand take longer than anything else of their size, objects of very many keys too.
- * It does not recurse.
+ * Why a value has too many parts to be parsed on the main thread; undefined where it has not. Hundreds of thousands of
+ * empty objects or digits, and objects of very many keys, take longer than anything else of their size. Does not recurse.
  */
 export function jsonShapeViolation(value: unknown): string | undefined {
   const open: unknown[] = [value];
@@ -131,25 +130,25 @@ export function jsonShapeViolation(value: unknown): string | undefined {
   return undefined;
 }
 
-/** What the thread that reads bodies is asked. */
+/** A message to the body worker. */
 export interface ParseRequest {
   readonly format: BodyFormat;
   readonly bytes: Uint8Array;
 }
 
-/** What it answers: `ready` once, then one answer to each order. */
+/** A message from the body worker: `ready` once, then one result for each request. */
 export type ParseResult =
   | { readonly type: 'ready' | 'fine' }
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'failure'; readonly status: number; readonly detail: string };
 
-/** True for an order; what comes from another thread has no type. */
+/** True for a ParseRequest; messages between threads have no type. */
 export function isParseRequest(message: unknown): message is ParseRequest {
   if (typeof message !== 'object' || message === null || !('format' in message) || !('bytes' in message)) return false;
   return (message.format === 'json' || message.format === 'yaml') && message.bytes instanceof Uint8Array;
 }
 
-/** True for an answer. */
+/** True for a ParseResult. */
 export function isParseResult(message: unknown): message is ParseResult {
   if (!isJsonObject(message)) return false;
   const { type, status, detail } = message;

@@ -54,7 +54,7 @@ export class BodyWorkerPool {
     private readonly limits: BodyWorkerLimits = BODY_WORKER_LIMITS,
   ) {}
 
-  /** What a thread says of a body. Throws 400 when it takes too long, 503 when too many wait, or the signal's reason. */
+  /** What a worker makes of a body. Throws 400 when it takes too long, 503 when too many wait, or the signal's reason. */
   parse(order: ParseRequest, signal: AbortSignal): Promise<ParseResult> {
     signal.throwIfAborted();
     if (this.closed) throw new Unavailable('this control plane is ending');
@@ -119,7 +119,7 @@ export class BodyWorkerPool {
 
   private start(): void {
     const thread = startWorkerThread(join(__dirname, 'body-worker'), { heapMiB: HEAP_MIB });
-    // It must not keep the program alive; whoever waits for an answer has a socket that does.
+    // A worker must not keep the program alive; a client that waits has a socket that does.
     thread.unref();
     const one: BodyWorker = { thread, job: undefined, ready: false, timer: undefined };
     this.pool.add(one);

@@ -7,7 +7,7 @@ import { isLocalRequest, isLoopback } from './local-request';
 const LOCAL_ONLY =
   'from this machine by the name localhost or a loopback address, through no proxy and no web page of another origin';
 
-/** Who may write and see secrets until users and roles exist (design.md §6 "Where they listen"). */
+/** Decides who may write and see secrets, until users and roles exist (docs/design.md §6 "Where they listen"). */
 export class CallerAuthorizer {
   private readonly isPublic: boolean;
 
@@ -15,21 +15,21 @@ export class CallerAuthorizer {
     this.isPublic = !isLoopback(access.bindAddress);
   }
 
-  /** True when the call carries the operator's token; a wrong one throws Forbidden. */
-  isOperator(call: RestRequest): boolean {
+  /** True when the request carries the operator's token; a wrong one throws Forbidden. */
+  isOperator(request: RestRequest): boolean {
     const expected = this.access.operatorToken;
-    const given = /^bearer +(.+)$/i.exec(header(call, 'authorization') ?? '')?.[1]?.trim();
+    const given = /^bearer +(.+)$/i.exec(header(request, 'authorization') ?? '')?.[1]?.trim();
     if (expected === undefined || given === undefined) return false;
     if (equalInConstantTime(given, expected)) return true;
     throw new Forbidden('the bearer token is not the operator token of this control plane');
   }
 
-  /** Throws Forbidden unless the operator asks, or a program on this machine asks a server that only it reaches. */
-  checkWriter(call: RestRequest): void {
-    if (this.isOperator(call)) return;
+  /** Throws Forbidden unless the caller is the operator, or local to a server that only this machine reaches. */
+  checkWriter(request: RestRequest): void {
+    if (this.isOperator(request)) return;
     const { bindAddress, operatorToken } = this.access;
     if (!this.isPublic) {
-      if (isLocalRequest(call)) return;
+      if (isLocalRequest(request)) return;
       throw new Forbidden(
         operatorToken === undefined
           ? `writes are taken ${LOCAL_ONLY}; for others set CAUSEWAY_OPERATOR_TOKEN and send it`
@@ -44,13 +44,13 @@ export class CallerAuthorizer {
   }
 
   /**
-   * Throws Forbidden where only the operator may; `what` says what, in the passive. Without a token whoever is on this
-   * machine is the operator of a control plane that only this machine reaches.
+   * Throws Forbidden unless the operator asks; `what` is what is left to the operator, in the passive voice. Without an
+   * operator token a local program is the operator of a control plane that only this machine reaches.
    */
-  checkOperator(call: RestRequest, what: string): void {
-    if (this.isOperator(call)) return;
+  checkOperator(request: RestRequest, what: string): void {
+    if (this.isOperator(request)) return;
     const open = !this.isPublic && this.access.operatorToken === undefined;
-    if (open && isLocalRequest(call)) return;
+    if (open && isLocalRequest(request)) return;
     throw new Forbidden(
       open
         ? `${what} to the operator only; without an operator token that is who asks ${LOCAL_ONLY}`
@@ -59,7 +59,7 @@ export class CallerAuthorizer {
   }
 }
 
-/** Comparison whose time tells nothing of the content. */
+/** Compares in a time that does not depend on the content. */
 function equalInConstantTime(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,16 +1,16 @@
 import { shortened, type Violation } from '@causeway/resources';
 
-/** The statuses that REST itself decides; the others come from DomainErrors (design.md §6). */
+/** The statuses that REST itself decides; the others come from DomainErrors (docs/design.md §6). */
 export type HttpErrorStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 414 | 415 | 503;
 
-/** What a failure says besides status and detail. */
+/** What an HttpError carries besides status and detail. */
 export interface HttpErrorOptions {
   readonly violations?: readonly Violation[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** A request that HTTP itself refuses: a bad query, a wrong method, a precondition. Becomes one problem document. */
+/** A request that HTTP itself refuses: a bad query, a wrong method, a precondition. ProblemFilter makes one problem document of it. */
 export class HttpError extends Error {
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
@@ -27,10 +27,10 @@ export class HttpError extends Error {
   }
 }
 
-/** How much of what a client sent its error answer repeats. */
+/** Characters of a client's own text that an error repeats. */
 const MAX_ECHOED = 200;
 
-/** A text as an error answer may repeat it: its first characters, 200 unless told. */
+/** A text as an error may repeat it: its first characters, 200 by default. */
 export function truncated(text: string, longest = MAX_ECHOED): string {
   return shortened(text, longest + 1, '…');
 }

@@ -12,7 +12,7 @@ const MAX_TEXT = 1_000;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The body of every error response: RFC 9457, with Kuma's `invalid_parameters` (rest.md §2.7). */
+/** The body of every error response: RFC 9457, with Kuma's `invalid_parameters` (docs/reference/kuma-rest.md §2.7). */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export interface Problem {
   readonly invalid_parameters?: readonly Violation[];
 }
 
-/** A problem with the headers that belong to its answer. */
+/** A problem with the headers of its response. */
 export interface ProblemWithHeaders {
   readonly problem: Problem;
   readonly headers: Readonly<Record<string, string>>;
@@ -59,8 +59,9 @@ const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
 };
 
 /**
- * The one mapping from what was thrown to what is answered (design.md §6). `instance` names this occurrence, so that
- * a log line can be found; `method` is the request's: only of a write it is said that nothing was written. What nobody expected is a 500 that tells nothing of the inside.
+ * The one mapping from an error to a problem (docs/design.md §6). `instance` names this occurrence, so that its log line
+ * can be found. `method` is the method of the request: only of a write the detail says that nothing was written. An
+ * unexpected error becomes a 500 that reveals nothing of the inside.
  */
 export function problemOf(error: unknown, instance: string, method = ''): ProblemWithHeaders {
   const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({

@@ -13,8 +13,8 @@ interface Route {
 }
 
 /**
- * The routes that were registered, for what a router does not say: that a path exists for other methods (405 with
- * Allow), and which path may have been meant (404).
+ * The registered routes, for what neither Fastify nor Nest does: 405 with Allow for a path that takes other methods, and
+ * a 404 that suggests the path that may have been meant.
  */
 export class RouteTable {
   private readonly routes = new Map<string, Route>();
@@ -33,13 +33,13 @@ export class RouteTable {
     return [...this.routes].map(([path, { methods }]) => ({ path, methods: [...methods].sort() }));
   }
 
-  /** False when a generic route was taken by a path whose `:plural` is no kind's; true for every other route. */
+  /** False for a path that matched a generic route though its `:plural` belongs to no kind; true for other routes. */
   hasKnownKind(params: unknown): boolean {
     const plural = isJsonObject(params) ? params['plural'] : undefined;
     return plural === undefined || (typeof plural === 'string' && this.registry.noun(plural)?.plural === plural);
   }
 
-  /** What to answer a request that no route took. */
+  /** The error for a request that no route takes: 405 where the path takes other methods, else 404 with a suggestion. */
   notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
     const allowed = this.allowedFor(url);
     if (allowed.length === 0) return new HttpError(404, unknownPath(pathOf(url), this.registry));
@@ -90,7 +90,7 @@ function kindPath(kind: Kind, mesh: string, name?: string): string {
   return `/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
 }
 
-/** What to say of a path nobody serves: the nearest one where there is one. */
+/** The detail of a 404: names the nearest path where there is one. */
 export function unknownPath(whole: string, registry: Registry): string {
   const path = truncated(whole);
   const segments = path.split('/').filter((segment) => segment !== '');

@@ -2,6 +2,16 @@ import { PAGE_SIZE } from '@causeway/queries';
 import type { Kind } from '@causeway/resources';
 import type { RestQueryParameter } from './query-reader';
 
+/** Makes the parameters of a kind once: they are needed with every request. */
+function ofKind(make: (kind: Kind) => readonly RestQueryParameter[]): (kind: Kind) => readonly RestQueryParameter[] {
+  const made = new WeakMap<Kind, readonly RestQueryParameter[]>();
+  return (kind) => {
+    const known = made.get(kind) ?? make(kind);
+    made.set(kind, known);
+    return known;
+  };
+}
+
 /** Parameters that narrow a list or a watch of `kind`. */
 export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
   return [
@@ -108,19 +118,19 @@ export function addressParameters(kind: Kind): readonly RestQueryParameter[] {
 }
 
 /** Parameters of a list of `kind`. */
-export function listParameters(kind: Kind): readonly RestQueryParameter[] {
-  return [...selectionParameters(kind), ...PAGE_PARAMETERS, FORMAT, FRESHNESS, ...WATCH];
-}
+export const listParameters = ofKind((kind) => [
+  ...selectionParameters(kind),
+  ...PAGE_PARAMETERS,
+  FORMAT,
+  FRESHNESS,
+  ...WATCH,
+]);
 
 /** Parameters of a watch of `kind`. */
-export function watchParameters(kind: Kind): readonly RestQueryParameter[] {
-  return [...selectionParameters(kind), FRESHNESS, ...WATCH];
-}
+export const watchParameters = ofKind((kind) => [...selectionParameters(kind), FRESHNESS, ...WATCH]);
 
 /** Parameters of a GET of one resource of `kind`. */
-export function getParameters(kind: Kind): readonly RestQueryParameter[] {
-  return [...addressParameters(kind), FORMAT, FRESHNESS];
-}
+export const getParameters = ofKind((kind) => [...addressParameters(kind), FORMAT, FRESHNESS]);
 
 /** Parameters of a list of overviews. */
 export function overviewParameters(kind: Kind): readonly RestQueryParameter[] {
@@ -164,6 +174,4 @@ const SEEN_FROM: RestQueryParameter = {
 };
 
 /** Parameters of PUT, PATCH and DELETE. */
-export function writeParameters(kind: Kind): readonly RestQueryParameter[] {
-  return [...addressParameters(kind), DRY_RUN, SEEN_FROM];
-}
+export const writeParameters = ofKind((kind) => [...addressParameters(kind), DRY_RUN, SEEN_FROM]);

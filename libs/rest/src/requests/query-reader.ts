@@ -2,7 +2,7 @@ import type { RestRequest } from '../http/rest-request';
 import { FieldPath, nearest, type Violation, type ViolationRule } from '@causeway/resources';
 import { HttpError, truncated } from '../http/http-error';
 
-/** Words that are longer are no slip of the pen. */
+/** Longer names are no misspelt ones. */
 const MAX_GUESSED = 64;
 
 /** A query string as Fastify parses it. */
@@ -10,14 +10,14 @@ export interface RawQuery {
   readonly [name: string]: string | readonly string[] | undefined;
 }
 
-/** One parameter an endpoint takes; the OpenAPI document is made of the same declarations. */
+/** One parameter that a handler takes; the OpenAPI document is made from the same declarations. */
 export interface RestQueryParameter {
   readonly name: string;
   readonly description: string;
   readonly schema: Readonly<Record<string, unknown>>;
   /** Stands for many parameters that begin with its name: `filter[labels.team]`. */
   readonly family?: boolean;
-  /** Given where a request without it is refused, by the endpoint itself. */
+  /** Given where the handler refuses a request without it. */
   readonly required?: { readonly example: string };
 }
 
@@ -28,26 +28,17 @@ export interface IntegerRange {
 }
 
 /**
- * The query of one request against the parameters its endpoint knows. Reading collects violations; `check` throws
- * them all at once as 400 (design.md §6 "bad query").
+ * The query of one request against the parameters that its handler knows. Reading collects violations; `check` throws
+ * them all at once as 400 (docs/design.md §6 "bad query").
  */
 export class QueryReader {
   private readonly violations: Violation[] = [];
-  private readonly longest: ReadonlyMap<string, number>;
 
   constructor(
     private readonly raw: RawQuery,
-    known: readonly RestQueryParameter[],
+    private readonly known: readonly RestQueryParameter[],
   ) {
-    this.longest = new Map(known.map(({ name, schema }) => [name, Number(schema['maxLength'] ?? Infinity)]));
-    const names = known.map((parameter) => parameter.name);
-    const families = known.filter(({ family }) => family === true).map(({ name }) => name);
-    for (const name of Object.keys(raw)) {
-      if (names.includes(name) || families.some((family) => name.startsWith(family))) continue;
-      const guess = name.length > MAX_GUESSED ? undefined : nearest(name, names);
-      const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
-      this.refuse(name, `is not a known query parameter${hint}`, 'unknown-field');
-    }
+    for (const name of Object.keys(raw)) if (!this.isKnown(name)) this.refuseUnknown(name);
   }
 
   /** Adds a violation of the parameter `name`. */
@@ -59,7 +50,7 @@ export class QueryReader {
   text(name: string): string | undefined {
     const value = Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
     if (value === undefined) return undefined;
-    const most = this.longest.get(name) ?? Infinity;
+    const most = Number(this.known.find((one) => one.name === name)?.schema['maxLength'] ?? Infinity);
     if (typeof value !== 'string') this.refuse(name, 'is given more than once');
     else if (value.length > most) this.refuse(name, `may have ${most} characters; got ${value.length}`, 'too-long');
     else return value;
@@ -97,6 +88,22 @@ export class QueryReader {
   check(): void {
     if (this.violations.length === 0) return;
     throw new HttpError(400, 'The query of this request is not understood.', { violations: this.violations });
+  }
+
+  private isKnown(name: string): boolean {
+    return this.known.some((one) => name === one.name || (one.family === true && name.startsWith(one.name)));
+  }
+
+  private refuseUnknown(name: string): void {
+    const guess =
+      name.length > MAX_GUESSED
+        ? undefined
+        : nearest(
+            name,
+            this.known.map((one) => one.name),
+          );
+    const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+    this.refuse(name, `is not a known query parameter${hint}`, 'unknown-field');
   }
 }
 
