@@ -127,3 +127,13 @@ export function dataplane(name: string, inbound: readonly TestInbound[], labels:
 export function tagged(service: string, port: number, rest: JsonObject = {}): TestInbound {
   return { port, ...rest, tags: { 'kuma.io/service': service } };
 }
+
+/** A stored resource for tests of plans, at revision 7. */
+export function storedResource(
+  id: Identity,
+  { labels = {}, spec = {}, status }: { labels?: Labels; spec?: JsonObject; status?: JsonObject | undefined },
+): Resource {
+  const facts = { uid: id.name, generation: 1, creationOrder: 1, createdAt: 0, modifiedAt: 0, revision: 7, freed: [] };
+  const origin = { incarnation: 'one', revision: 1, committedAt: 0 };
+  return { ...facts, origin, id, labels, spec, ...(status ? { status } : {}) };
+}

@@ -1,5 +1,5 @@
 /**
- * The lock in Redis that decides which replica of a control plane tries to lead. Who leads is decided by the epoch in
- * the store.
+ * The lock in Redis that decides which replica of a control plane tries to lead. The epoch in the store decides which one
+ * leads.
  */
 export { createRedisLock, type RedisLock, type RedisLockOptions } from './redis-lock';

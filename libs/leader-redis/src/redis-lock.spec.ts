@@ -43,7 +43,7 @@ describeWithRedis('the lock in Redis', (url) => {
     expect(await one.acquire('b', 60_000)).toBe(true);
   });
 
-  it('is let go only by its holder', async () => {
+  it('is released only by its holder', async () => {
     const one = await lock();
     await one.acquire('a', 60_000);
     await one.release('b');

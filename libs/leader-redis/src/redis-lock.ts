@@ -28,10 +28,11 @@ return 0`;
 
 /**
  * The leader lock in Redis: one key with an expiry, compared with its holder on renewal and release in one step
- * (docs/design.md §3). Connects in the background and again whenever the connection breaks; meanwhile calls reject at once.
+ * (docs/design.md §3). Connects and reconnects in the background; meanwhile calls
+ * reject at once.
  */
 export async function createRedisLock({ url, key, logger }: RedisLockOptions): Promise<RedisLock> {
-  // Only where there is a Redis: a start without one has no time for it.
+  // Loaded only where a Redis is configured: it would slow down every other start.
   const { createClient } = await import('@redis/client');
   const client = createClient({
     url,
@@ -47,14 +48,14 @@ export async function createRedisLock({ url, key, logger }: RedisLockOptions): P
     if (away) logger.info('Redis is back');
     away = false;
   });
-  client.connect().catch(() => undefined); // told by the error event; it goes on trying
+  client.connect().catch(() => undefined); // the error event reports it; the client keeps trying
   const run = async (script: string, ...values: string[]): Promise<boolean> =>
     (await client.eval(script, { keys: [key], arguments: values })) === 1;
   const take = (holder: string, leaseMs: number): Promise<boolean> => run(ACQUIRE, holder, String(Math.ceil(leaseMs)));
   return {
     acquire: take,
     ping: async () => void (await client.ping()),
-    renew: take, // a lock that vanished is taken again: a wiped Redis deposes nobody
+    renew: take, // a lock that vanished is taken again: a wiped Redis deposes no leader
     release: async (holder) => void (await run(RELEASE, holder)),
     connected: () => client.isReady,
     close: () => client.destroy(),

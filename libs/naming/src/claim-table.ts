@@ -1,12 +1,12 @@
 import { identityKey, type Labels } from '@causeway/resources';
-import type { Claim, Claimant, ServiceSource } from './claim';
-import { addressOf, type ClaimView, type ServiceAddress } from './service-address';
+import { addressOf, type Claim, type Claimant, type ClaimView, type ServiceAddress, type ServiceSource } from './claim';
 import { ClaimsByHostname, winnerOf } from './claims-by-hostname';
 import { hasLabels, sameGenerator, type ParsedGenerator, type RequiredLabel } from './parsed-generator';
 import { ServiceLabelIndex } from './service-label-index';
 import { compareGenerators } from './precedence';
 import { renderTemplate } from './template';
 
+/** A generator with the labels that it requires of services of one kind. */
 interface KindGenerator {
   readonly generator: ParsedGenerator;
   readonly required: readonly RequiredLabel[];
@@ -19,10 +19,10 @@ interface KindIndex {
 }
 
 /**
- * Every claim of a zone: which generator wants which hostname for which service, and who gets it. Incremental: a
- * service costs what the generators of its kind cost, a generator what it matches. The state depends on the present
- * generators, services and meshes only, never on the order in which they came (I3 of design.md §9). Services of a mesh
- * that is not there claim nothing (design.md §5).
+ * All claims of a zone: which generator claims which hostname for which service, and which claim wins. Incremental: a
+ * service costs what the generators of its kind cost, a generator what it matches. The state depends only on the current
+ * generators, services and meshes, never on the order in which they came (I3 of design.md §9). Services of a missing
+ * mesh claim nothing (design.md §5).
  */
 export class ClaimTable {
   private readonly kinds = new Map<string, KindIndex>();
@@ -32,7 +32,7 @@ export class ClaimTable {
   private changed = new Set<string>();
   private readonly changedHeaps = new Set<readonly Claim[]>();
 
-  /** `ownZone` is the zone that decides: `.Zone` of what no zone made. */
+  /** `ownZone` is the zone whose claims these are; `.Zone` of a service that no zone made is this zone. */
   constructor(readonly ownZone: string) {}
 
   get serviceCount(): number {
@@ -44,27 +44,27 @@ export class ClaimTable {
     return this.generatorsByKey.values();
   }
 
-  /** `unreachable`: why the service keeps its names and shows them as NotAvailable; it moves no name to another. */
+  /** Adds or replaces a service. `unreachable` is the reason for which its names are NotAvailable; it loses none by that. */
   upsertService(source: ServiceSource, key = identityKey(source.id), unreachable?: string): void {
     const known = this.services.get(key);
     if (known && known.unreachable !== unreachable) {
       known.unreachable = unreachable;
       this.changed.add(key);
     }
-    const { services: selection } = this.kind(source.id.kind);
+    const { services: index } = this.kind(source.id.kind);
     if (known && known.creationOrder === source.creationOrder && sameLabels(known.labels, source.labels)) {
-      known.labels = source.labels; // lets go of the older row's copy
+      known.labels = source.labels; // so that the older row can be collected
       return;
     }
     const aged = known !== undefined && known.creationOrder !== source.creationOrder;
     if (known && aged) this.dropClaims(known);
-    if (known) selection.remove(known);
+    if (known) index.remove(known);
     const { id, labels, creationOrder } = source;
     const service: Claimant = known ?? { key, id, labels, creationOrder, unreachable, claims: [] };
     service.labels = labels;
     service.creationOrder = creationOrder;
     this.services.set(key, service);
-    selection.add(service);
+    index.add(service);
     this.refreshClaims(service);
   }
 
@@ -77,40 +77,40 @@ export class ClaimTable {
     this.changed.add(key);
   }
 
-  upsertGenerator(rule: ParsedGenerator): void {
-    const known = this.generatorsByKey.get(rule.key);
-    if (known && sameGenerator(known, rule)) return;
-    // The new one first: an index that both need is not built twice.
-    this.eachKind(rule, (kind, wanted) => kind.services.retain(wanted));
+  upsertGenerator(generator: ParsedGenerator): void {
+    const known = this.generatorsByKey.get(generator.key);
+    if (known && sameGenerator(known, generator)) return;
+    // The new generator retains its labels first, so that an index which both need is not built twice.
+    this.eachKind(generator, (kind, required) => kind.services.retain(required));
     if (known) this.removeGenerator(known.key);
-    this.generatorsByKey.set(rule.key, rule);
-    this.eachKind(rule, (kind, wanted) => {
-      kind.generators = [...kind.generators, { generator: rule, required: wanted }].sort((a, b) =>
+    this.generatorsByKey.set(generator.key, generator);
+    this.eachKind(generator, (kind, required) => {
+      kind.generators = [...kind.generators, { generator, required }].sort((a, b) =>
         compareGenerators(a.generator, b.generator),
       );
-      for (const service of kind.services.select(wanted)) this.addClaim(service, rule);
+      for (const service of kind.services.select(required)) this.addClaim(service, generator);
     });
   }
 
   removeGenerator(key: string): void {
-    const rule = this.generatorsByKey.get(key);
-    if (!rule) return;
+    const generator = this.generatorsByKey.get(key);
+    if (!generator) return;
     this.generatorsByKey.delete(key);
-    this.eachKind(rule, (kind, wanted) => {
-      kind.generators = kind.generators.filter((other) => other.generator !== rule);
-      for (const service of kind.services.select(wanted)) this.removeClaim(service, rule);
-      kind.services.release(wanted);
+    this.eachKind(generator, (kind, required) => {
+      kind.generators = kind.generators.filter((other) => other.generator !== generator);
+      for (const service of kind.services.select(required)) this.removeClaim(service, generator);
+      kind.services.release(required);
     });
   }
 
-  /** The mesh is there: its services get their names. */
+  /** The mesh exists: its services get their names. */
   addMesh(mesh: string): void {
     if (this.byMesh.has(mesh)) return;
     this.byMesh.set(mesh, new ClaimsByHostname());
     for (const service of this.services.values()) if (service.id.mesh === mesh) this.refreshClaims(service);
   }
 
-  /** The mesh is gone: its services keep no names. */
+  /** The mesh does not exist: its services lose their names. */
   removeMesh(mesh: string): void {
     if (!this.byMesh.delete(mesh)) return;
     for (const service of this.services.values()) {
@@ -120,7 +120,7 @@ export class ClaimTable {
     }
   }
 
-  /** Keys of the services whose addresses may differ from what they were at the last call; a removed one is among them. */
+  /** Returns and forgets the keys of services whose addresses may have changed since the last call, removed ones included. */
   takeChanged(): Set<string> {
     const keys = this.changed;
     for (const heap of this.changedHeaps) for (const claim of heap) keys.add(claim.service.key);
@@ -129,20 +129,20 @@ export class ClaimTable {
     return keys;
   }
 
-  /** As `takeChanged` for who looks at every service anyway: costs nothing. */
+  /** Forgets the same keys, for a caller that looks at every service anyway; costs nothing. */
   discardChanged(): void {
     this.changedHeaps.clear();
     this.changed = new Set();
   }
 
-  /** What `status.addresses` of a service must be, by the generators' precedence as in the seed; empty when unknown. */
+  /** The wanted `status.addresses` of a service, in the order of the generators' precedence; empty for an unknown service. */
   addressesOf(key: string): readonly ServiceAddress[] {
     const service = this.services.get(key);
     if (!service) return [];
     return service.claims.map((claim) => addressOf(claim, winnerOf(claim), this.ownZone));
   }
 
-  /** Every hostname that somebody claims in a mesh, in no order. */
+  /** Every claimed hostname of a mesh, in no order. */
   hostnames(mesh: string): Iterable<string> {
     return this.byMesh.get(mesh)?.names() ?? [];
   }
@@ -160,24 +160,24 @@ export class ClaimTable {
     }));
   }
 
-  /** Services of present meshes that a rule selects, whether or not it is in the table; for dry runs. */
-  *selectedBy(rule: ParsedGenerator): Iterable<Readonly<Claimant>> {
-    for (const { kind, required: wanted } of rule.selectors) {
-      for (const service of this.kind(kind).services.select(wanted)) if (this.hasMesh(service.id.mesh)) yield service;
+  /** The services of existing meshes that a generator selects, whether or not the generator is in the table; for dry runs. */
+  *selectedBy(generator: ParsedGenerator): Iterable<Readonly<Claimant>> {
+    for (const { kind, required } of generator.selectors) {
+      for (const service of this.kind(kind).services.select(required)) if (this.hasMesh(service.id.mesh)) yield service;
     }
   }
 
-  /** Brings a service's claims to what its generators give it now; claims that stay are not touched. */
+  /** Makes the claims of a service those that its generators give it now; claims that stay are not replaced. */
   private refreshClaims(service: Claimant): void {
     this.changed.add(service.key);
     const contest = this.byMesh.get(service.id.mesh);
     if (!contest) return;
     const before = service.claims;
     const after: Claim[] = [];
-    for (const { generator: rule, required: wanted } of this.kind(service.id.kind).generators) {
-      if (!hasLabels(wanted, service)) continue;
-      const claim = this.makeClaim(service, rule);
-      const same = before.find((other) => other.generator === rule && other.hostname === claim.hostname);
+    for (const { generator, required } of this.kind(service.id.kind).generators) {
+      if (!hasLabels(required, service)) continue;
+      const claim = this.makeClaim(service, generator);
+      const same = before.find((other) => other.generator === generator && other.hostname === claim.hostname);
       after.push(same ?? claim);
       if (!same) this.enter(claim, contest);
     }
@@ -185,19 +185,19 @@ export class ClaimTable {
     for (const claim of before) if (!after.includes(claim)) this.withdraw(claim, contest);
   }
 
-  private addClaim(service: Claimant, rule: ParsedGenerator): void {
+  private addClaim(service: Claimant, generator: ParsedGenerator): void {
     const contest = this.byMesh.get(service.id.mesh);
     if (!contest) return;
-    const claim = this.makeClaim(service, rule);
-    const weaker = service.claims.findIndex((other) => compareGenerators(rule, other.generator) < 0);
+    const claim = this.makeClaim(service, generator);
+    const weaker = service.claims.findIndex((other) => compareGenerators(generator, other.generator) < 0);
     service.claims = service.claims.toSpliced(weaker < 0 ? service.claims.length : weaker, 0, claim);
     this.changed.add(service.key);
     this.enter(claim, contest);
   }
 
-  private removeClaim(service: Claimant, rule: ParsedGenerator): void {
+  private removeClaim(service: Claimant, generator: ParsedGenerator): void {
     const contest = this.byMesh.get(service.id.mesh);
-    const claim = service.claims.find((other) => other.generator === rule);
+    const claim = service.claims.find((other) => other.generator === generator);
     if (!contest || !claim) return;
     service.claims = service.claims.filter((other) => other !== claim);
     this.changed.add(service.key);
@@ -210,11 +210,11 @@ export class ClaimTable {
     service.claims = [];
   }
 
-  private makeClaim(service: Claimant, rule: ParsedGenerator): Claim {
-    const rendered = rule.template && renderTemplate(rule.template, service, this.ownZone);
+  private makeClaim(service: Claimant, generator: ParsedGenerator): Claim {
+    const rendered = generator.template && renderTemplate(generator.template, service, this.ownZone);
     return {
       service,
-      generator: rule,
+      generator,
       hostname: rendered?.ok ? rendered.hostname : undefined,
       rivals: undefined,
       slot: 0,
@@ -233,8 +233,11 @@ export class ClaimTable {
     if (moved.length > 0) this.changedHeaps.add(moved);
   }
 
-  private eachKind(rule: ParsedGenerator, act: (kind: KindIndex, wanted: readonly RequiredLabel[]) => void): void {
-    for (const { kind, required: wanted } of rule.selectors) act(this.kind(kind), wanted);
+  private eachKind(
+    generator: ParsedGenerator,
+    act: (kind: KindIndex, required: readonly RequiredLabel[]) => void,
+  ): void {
+    for (const { kind, required } of generator.selectors) act(this.kind(kind), required);
   }
 
   private kind(name: string): KindIndex {

@@ -1,31 +1,70 @@
 import type { Identity, Labels } from '@causeway/resources';
 import type { ParsedGenerator } from './parsed-generator';
+import { clashReason, type ClaimRank } from './precedence';
+import { renderTemplate } from './template';
 
-/** A service as a store holds it: what of it can make or move a name. */
+/** The parts of a stored service that decide its names. */
 export interface ServiceSource {
   readonly id: Identity;
   readonly labels: Labels;
   readonly creationOrder: number;
 }
 
-/** A service in the table; `labels` is replaced when the service changes. */
+/** A service in the claim table. */
 export interface Claimant extends ServiceSource {
   readonly key: string;
   labels: Labels;
   creationOrder: number;
-  /** Why its names are shown as NotAvailable though it has them; undefined where they are reachable. */
+  /** Why the names that it has are NotAvailable; undefined where the service is reachable. */
   unreachable: string | undefined;
-  /** By the generators' precedence. */
+  /** In the order of the generators' precedence. */
   claims: readonly Claim[];
 }
 
-/** One generator wanting one hostname for one service; without a hostname it could not make one. */
+/** The claim of one generator on one hostname for one service; without hostname where its template gave none. */
 export interface Claim {
   readonly service: Claimant;
   readonly generator: ParsedGenerator;
   readonly hostname: string | undefined;
-  /** The heap of all claims on the hostname, winner on top; undefined while it is the only one. */
+  /** The heap of all claims on the hostname, the winner on top; undefined while there is no other claim. */
   rivals: Claim[] | undefined;
-  /** Where it stands in that heap. */
+  /** Its position in that heap. */
   slot: number;
+}
+
+/** One entry of `status.addresses` (T001-16). A type alias and no interface, so that it is assignable to JsonObject. */
+export type ServiceAddress = {
+  /** Absent where the template gave no hostname. */
+  readonly hostname?: string;
+  readonly status: 'Available' | 'NotAvailable';
+  readonly origin: { readonly kind: 'HostnameGenerator'; readonly name: string };
+  /** Only with NotAvailable: what is missing or invalid, which service has the name by which rule, or why it is unreachable. */
+  readonly reason?: string;
+};
+
+/** A claim for readers. */
+export interface ClaimView extends ClaimRank {
+  readonly hostname: string;
+  /** Why the service is unreachable by the name. */
+  readonly unreachable?: string;
+}
+
+/** The entry of `status.addresses` for a claim; `winner` is the strongest claim on its hostname, or the claim itself. */
+export function addressOf(claim: Claim, winner: Claim, ownZone: string): ServiceAddress {
+  const { hostname, generator } = claim;
+  const origin = { kind: 'HostnameGenerator', name: generator.id.name } as const;
+  if (hostname === undefined) return { status: 'NotAvailable', origin, reason: missingReason(claim, ownZone) };
+  // One service may win one name by two generators, so the service decides and not the claim.
+  if (winner.service === claim.service) {
+    const { unreachable } = claim.service;
+    if (unreachable === undefined) return { hostname, status: 'Available', origin };
+    return { hostname, status: 'NotAvailable', origin, reason: unreachable };
+  }
+  return { hostname, status: 'NotAvailable', origin, reason: clashReason(winner, claim) };
+}
+
+function missingReason({ generator, service }: Claim, ownZone: string): string {
+  if (!generator.template) return generator.problem;
+  const rendered = renderTemplate(generator.template, service, ownZone);
+  return rendered.ok ? '' : rendered.reason;
 }

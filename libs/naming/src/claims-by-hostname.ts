@@ -3,14 +3,15 @@ import { NameHashMap } from './name-hash-map';
 import { compareClaims } from './precedence';
 
 /**
- * The claims on the hostnames of one mesh; each claim in it has a hostname. A contested name keeps its claims in a heap, winner on top, so that adding
- * and removing cost the logarithm of their number even when everybody wants one name.
+ * The claims of one mesh by hostname; claims without a hostname are not in it. A contested name keeps its claims in a
+ * heap, the winner on top, so that adding and removing cost the logarithm of their number even when all services claim
+ * one name.
  */
 export class ClaimsByHostname {
-  /** Any claim of the name: it leads to its rivals, of which most names have none. */
+  /** One claim of each name; it leads to its rivals, which most names do not have. */
   private readonly byName = new NameHashMap<Claim>(({ hostname = '' }) => hostname);
 
-  /** All names that somebody claims, in no order. */
+  /** All claimed names, in no order. */
   *names(): Iterable<string> {
     for (const { hostname = '' } of this.byName.values()) yield hostname;
   }
@@ -27,7 +28,7 @@ export class ClaimsByHostname {
     return held.rivals ? [...held.rivals].sort(compareClaims) : [held];
   }
 
-  /** Adds a claim; returns the claims whose outcome or reason may now differ besides its own: all or none. */
+  /** Adds a claim; returns the claims besides it whose outcome or reason may have changed: all of the name, or none. */
   add(claim: Claim): readonly Claim[] {
     const held = this.byName.add(claim);
     if (held === claim) return [];
@@ -38,7 +39,7 @@ export class ClaimsByHostname {
     return heap[0] === claim ? heap : [];
   }
 
-  /** Takes back a claim that is in; returns the claims whose outcome or reason may now differ: all left, or none. */
+  /** Removes a claim; returns the claims whose outcome or reason may have changed: all that are left, or none. */
   remove(claim: Claim): readonly Claim[] {
     const { hostname = '', rivals: heap, slot } = claim;
     if (!heap) {
@@ -50,11 +51,11 @@ export class ClaimsByHostname {
       sink(heap, slot, last);
       rise(heap, last.slot, last);
     }
-    this.letGo(claim, hostname, heap);
+    this.detach(claim, hostname, heap);
     return slot === 0 ? heap : [];
   }
 
-  private letGo(claim: Claim, hostname: string, heap: readonly Claim[]): void {
+  private detach(claim: Claim, hostname: string, heap: readonly Claim[]): void {
     claim.rivals = undefined;
     claim.slot = 0;
     const [top] = heap;
@@ -91,7 +92,7 @@ function sink(heap: Claim[], from: number, claim: Claim): void {
   put(heap, slot, claim);
 }
 
-/** Moves `claim` to `slot`; returns where it stood. */
+/** Moves `claim` to `slot`; returns its former slot. */
 function place(heap: Claim[], slot: number, claim: Claim): number {
   const before = claim.slot;
   put(heap, slot, claim);

@@ -1,12 +1,12 @@
 const HYPHEN = 45;
 const DOT = 46;
-/** Longest DNS name as text, without the dot at its end. */
+/** Length of the longest DNS name as text, without the dot at its end. */
 export const MAX_HOSTNAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * What keeps `name` from being a DNS name, or undefined when it is one: RFC 1123 labels of lower-case letters, digits
- * and '-', 63 octets each, 253 in all. Upper case is refused, never lowered in silence (design.md §4 hostname).
+ * Why `name` is no DNS name, or undefined when it is one: RFC 1123 labels of lower-case letters, digits and '-', at most
+ * 63 octets each and 253 in all. Upper case is refused and never converted silently (design.md §4 hostname).
  */
 export function dnsNameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty';
@@ -25,7 +25,7 @@ export function dnsNameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** What to say of a name of `length` characters. */
+/** The reason for which a name of `length` characters is refused. */
 export function tooLong(length: number): string {
   return `it has ${length} characters, ${MAX_HOSTNAME_LENGTH} are allowed`;
 }

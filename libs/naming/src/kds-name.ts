@@ -8,10 +8,10 @@ const HASH_LENGTH = 17;
 const LONGEST_PREFIX = 253 - HASH_LENGTH;
 const TWO_32 = 0x1_0000_0000;
 
-/** Kinds whose name crosses the wire as it is (docs/reference/kds-wire.md §3.1 skipHash). */
+/** Kinds whose name is sent without a hash (docs/reference/kds-wire.md §3.1 skipHash). */
 const KEPT: ReadonlySet<string> = new Set(['Mesh', 'Config', 'Secret', 'GlobalSecret']);
 
-/** What a wire name is made from; `name` counts only where the display-name label is absent or empty. */
+/** The parts of a resource that its wire name is made of; `name` is used only without a display-name label. */
 export interface WireNamed {
   readonly kind: string;
   /** Empty for kinds of global scope. */
@@ -21,8 +21,8 @@ export interface WireNamed {
 }
 
 /**
- * Kuma's name for a resource that leaves its control plane: at most 236 bytes of the name, `-` and 16 characters of a
- * hash over mesh, whole name and `extra`, joined without separators (docs/reference/kds-wire.md §4.1). Two inputs may hash to one name.
+ * Kuma's name for a resource outside its control plane: at most 236 bytes of the name, `-` and 16 characters of a hash
+ * over mesh, whole name and `extra`, joined without separators (docs/reference/kds-wire.md §4.1). Two inputs may hash to one name.
  */
 export function hashedName(mesh: string, name: string, ...extra: readonly string[]): string {
   const prefix =
@@ -33,8 +33,8 @@ export function hashedName(mesh: string, name: string, ...extra: readonly string
 }
 
 /**
- * The name of a resource on the KDS wire: hashed with its zone and namespace labels where it has them, so the same on
- * every hop; `Mesh`, `Config` and secrets keep theirs (docs/reference/kds-wire.md §4.1, §4.2).
+ * The name of a resource on the KDS wire: hashed with its zone and namespace labels where it has them, and so the same on
+ * every control plane; `Mesh`, `Config` and secrets keep their names (docs/reference/kds-wire.md §4.1, §4.2).
  */
 export function wireName(resource: WireNamed): string {
   const { kind, mesh, name, labels } = resource;
@@ -63,7 +63,7 @@ function safeHash(text: string): string {
   return encodeHalf(high) + encodeHalf(low);
 }
 
-/** Eight hex digits in the letters that Kubernetes holds safe in names. */
+/** Eight hex digits, written in the letters that Kubernetes considers safe in names. */
 function encodeHalf(half: number): string {
   let out = '';
   for (let shift = 28; shift >= 0; shift -= 4) out += SAFE_DIGITS[(half >>> shift) & 0xf] ?? '';

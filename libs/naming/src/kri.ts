@@ -1,6 +1,6 @@
 import { Label, shortened, type Labels } from '@causeway/resources';
 
-/** A resource's identifier taken apart; absent parts are empty. */
+/** The parts of a resource identifier; absent parts are empty. */
 export interface Kri {
   readonly shortName: string;
   readonly mesh: string;
@@ -11,7 +11,7 @@ export interface Kri {
   readonly section: string;
 }
 
-/** What an identifier is made from; zone and namespace come from the labels, as the wire has them (docs/reference/kuma-rest.md §1.7). */
+/** The parts of a resource that its identifier is made of; zone and namespace come from the labels (docs/reference/kuma-rest.md §1.7). */
 export interface KriSubject {
   readonly shortName: string;
   readonly mesh: string;
@@ -19,7 +19,7 @@ export interface KriSubject {
   readonly labels: Labels;
 }
 
-/** `kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>`: one name of a resource that is the same on every hop. */
+/** `kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>`: an identifier that is the same on every control plane. */
 export function kriOf(subject: KriSubject, section = ''): string {
   const { shortName, mesh, name, labels } = subject;
   const parts = [shortName, mesh, labels[Label.zone] ?? '', labels[Label.namespace] ?? ''];
@@ -27,8 +27,8 @@ export function kriOf(subject: KriSubject, section = ''): string {
 }
 
 /**
- * The parts of an identifier, or what is wrong with the text. Underscores beyond the sixth belong to the section,
- * since no name may hold one; Kuma drops these.
+ * Parses an identifier; the reason says what is wrong with the text. Underscores beyond the sixth belong to the section,
+ * since no name contains one; Kuma drops them.
  */
 export function parseKri(
   text: string,

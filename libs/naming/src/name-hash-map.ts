@@ -2,13 +2,13 @@ const FNV_PRIME = 16_777_619;
 const SMALLEST = 16;
 
 /**
- * Entries by their name, for a million of them: open addressing over typed arrays, so that a name that is new costs one
- * look, growing moves numbers only, and the garbage collector has nothing to follow. The hash begins anywhere, so that
- * nobody can choose names that meet.
+ * A hash map from names to entries, for a million of them: open addressing over typed arrays. A new name costs one lookup,
+ * growing moves only numbers, and the garbage collector has nothing to trace. The hash has a random seed, so that nobody
+ * can choose names that collide.
  */
 export class NameHashMap<Entry> {
-  private readonly start = (Math.random() * 0x1_0000_0000) | 0;
-  /** By slot: the hash of what is there, and its place in `entries` plus one; 0 where nothing is. */
+  private readonly seed = (Math.random() * 0x1_0000_0000) | 0;
+  /** By slot: the hash of an entry, and its position in `entries` plus one; 0 for an empty slot. */
   private hashes = new Int32Array(SMALLEST);
   private places = new Int32Array(SMALLEST);
   private readonly entries: (Entry | undefined)[] = [];
@@ -17,7 +17,7 @@ export class NameHashMap<Entry> {
 
   constructor(private readonly nameOf: (entry: Entry) => string) {}
 
-  /** All entries, in no order; what is added or removed meanwhile may or may not be among them. */
+  /** All entries, in no order; entries added or removed during the iteration may or may not appear. */
   *values(): Generator<Entry> {
     for (const entry of this.entries) if (entry !== undefined) yield entry;
   }
@@ -26,7 +26,7 @@ export class NameHashMap<Entry> {
     return this.at(this.find(name, this.hash(name)));
   }
 
-  /** Adds an entry unless its name is there; returns what is there under the name now. */
+  /** Adds an entry unless its name has one; returns the entry of the name. */
   add(entry: Entry): Entry {
     const name = this.nameOf(entry);
     const hash = this.hash(name);
@@ -42,7 +42,7 @@ export class NameHashMap<Entry> {
     return entry;
   }
 
-  /** Puts an entry in the place of the one that has its name. */
+  /** Replaces the entry that has the same name. */
   replace(entry: Entry): void {
     const name = this.nameOf(entry);
     const place = this.places[this.find(name, this.hash(name))] ?? 0;
@@ -64,7 +64,7 @@ export class NameHashMap<Entry> {
     return place === 0 ? undefined : this.entries[place - 1];
   }
 
-  /** Where the name is, or would be. */
+  /** The slot of the name, or the empty slot that it would take. */
   private find(name: string, hash: number): number {
     const { hashes, places } = this;
     const mask = places.length - 1;
@@ -75,7 +75,7 @@ export class NameHashMap<Entry> {
     }
   }
 
-  /** Moves back what was put behind `hole` only because that was taken. */
+  /** Moves entries back that were put behind `hole` only because the slot was taken. */
   private close(hole: number): void {
     const { hashes, places } = this;
     const mask = places.length - 1;
@@ -105,9 +105,9 @@ export class NameHashMap<Entry> {
     }
   }
 
-  /** FNV-1a, its bits mixed so that the low ones depend on all. */
+  /** FNV-1a, mixed so that the low bits depend on all bits. */
   private hash(name: string): number {
-    let hash = this.start;
+    let hash = this.seed;
     for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), FNV_PRIME);
     return hash ^ (hash >>> 15);
   }

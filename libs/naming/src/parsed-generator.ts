@@ -9,7 +9,7 @@ import {
 import type { GeneratorRank } from './precedence';
 import { parseTemplate, type Template, type TemplateSubject } from './template';
 
-/** Kinds of service that get hostnames, by the selector field that names them. */
+/** The kinds of service that get hostnames, by the field of the selector that names them. */
 export const SERVICE_KINDS = {
   meshService: 'MeshService',
   meshMultiZoneService: 'MeshMultiZoneService',
@@ -22,25 +22,25 @@ export interface RequiredLabel {
   readonly value: string;
 }
 
-/** The services of one kind that have all wanted labels; none wanted = all of the kind. */
+/** Selects the services of one kind that have all required labels; all of the kind where none is required. */
 export interface ServiceSelector {
   readonly kind: string;
   readonly required: readonly RequiredLabel[];
 }
 
-/** Labels that a selector may name: each costs an index over all services. One that names more selects nothing. */
+/** Labels that a selector may name, each of which costs an index over all services. One that names more selects nothing. */
 const MAX_SELECTOR_LABELS = 256;
 
-/** A HostnameGenerator, read and parsed once. */
+/** A parsed HostnameGenerator. */
 export interface ParsedGenerator extends GeneratorRank {
   readonly key: string;
   readonly selectors: readonly ServiceSelector[];
-  /** Absent when the text is no template of ours (a synced one may be any Go template); `problem` then says why. */
+  /** Undefined when the text cannot be parsed (a synced one may be any Go template); `problem` says why. */
   readonly template: Template | undefined;
   readonly problem: string;
 }
 
-/** A HostnameGenerator as a store holds it. */
+/** A stored HostnameGenerator. */
 export interface GeneratorSource {
   readonly id: Identity;
   readonly creationOrder: number;
@@ -48,27 +48,27 @@ export interface GeneratorSource {
 }
 
 /**
- * Reads a generator. Never refuses: what came by sync may be anything, so a selector that cannot be read selects
- * nothing and a template that cannot be parsed gives NotAvailable with the reason. `labels` (seed) and `matchLabels`
- * (Kuma) mean the same (T001-12).
+ * Parses a generator and never fails, for a synced one may hold anything: an invalid selector selects nothing, and an
+ * invalid template makes addresses that are NotAvailable with the reason. `labels` and Kuma's `matchLabels` mean the
+ * same (T001-12).
  */
 export function parseGenerator(source: GeneratorSource, madeHere: boolean): ParsedGenerator {
   const selectors = serviceSelectors(source.spec['selector']);
-  const crowded = selectors.some(({ required: wanted }) => wanted.length > MAX_SELECTOR_LABELS);
+  const crowded = selectors.some(({ required }) => required.length > MAX_SELECTOR_LABELS);
   const parsed = parseTemplate(typeof source.spec['template'] === 'string' ? source.spec['template'] : '');
   return {
     key: identityKey(source.id),
     id: source.id,
     creationOrder: source.creationOrder,
     madeHere,
-    // An extension of Kuma's names services in ways unknown here; its template is not meant for us.
+    // Kuma's extensions name services in their own way; the template of such a generator is not for this product.
     selectors: source.spec['extension'] === undefined && !crowded ? selectors : [],
     template: parsed.ok ? parsed.template : undefined,
     problem: parsed.ok ? '' : `the template of HostnameGenerator ${source.id.name} cannot be used: ${parsed.reason}`,
   };
 }
 
-/** True when both would make the same claims with the same rank. */
+/** True when both make the same claims with the same precedence. */
 export function sameGenerator(a: ParsedGenerator, b: ParsedGenerator): boolean {
   return (
     a.creationOrder === b.creationOrder &&
@@ -79,9 +79,9 @@ export function sameGenerator(a: ParsedGenerator, b: ParsedGenerator): boolean {
   );
 }
 
-/** True when `subject` has every wanted label, stored or implied. */
-export function hasLabels(wanted: readonly RequiredLabel[], subject: TemplateSubject): boolean {
-  for (const { key, value } of wanted) if (effectiveLabel(subject, key) !== value) return false;
+/** True when `subject` has every required label, stored or implied. */
+export function hasLabels(required: readonly RequiredLabel[], subject: TemplateSubject): boolean {
+  for (const { key, value } of required) if (effectiveLabel(subject, key) !== value) return false;
   return true;
 }
 

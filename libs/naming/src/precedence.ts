@@ -1,34 +1,34 @@
 import { compareIdentities, compareText, describeIdentity, type Identity } from '@causeway/resources';
 
-/** What of a generator counts when names clash. */
+/** The facts about a generator that decide when names clash. */
 export interface GeneratorRank {
   readonly id: Identity;
-  /** Made in the zone that decides, not synced from the global. */
+  /** Made in this zone, not synced from the global. */
   readonly madeHere: boolean;
-  /** 0 = unknown, ranks last (design.md §4 Creation order). */
+  /** 0 is unknown and ranks last (design.md §4 Creation order). */
   readonly creationOrder: number;
 }
 
-/** What of a service counts when names clash. */
+/** The facts about a service that decide when names clash. */
 export interface ServiceRank {
   readonly id: Identity;
-  /** 0 = unknown, ranks last. */
+  /** 0 is unknown and ranks last. */
   readonly creationOrder: number;
 }
 
-/** One generator wanting one hostname for one service. */
+/** A claim of one generator for one service, as precedence sees it. */
 export interface ClaimRank {
   readonly generator: GeneratorRank;
   readonly service: ServiceRank;
 }
 
-/** Which step of the order decides between two claims; the steps are tried in this order. */
+/** The rule that decides between two claims; the rules are tried in this order. */
 export type PrecedenceRule =
   'generator-made-here' | 'generator-creation-order' | 'generator-name' | 'service-creation-order' | 'service-identity';
 
 /**
- * Total order of generators, the stronger first: made in this zone, then older, then by name (seed 001 Precedence;
- * design.md §4 hostname). Generators of one CP are equal only when they are the same.
+ * Total order of generators, the stronger first: made in this zone, then older, then by name (design.md §4 hostname).
+ * Generators of one control plane are equal only when they are the same.
  */
 export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
   if (a.madeHere !== b.madeHere) return a.madeHere ? -1 : 1;
@@ -36,20 +36,20 @@ export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
 }
 
 /**
- * Total order of the claims on one hostname of one mesh, the winner first, over all kinds of service together. Depends
- * on nothing but its arguments, so every zone in which the same claims arise elects the same winner (I3).
+ * Total order of the claims on one hostname of one mesh, the winner first, over all kinds of service. It depends only on
+ * its arguments, so every zone with the same claims elects the same winner (I3).
  */
 export function compareClaims(a: ClaimRank, b: ClaimRank): number {
   return (
     (a.generator === b.generator ? 0 : compareGenerators(a.generator, b.generator)) ||
     compareAges(a.service.creationOrder, b.service.creationOrder) ||
     compareIdentities(a.service.id, b.service.id) ||
-    // Two generators of one name can meet only where a table holds several zones' own ones.
+    // Two generators have the same name only where a table holds the generators of several zones.
     compareText(a.generator.id.zone, b.generator.id.zone)
   );
 }
 
-/** The first step of the order in which the two claims differ; `winner` must rank before `loser`. */
+/** The first rule by which the two claims differ; `winner` must precede `loser`. */
 export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRule {
   const [a, b] = [winner.generator, loser.generator];
   if (a.madeHere !== b.madeHere) return 'generator-made-here';
@@ -59,7 +59,7 @@ export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRul
   return 'service-identity';
 }
 
-/** Why `winner` stands before `loser`, said of the winner: `its generator was made in this zone`. */
+/** Why `winner` precedes `loser`, as a clause about the winner: `its generator was made in this zone`. */
 export function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
   const [a, b] = [winner.generator, loser.generator];
   switch (decidingRule(winner, loser)) {
@@ -78,7 +78,7 @@ export function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
   }
 }
 
-/** The reason that a loser shows: the winner and the rule that decided (T001-18; peers.md A5 44). */
+/** The reason in the status of a loser: the winner and the rule that decided (T001-18; docs/reference/requirements.md, row 44). */
 export function clashReason(winner: ClaimRank, loser: ClaimRank): string {
   return `clash with ${describeIdentity(winner.service.id)}: ${ruleThatDecided(winner, loser)}`;
 }

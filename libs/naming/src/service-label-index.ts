@@ -10,8 +10,8 @@ interface KeyIndex {
 }
 
 /**
- * The services of one kind, found by labels. Only label keys that some generator's selector names are indexed: the
- * first use of a key costs one pass over the services, every later one what it matches.
+ * The services of one kind by label. Only the label keys that a generator's selector names are indexed: the first use of a
+ * key costs one pass over the services, every later use only what it matches.
  */
 export class ServiceLabelIndex {
   private readonly all = new Set<Claimant>();
@@ -26,35 +26,35 @@ export class ServiceLabelIndex {
     for (const [key, index] of this.byKey) insert(index, effectiveLabel(service, key), service);
   }
 
-  /** Before its labels are replaced: it is found by what it was added with. */
+  /** Must be called before the labels of the service are replaced: it is found by the labels that it was added with. */
   remove(service: Claimant): void {
     this.all.delete(service);
     for (const [key, index] of this.byKey) extract(index, effectiveLabel(service, key), service);
   }
 
-  /** Keeps an index for these labels until `release`. */
-  retain(wanted: readonly RequiredLabel[]): void {
-    for (const { key } of wanted) {
+  /** Keeps an index of these label keys until `release`. */
+  retain(required: readonly RequiredLabel[]): void {
+    for (const { key } of required) {
       const index = this.byKey.get(key) ?? this.build(key);
       index.users += 1;
     }
   }
 
-  release(wanted: readonly RequiredLabel[]): void {
-    for (const { key } of wanted) {
+  release(required: readonly RequiredLabel[]): void {
+    for (const { key } of required) {
       const index = this.byKey.get(key);
       if (index && --index.users === 0) this.byKey.delete(key);
     }
   }
 
-  /** The services that have all wanted labels; looks only at those that share the rarest one. */
-  *select(wanted: readonly RequiredLabel[]): Iterable<Claimant> {
-    for (const service of this.narrowest(wanted)) if (hasLabels(wanted, service)) yield service;
+  /** The services that have all required labels; reads only those with the rarest of them. */
+  *select(required: readonly RequiredLabel[]): Iterable<Claimant> {
+    for (const service of this.narrowest(required)) if (hasLabels(required, service)) yield service;
   }
 
-  private narrowest(wanted: readonly RequiredLabel[]): Iterable<Claimant> {
+  private narrowest(required: readonly RequiredLabel[]): Iterable<Claimant> {
     let best: ReadonlySet<Claimant> = this.all;
-    for (const { key, value } of wanted) {
+    for (const { key, value } of required) {
       const index = this.byKey.get(key);
       if (!index) continue;
       const bucket = index.byValue.get(value);

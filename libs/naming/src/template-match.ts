@@ -2,7 +2,7 @@ import { Label } from '@causeway/resources';
 import { MAX_HOSTNAME_LENGTH } from './dns-name';
 import type { Template, TemplatePart } from './template';
 
-/** What a service must have so that a template gives a certain hostname. */
+/** A property that a service must have so that a template gives a certain hostname. */
 export interface TemplateRequirement {
   /** `name`, `namespace`, `zone`, `mesh`, or `label "x"`. */
   readonly what: string;
@@ -22,7 +22,7 @@ const LABEL_NAMES: ReadonlyMap<string, string> = new Map([
   [Label.mesh, 'mesh'],
 ]);
 
-/** Steps after which looking for an answer is given up: a template that names one value often has very many ways to fit. */
+/** Steps after which the search ends without an answer: a template that repeats a value can match in very many ways. */
 const MAX_STEPS = 20_000;
 
 /**
@@ -38,11 +38,11 @@ export function templateRequirements(template: Template, hostname: string): read
   return [...words].map((what) => ({ what, value: values?.get(what) ?? '' }));
 }
 
-/** Looks for the values with which the parts of a template make a hostname. */
+/** Searches the values with which the parts of a template make a hostname. */
 class TemplateMatcher {
   private steps = 0;
   private readonly values = new Map<string, string>();
-  /** Places (part and position) from which nothing fits; only kept where that does not depend on earlier values. */
+  /** Pairs of part and position from which nothing matches; kept only where that does not depend on earlier values. */
   private readonly dead = new Set<number>();
   private readonly repeats: boolean;
 
@@ -58,7 +58,7 @@ class TemplateMatcher {
     return this.fits(0, 0) ? this.values : undefined;
   }
 
-  /** Whether the parts from `i` on make the hostname from `at` on. */
+  /** True when the parts from `i` on make the hostname from `at` on. */
   private fits(i: number, at: number): boolean {
     const part = this.parts[i];
     if (!part) return at === this.hostname.length;

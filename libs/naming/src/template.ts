@@ -1,7 +1,7 @@
 import { effectiveLabel, isLabelKey, Label, nearest, shortened, type Identity, type Labels } from '@causeway/resources';
 import { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
 
-/** What a template can read besides labels; `name` of seed 001 is `Name`, and both name words mean the plain name. */
+/** What a template can read besides labels. `{{ name }}` is `Name`; both name words mean the name in the identity. */
 export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
 
 /** One piece of a template. */
@@ -14,13 +14,13 @@ export type TemplatePart =
 export interface Template {
   readonly text: string;
   readonly parts: readonly TemplatePart[];
-  /** Everything its names are made from, each once; who can set one of these labels can move the name. */
+  /** Every label and variable that it reads, each once; whoever can set one of these labels can change the name. */
   readonly reads: { readonly labels: readonly string[]; readonly variables: readonly TemplateVariable[] };
-  /** The text behind the last placeholder: every name it gives ends with it. */
+  /** The text after the last placeholder: every name that it gives ends with it. */
   readonly literalSuffix: string;
 }
 
-/** What a name is made from: a service as its zone sees it. */
+/** The parts of a service that a name is made of. */
 export interface TemplateSubject {
   readonly id: Identity;
   readonly labels: Labels;
@@ -33,7 +33,7 @@ export type RenderedTemplate =
   | { readonly ok: true; readonly hostname: string }
   | { readonly ok: false; readonly reason: string; readonly missingLabel?: string };
 
-/** Longest text of a template. */
+/** Length of the longest template. */
 export const MAX_TEMPLATE_LENGTH = 1_024;
 
 const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
@@ -49,9 +49,9 @@ const ALLOWED =
   '{{ name }}, {{ label "x" }}, {{ .Name }}, {{ .DisplayName }}, {{ .Namespace }}, {{ .Zone }}, {{ .Mesh }}';
 
 /**
- * Parses a hostname template: the seed's and Kuma's notation with any inner white space, `{{-` and `-}}` trimming the
- * text beside them as in Go, and nothing else; no code is evaluated, ever (design.md §4 hostname). The reason names
- * the first thing that is wrong. Whether the names can be valid is `checkTemplate`'s question.
+ * Parses a hostname template: `{{ name }}`, `{{ label "x" }}` and Kuma's variables with any inner white space, `{{-` and
+ * `-}}` trimming the text beside them as in Go, and nothing else; no code is ever evaluated (design.md §4 hostname). The
+ * reason names the first error. Whether the names can be valid is decided by `checkTemplate`.
  */
 export function parseTemplate(text: string): ParsedTemplate {
   if (text.length > MAX_TEMPLATE_LENGTH)
@@ -98,13 +98,13 @@ function* placeholdersIn(text: string): Generator<Placeholder> {
 }
 
 /**
- * Reasons why `text` must be refused as a template: it does not parse, or whatever it reads, no valid DNS name can come
- * of it (Kuma's check with stub values, docs/reference/kuma-rest.md §3.3, made exact). Empty when it is good.
+ * The reasons for which `text` is refused as a template: it does not parse, or it can never give a valid DNS name (Kuma
+ * checks with stub values, docs/reference/kuma-rest.md §3.3; this check is exact). Empty when it is valid.
  */
 export function checkTemplate(text: string): readonly string[] {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return [parsed.reason];
-  // A value may hold dots, so "a.a" is the one that does least harm; only the whole length is kinder to "a".
+  // A value may contain dots, so "a.a" is valid wherever any value is; only for the length "a" is better.
   const stub = (value: string): string =>
     parsed.template.parts.map((part) => (part.type === 'literal' ? part.text : value)).join('');
   const problem = dnsNameProblem(stub('a.a').length <= MAX_HOSTNAME_LENGTH ? stub('a.a') : stub('a'));
@@ -127,7 +127,7 @@ export function renderTemplate(template: Template, subject: TemplateSubject, own
       return { ok: false, reason: `label "${key}" is missing`, missingLabel: key };
     }
     length += value.length;
-    // What is too long already is not made longer: labels of a peer may be long.
+    // A hostname that is too long does not grow further: labels of another control plane may be long.
     if (hostname.length <= MAX_HOSTNAME_LENGTH) hostname += value.slice(0, MAX_HOSTNAME_LENGTH + 1);
   }
   const problem = length > MAX_HOSTNAME_LENGTH ? tooLong(length) : dnsNameProblem(hostname);
@@ -146,7 +146,7 @@ function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string):
   }
 }
 
-/** The template in words that Kuma knows: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */
+/** The template in Kuma's notation: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */
 export function kumaTemplate(template: Template): string {
   return template.parts.map(kumaPart).join('');
 }
@@ -154,7 +154,7 @@ export function kumaTemplate(template: Template): string {
 function kumaPart(part: TemplatePart): string {
   if (part.type === 'literal') return part.text;
   if (part.type === 'label') return `{{ label "${part.key}" }}`;
-  // Kuma's .Name is the name on the wire with its hash; the plain name is its display name.
+  // Kuma's .Name is the hashed name on the wire; the name in our identity is Kuma's display name.
   return `{{ .${part.variable === 'Name' ? 'DisplayName' : part.variable} }}`;
 }
 

@@ -2,10 +2,10 @@ import { orAborted, withDeadline } from './abort';
 import { FakeClock } from './clock';
 
 describe('work that may be aborted', () => {
-  it('leaves no rejection behind that nobody catches, whenever it fails', async () => {
-    const unheard: unknown[] = [];
-    const hear = (error: unknown): void => void unheard.push(error);
-    process.on('unhandledRejection', hear);
+  it('leaves no uncaught rejection behind, whenever it fails', async () => {
+    const uncaught: unknown[] = [];
+    const onRejection = (error: unknown): void => void uncaught.push(error);
+    process.on('unhandledRejection', onRejection);
     let fail = (_: Error): void => undefined;
     const later = new Promise<never>((_, reject) => (fail = reject));
     const over = new AbortController();
@@ -15,8 +15,8 @@ describe('work that may be aborted', () => {
     await expect(orAborted(Promise.reject(new Error('fenced')), over.signal)).rejects.toThrow('over');
     fail(new Error('fenced later'));
     await new Promise((resolve) => setImmediate(resolve));
-    process.off('unhandledRejection', hear);
-    expect(unheard).toEqual([]);
+    process.off('unhandledRejection', onRejection);
+    expect(uncaught).toEqual([]);
   });
 
   it('ends at its deadline, and leaves no timer behind when it was in time', async () => {

@@ -1,6 +1,6 @@
 import { BoundedMap } from './bounded-map';
 
-it('a map of recent keys forgets the one that was set longest ago', () => {
+it('a bounded map evicts the key that was set longest ago', () => {
   const map = new BoundedMap<number>(2);
   map.set('a', 1);
   map.set('b', 2);

@@ -1,6 +1,6 @@
 import { SingleFlight } from './single-flight';
 
-/** Shared work that ends when the test says so. */
+/** Work that ends when the test says so. */
 class Works {
   readonly begun: { readonly signal: AbortSignal; readonly end: (result: number) => void }[] = [];
   readonly shared = new SingleFlight<number>(
@@ -14,8 +14,8 @@ class Works {
 
 const gone = new Error('gone');
 
-describe('SharedWork', () => {
-  it('is done once for all who wait, and anew for who comes later', async () => {
+describe('SingleFlight', () => {
+  it('runs once for all callers that wait, and again for later callers', async () => {
     const works = new Works();
     const [a, b] = [new AbortController(), new AbortController()];
     const both = [works.shared.result(a.signal), works.shared.result(b.signal)];
@@ -26,7 +26,7 @@ describe('SharedWork', () => {
     expect([await later, works.begun.length]).toEqual([2, 2]);
   });
 
-  it('goes on while somebody waits, and is given up with the last of them', async () => {
+  it('continues while a caller waits, and aborts with the last one', async () => {
     const works = new Works();
     const [a, b] = [new AbortController(), new AbortController()];
     const [first, second] = [works.shared.result(a.signal), works.shared.result(b.signal)];
@@ -38,7 +38,7 @@ describe('SharedWork', () => {
     expect(works.aborted).toEqual([true]);
   });
 
-  it('takes nobody into what was given up, and begins nothing for who is gone already', async () => {
+  it('lets no caller join an aborted run, and starts nothing for a caller whose signal has aborted', async () => {
     const works = new Works();
     const [a, b] = [new AbortController(), new AbortController()];
     const first = works.shared.result(a.signal);
@@ -51,7 +51,7 @@ describe('SharedWork', () => {
     expect([await second, works.aborted[0], works.begun.length]).toEqual([2, true, 2]);
   });
 
-  it('rejects as the work does, for all, and tries again for the next', async () => {
+  it('rejects as the work does, for all callers, and runs again for the next', async () => {
     let tries = 0;
     const shared = new SingleFlight(() => (++tries === 1 ? Promise.reject(new Error('no')) : Promise.resolve(tries)));
     const { signal } = new AbortController();

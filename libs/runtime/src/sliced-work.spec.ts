@@ -19,7 +19,7 @@ describe('SlicedWork', () => {
     expect(work.advance()).toBe(true);
   });
 
-  it('forgets what was begun before', () => {
+  it('drops earlier work when new work begins', () => {
     const [work, first, second]: [SlicedWork, number[], number[]] = [new SlicedWork(), [], []];
     work.begin(counting(2 * SLICE, first));
     work.advance();
@@ -27,7 +27,7 @@ describe('SlicedWork', () => {
     expect([work.advance(), first.length, second.length]).toEqual([true, SLICE, 1]);
   });
 
-  it('does as many at a time as it is told', () => {
+  it('takes the size of a slice', () => {
     const [work, seen]: [SlicedWork, number[]] = [new SlicedWork(3), []];
     work.begin(counting(7, seen));
     expect([work.advance(), seen.length]).toEqual([false, 3]);
@@ -59,7 +59,7 @@ describe('inSlices', () => {
     expect(work.steps).toBe(3 * SLICE);
   });
 
-  it('does nothing for who is gone before', async () => {
+  it('does nothing when the signal has aborted', async () => {
     const work = new Endless(2_500);
     work.controller.abort(new Error('gone'));
     await expect(inSlices(work, work.controller.signal)).rejects.toThrow('gone');

@@ -18,12 +18,12 @@ describe('sortedPage', () => {
     expect(await sortedPage(numbers, byNumber, { offset, size }, NEVER)).toEqual({ total: 2_500, items });
   });
 
-  test('leaves out what is undefined', async () => {
+  test('skips undefined items', async () => {
     const even = numbers.map((each) => (each % 2 === 0 ? each : undefined));
     expect(await sortedPage(even, byNumber, { offset: 1, size: 2 }, NEVER)).toEqual({ total: 1_250, items: [2, 4] });
   });
 
-  test('gives others their turn', async () => {
+  test('yields to the event loop', async () => {
     let [turns, done] = [0, false];
     const turn = (): void => {
       turns += 1;
@@ -52,7 +52,7 @@ describe('SortedRuns', () => {
     },
   );
 
-  test('no run is longer than a slice: the comparisons between two items that are asked for are few', () => {
+  test('no run is longer than a slice: few comparisons between two items', () => {
     let compared = 0;
     const runs = new SortedRuns<number>((a, b) => ((compared += 1), a - b));
     for (let i = 0; i < 8 * SLICE; i++) {

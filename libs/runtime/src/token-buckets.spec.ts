@@ -17,13 +17,13 @@ describe('token buckets', () => {
     expect(take('a')).toEqual([undefined, undefined, undefined, 500]);
   });
 
-  it('make whoever is charged wait longer, yet not without end', () => {
+  it('make a charged key wait longer, but not without end', () => {
     const buckets = new TokenBuckets({ burst: 10, perSecond: 10 }, clock);
     for (let i = 0; i < 1_000; i++) buckets.charge('a', 9);
     expect(buckets.take('a')).toBe(1_100);
   });
 
-  it('let more be taken than there is where the taker waits for it', () => {
+  it('allow a debt where the caller waits until it is paid', () => {
     const bucket = new TokenBucket({ burst: 2, perSecond: 4 }, clock);
     expect([bucket.charge(2), bucket.charge(30), bucket.take()]).toEqual([0, 7_500, 7_750]);
     clock.advance(7_500);

@@ -1,20 +1,20 @@
 import type { Clock } from './clock';
 import { BoundedMap } from './bounded-map';
 
-/** How often something may happen: so many a second for long, and `burst` at once. */
+/** A rate limit: `perSecond` in the long run, and `burst` at once. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Most keys that are remembered; whose bucket is forgotten begins with a full one. */
+/** Most keys that are kept; an evicted key starts with a full bucket. */
 const MOST_KEYS = 10_000;
 
-/** Holds `burst` tokens and gains `perSecond`: limits how often something happens. */
+/** A token bucket: holds at most `burst` tokens and gains `perSecond`. */
 export class TokenBucket {
-  /** What it holds, in ms of waiting: exact where `elapsed` is. */
+  /** The tokens as ms of waiting; exact where `elapsed` is. */
   private credit: number;
-  /** By `Clock.elapsed`. */
+  /** When `credit` was computed, by `Clock.elapsed`. */
   private at: number;
 
   constructor(
@@ -25,7 +25,7 @@ export class TokenBucket {
     this.at = clock.elapsed();
   }
 
-  /** Takes tokens; where there are too few it takes none and answers in how many ms there will be enough. */
+  /** Takes tokens. Where there are too few it takes none and returns in how many ms there will be enough. */
   take(tokens = 1): number | undefined {
     const left = this.refilled() - this.waitFor(tokens);
     if (left < 0) return Math.ceil(-left);
@@ -33,7 +33,7 @@ export class TokenBucket {
     return undefined;
   }
 
-  /** Takes tokens that may not be there, into a debt of at most `mostDebt`; answers in how many ms it is paid. */
+  /** Takes tokens even into a debt of at most `mostDebt`; returns in how many ms the debt is paid. */
   charge(tokens: number, mostDebt = Infinity): number {
     this.credit = Math.max(-this.waitFor(mostDebt), this.refilled() - this.waitFor(tokens));
     return Math.max(0, -this.credit);
@@ -68,7 +68,7 @@ export class TokenBuckets {
     return wait;
   }
 
-  /** Takes tokens that may not be there: the key waits the longer, for at most two bursts. */
+  /** Takes tokens even into debt: the key waits longer, for at most two bursts. */
   charge(key: string, tokens: number): void {
     const bucket = this.of(key);
     bucket.charge(tokens, this.rate.burst);

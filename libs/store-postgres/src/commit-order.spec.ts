@@ -33,7 +33,7 @@ describe('the order of commits (docs/design.md §2.2)', () => {
     await database.drop();
   });
 
-  it('is the order of the numbers: who drew first and commits late is neither overtaken nor skipped', async () => {
+  it('is the order of the revisions: a writer that draws first and commits late is neither overtaken nor skipped', async () => {
     const { store } = backend;
     const [slow, quick] = [freshId(), freshId()];
     const since = await store.head();
@@ -73,7 +73,7 @@ describe('the order of commits (docs/design.md §2.2)', () => {
     await writer.end();
   });
 
-  it('lets nobody wait for ever where somebody else holds the head', async () => {
+  it('makes no writer wait for ever where another client holds the head', async () => {
     const writer = await slowWriter(database.url);
     await writer.query('SELECT * FROM store_head FOR UPDATE');
     const refused: unknown = await write(backend.store, put(freshId())).catch((error: unknown) => error);

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import { freshId, put, WatchReader, write } from '../../store/src/conformance';
 import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
 
-describe('lives of a store (docs/design.md §2.7)', () => {
+describe('incarnations of a store (docs/design.md §2.7)', () => {
   let database: TestDatabase;
   const open: PostgresBackend[] = [];
 
@@ -40,7 +40,7 @@ describe('lives of a store (docs/design.md §2.7)', () => {
     await second.close();
   });
 
-  it('are known by the server, its timeline and the database', async () => {
+  it('are identified by the server, its timeline and the database', async () => {
     await (await start({ url: database.url })).store.head();
     const client = new Client({ connectionString: database.url });
     await client.connect();
@@ -104,7 +104,7 @@ describe('lives of a store (docs/design.md §2.7)', () => {
     await backend.close();
   });
 
-  it('forget tombstones by the database clock, not by ours', async () => {
+  it('purge tombstones by the clock of the database', async () => {
     const backend = await start({ url: database.url, clock: new FakeClock(0) });
     const id = freshId();
     await write(backend.store, put(id));

@@ -50,7 +50,7 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     await watching.close();
   });
 
-  it('takes in what its own process has written of a large write while the rest is being written', async () => {
+  it('yields the first batches of a large write of its own process while the others are being written', async () => {
     const near = await backend(NEVER);
     const last = freshId();
     await write(near.store, put(last));
@@ -114,7 +114,7 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     await watching.close();
   });
 
-  it('sees what nobody notified of, by polling', async () => {
+  it('finds changes without a notification by polling', async () => {
     const near = await backend(20);
     const far = await backend(NEVER);
     const id = freshId();
@@ -138,7 +138,7 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     await watching.close();
   });
 
-  it('reads on in pages when much was missed', async () => {
+  it('reads in pages after a long absence', async () => {
     const near = await backend(NEVER);
     const since = await near.store.head();
     const ids = Array.from({ length: 12_000 }, () => freshId('Page'));
@@ -150,7 +150,7 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     await watching.close();
   }, 60_000);
 
-  it('keeps to its number of connections', async () => {
+  it('opens no more connections than allowed', async () => {
     const near = await createPostgresBackend({ url: database.url, poolSize: 3 });
     open.push(near);
     await Promise.all(Array.from({ length: 40 }, () => write(near.store, put(freshId()), put(freshId()))));

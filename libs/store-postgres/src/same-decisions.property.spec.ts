@@ -70,7 +70,7 @@ describe('the function that writes', () => {
     await database.drop();
   });
 
-  it('decides changes that meet each other within a write as the store in memory does', async () => {
+  it('decides changes of one resource within a write as MemoryStore does', async () => {
     const memory = new MemoryStore();
     await fc.assert(
       fc.asyncProperty(writes, async (several) => {

@@ -43,18 +43,18 @@ describe('the start of a store', () => {
   });
 
   it('warns where Postgres is set to lose what it has confirmed', async () => {
-    const told: unknown[] = [];
-    const logger: Logger = { ...silentLogger, warn: (_, fields) => void told.push(fields) };
+    const warnings: unknown[] = [];
+    const logger: Logger = { ...silentLogger, warn: (_, fields) => void warnings.push(fields) };
     const name = new URL(database.url).pathname.slice(1);
     for (const commit of ['off', 'on']) {
       await query(`ALTER DATABASE ${name} SET synchronous_commit = ${commit}`);
       await start({ url: database.url, logger });
     }
     // The server of the tests does not wait for its disk.
-    expect(told).toEqual([{ settings: 'fsync = off, synchronous_commit = off' }, { settings: 'fsync = off' }]);
+    expect(warnings).toEqual([{ settings: 'fsync = off, synchronous_commit = off' }, { settings: 'fsync = off' }]);
   });
 
-  it('refuses a database that a later version has migrated, or goes on with it as told', async () => {
+  it('refuses a database that a later version has migrated, or continues where that is tolerated', async () => {
     await (await start({ url: database.url })).close();
     await query(`INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Future9999999999999')`);
     const refused: unknown = await start({ url: database.url }).catch((error: unknown) => error);
@@ -75,15 +75,15 @@ describe('the start of a store', () => {
     }
   });
 
-  it('waits for a database that is not there yet, and says where and why', async () => {
-    const door = new FlakyProxy(database.url);
-    const port = await door.knownPort();
+  it('waits for a database that is not there yet, and logs where and why', async () => {
+    const proxy = new FlakyProxy(database.url);
+    const port = await proxy.knownPort();
     const lines: string[] = [];
     const logger: Logger = {
       ...silentLogger,
       warn: (message) => {
         lines.push(message);
-        void door.open();
+        void proxy.open();
       },
     };
     const url = new URL(database.url);
@@ -95,7 +95,7 @@ describe('the start of a store', () => {
     expect(lines[0]).not.toContain(url.password + '@');
     await write(backend.store, put(freshId()));
     await backend.close();
-    await door.close();
+    await proxy.close();
   });
 
   it('begins anew when the database goes away after it was found', async () => {
@@ -105,10 +105,10 @@ describe('the start of a store', () => {
       [2, 'destroy'],
       [2, 'say nothing'],
     ] as const) {
-      const door = new FlakyProxy(database.url, cutOff, how);
+      const proxy = new FlakyProxy(database.url, cutOff, how);
       const url = new URL(database.url);
-      url.port = String(await door.knownPort());
-      await door.open();
+      url.port = String(await proxy.knownPort());
+      await proxy.open();
       const lines: string[] = [];
       const logger: Logger = { ...silentLogger, warn: (message) => void lines.push(message) };
       const backend = await start({ url: url.href, logger });
@@ -116,11 +116,11 @@ describe('the start of a store', () => {
       expect(tries).toHaveLength(1);
       await write(backend.store, put(freshId()));
       await backend.close();
-      await door.close();
+      await proxy.close();
     }
   });
 
-  it('gives up with one line when the time is over, it is told to stop, or waiting cannot help', async () => {
+  it('gives up with one line when the time is over, its signal aborts, or waiting cannot help', async () => {
     const nowhere = new URL(database.url);
     nowhere.port = '1';
     await expect(start({ url: nowhere.href, startTimeout: 1 })).rejects.toThrow(

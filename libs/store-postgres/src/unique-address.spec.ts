@@ -24,7 +24,7 @@ describe('an address in the table itself (docs/design.md §2.6)', () => {
     return client.query('UPDATE resources SET vip = $1 WHERE name = $2', [address, name]);
   }
 
-  it('I1: stands once among the living, whatever statement a bug may send past the function of writes', async () => {
+  it('I1: is unique among living rows, whatever statement a bug may run beside causeway_write', async () => {
     const [first, second] = [freshId(), freshId()];
     await write(backend.store, put(first), put(second));
     await give('241.0.0.1', first.name);

@@ -8,7 +8,7 @@ import { WRITE_STATEMENT, writeCall } from './write/write-request';
 
 const ROWS = 2_000;
 const CHANGED = 100;
-/** Rows that this connection has read, by index or in one sweep, as far as it has not told the server yet. */
+/** Rows that this connection has read, by index or in one sweep, as far as it has not reported them to the server yet. */
 const READ = `SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_xact_user_tables WHERE relname = 'resources'`;
 
 describe('a write', () => {
@@ -19,7 +19,7 @@ describe('a write', () => {
     await (await createPostgresBackend({ url: database.url })).close();
     client = new Client({ connectionString: database.url });
     await client.connect();
-    // Nothing but the test tells the planner what is in the table.
+    // Only the test gives the planner statistics of the table.
     await client.query('ALTER TABLE resources SET (autovacuum_enabled = off)');
   });
   afterAll(async () => {

@@ -23,7 +23,7 @@ describe('ResourceIndex', () => {
   const apply = (revision: number, ...changes: StoreChange[]): void => index.apply({ revision, changes });
   beforeEach(() => (index = new ResourceIndex()));
 
-  it('answers by label, also for what came, changed and went after the first question', () => {
+  it('looks up by label, also resources created, changed and deleted after the first query', () => {
     load(resource('a', 1, { team: 'x' }), resource('b', 2, { team: 'y' }), resource('c', 3));
     const team = (value: string): string[] => names(index.withLabel('Thing', 'team', value));
     expect([team('x'), team('y'), team('z')]).toEqual([['a'], ['b'], []]);
@@ -36,7 +36,7 @@ describe('ResourceIndex', () => {
     expect(names(index.withLabel('Other', 'team', 'x'))).toEqual([]);
   });
 
-  it('answers with what the index holds now, not with what it held', () => {
+  it('returns what the index holds now, not what it held', () => {
     load(resource('a', 1, { team: 'x' }));
     index.withLabel('Thing', 'team', 'x');
     const newer = resource('a', 11, { team: 'x' });
@@ -54,7 +54,7 @@ describe('ResourceIndex', () => {
     expect(names(index.withLabel('Thing', 'k8s.kuma.io/service-name', 'c'))).toEqual(['c']);
   });
 
-  it('tells listeners what was and what is', () => {
+  it('passes the former and the new resource to listeners', () => {
     load(resource('a', 1));
     const events: IndexEvent[] = [];
     const end = index.subscribe((event) => void events.push(event));

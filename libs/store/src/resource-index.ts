@@ -20,7 +20,7 @@ export interface IndexEvent {
 
 export type IndexListener = (event: IndexEvent) => void;
 
-/** A store's state in memory, for whoever reads it: reads never wait and never see half a batch. */
+/** A store's state in memory, for all readers: reads never wait and never see half a batch. */
 export interface IndexReader {
   /** How far the index is; undefined before the first load. */
   readonly point: StorePoint | undefined;

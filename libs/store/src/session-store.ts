@@ -69,8 +69,8 @@ export interface SessionStore {
    */
   resetEpoch(zone: string): Promise<number | undefined>;
   /**
-   * Forgets the zone and what it was bound to, provided that `session` is its last. Its numbers stay used up: whoever
-   * opens a session under this name later begins above all numbers that were ever forgotten.
+   * Forgets the zone and what it was bound to, provided that `session` is its last. Its numbers are never reused: a
+   * later session under this name begins above all numbers that were ever forgotten.
    */
   forget(zone: string, session: number): Promise<boolean>;
   session(zone: string): Promise<SessionRecord | undefined>;

@@ -1,6 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
-import { computedLabels, type JsonObject, type Resource } from '@causeway/resources';
-import { brokenRules } from './plan-conditions';
+import { computedLabels, type JsonObject } from '@causeway/resources';
+import { storedResource } from '../../../../test/support/loop-harness';
+import { brokenRules, planConditions, type ConditionInputs } from './plan-conditions';
 
 const GLOBAL = { role: 'global' } as const;
 
@@ -8,20 +9,7 @@ function broken(kindName: string, spec: JsonObject): string | undefined {
   const kind = coreKinds.kind(kindName);
   if (!kind) throw new Error(`no kind ${kindName}`);
   const id = { kind: kindName, mesh: 'default', zone: 'kz', namespace: 'default', name: 'web' };
-  const resource: Resource = {
-    id,
-    uid: 'u',
-    labels: computedLabels(kind, id, GLOBAL),
-    spec,
-    generation: 1,
-    creationOrder: 0,
-    createdAt: 0,
-    modifiedAt: 0,
-    revision: 1,
-    origin: { incarnation: '', revision: 0, committedAt: 0 },
-    freed: [],
-  };
-  return brokenRules(kind, resource);
+  return brokenRules(kind, storedResource(id, { labels: computedLabels(kind, id, GLOBAL), spec }));
 }
 
 const KEPT = 'kept and handed on unchanged: ';
@@ -104,4 +92,55 @@ describe('brokenRules', () => {
     expect(said).toContain('spec.data');
     expect(said).not.toContain('hunter2');
   });
+});
+
+describe('planConditions', () => {
+  const EAST = { role: 'zone', zone: 'east', federated: true } as const;
+  const SPEC = { ports: [{ port: 80 }] };
+  const SINCE = '2026-01-01T00:00:00.000Z';
+  const inputs = (rest: Partial<ConditionInputs> = {}): ConditionInputs => ({
+    cp: EAST,
+    hasMesh: () => true,
+    lostState: () => undefined,
+    unsupportedByKuma: () => undefined,
+    ...rest,
+  });
+  const planned = (given: ConditionInputs, { zone = 'west', spec = SPEC as JsonObject, status = {} as JsonObject }) => {
+    const kind = coreKinds.kind('MeshService');
+    if (!kind) throw new Error('no kind MeshService');
+    const id = { kind: 'MeshService', mesh: 'default', zone, namespace: 'default', name: 'web' };
+    return planConditions(storedResource(id, { spec, status }), kind, given, 0);
+  };
+  const lost = inputs({ lostState: () => ({ policy: 'keep', since: SINCE }) });
+
+  it.each<[string, ConditionInputs, Parameters<typeof planned>[1], JsonObject[]]>([
+    ['a lost zone', lost, {}, [{ type: 'OriginLost', reason: 'Kept' }]],
+    ['a missing mesh', inputs({ hasMesh: () => false }), { zone: 'east' }, [{ type: 'MeshMissing' }]],
+    ['a broken rule of a copy', inputs(), { spec: { ports: [{ port: 0 }] } }, [{ type: 'RulesBroken' }]],
+    [
+      'what Kuma cannot represent',
+      inputs({ unsupportedByKuma: () => 'no' }),
+      {},
+      [{ message: expect.stringMatching(/no$/) }],
+    ],
+    [
+      'several at once, besides those of other writers',
+      inputs({ ...lost, hasMesh: () => false }),
+      { status: { conditions: [{ type: 'VIPAllocated', status: 'False' }] } },
+      [{ type: 'VIPAllocated' }, { type: 'OriginLost' }, { type: 'MeshMissing' }],
+    ],
+  ])('%s is a condition, written once and removed at its end', (_, given, part, want) => {
+    const change = planned(given, part);
+    expect(change?.status?.['conditions']).toMatchObject(want);
+    const status = change?.status ?? {};
+    expect(planned(given, { ...part, status })).toBeUndefined();
+    const others = (part.status?.['conditions'] as readonly JsonObject[] | undefined) ?? [];
+    const ended = planned(inputs(), { ...part, spec: SPEC, status });
+    expect(ended?.status).toEqual(others.length > 0 ? { conditions: others } : {});
+  });
+
+  it.each<[string, Parameters<typeof planned>[1]]>([
+    ['a resource made here whose name is that of no lost zone', { zone: 'east' }],
+    ['a broken rule of a resource made here: its writer was told', { zone: 'east', spec: { ports: [{ port: 0 }] } }],
+  ])('%s has none', (_, part) => expect(planned(lost, part)).toBeUndefined());
 });

@@ -1,14 +1,15 @@
-import { ClaimTable } from '@causeway/naming';
+import { ClaimTable, parseGenerator } from '@causeway/naming';
+import { isJsonObject, Label, type Resource } from '@causeway/resources';
 import { inSlices, SingleFlight } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { fillClaims, applyToClaims, type ZoneControlPlane } from '../hostname/zone-claims';
+import { applyToClaims, fillClaims, NAMED_KINDS, type ZoneControlPlane } from '../hostname/zone-claims';
 
 /**
- * The claims of a zone for readers (explain, lists, dry runs), on any replica. Costs nothing until it is asked first,
- * which takes everything in, in slices; from then on it follows the index until `close`.
+ * The claim table of this zone for readers (explain, lists, dry runs), on any replica. It costs nothing until the first
+ * `table` call, which fills it in slices; from then on it follows the index until `close`.
  */
 export class ClaimsView {
-  /** What follows the index: all of it, or what has been taken in so far. */
+  /** The table that follows the index; complete only once `isWhole`. */
   private current: ClaimTable | undefined;
   private isWhole = false;
   private readonly filling = new SingleFlight((signal) => this.fill(signal));
@@ -21,14 +22,14 @@ export class ClaimsView {
   ) {}
 
   /**
-   * The claims as the index is when this resolves; read them at once, do not keep or change them. Taking everything in
-   * goes on for as long as somebody waits for it; rejects with the signal's reason when that aborts before.
+   * Resolves with the claims as of the index at that moment; read them at once, do not keep or change them. Filling goes
+   * on for as long as a caller waits for it. Rejects with the reason of the signal when that aborts first.
    */
   async table(signal: AbortSignal): Promise<ClaimTable> {
     for (;;) {
       if (this.current && this.isWhole) return this.current;
       const table = await this.filling.result(signal);
-      // Otherwise the index was read anew meanwhile.
+      // Otherwise the index was reloaded meanwhile.
       if (table === this.current || this.closed) return table;
     }
   }
@@ -46,7 +47,7 @@ export class ClaimsView {
     try {
       await inSlices(fillClaims(table, this.index, this.cp), signal);
     } catch (error) {
-      // Whoever asks next tries again, and may have begun already.
+      // The next caller fills it again, and may have begun already.
       if (this.current === table) this.forget();
       throw error;
     }
@@ -68,4 +69,43 @@ export class ClaimsView {
       this.current.discardChanged();
     });
   }
+}
+
+/**
+ * The claim table of zone `zone`, computed on the global from the resources that it holds: those made in that zone, those
+ * made on the global, and the MeshServices of all other enabled zones. Export rules and lost zones are ignored. Costs one
+ * pass over all rows, which ends when `signal` aborts; for dry runs.
+ */
+export async function claimsOfZone(index: IndexReader, zone: string, signal: AbortSignal): Promise<ClaimTable> {
+  const table = new ClaimTable(zone);
+  await inSlices(fillAsZone(table, index, zone), signal);
+  table.discardChanged();
+  return table;
+}
+
+function* fillAsZone(table: ClaimTable, index: IndexReader, zone: string): Generator<unknown> {
+  const disabled = disabledZones(index);
+  for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
+  for (const generator of index.ofKind('HostnameGenerator')) {
+    if (belongsTo(generator, zone)) table.upsertGenerator(parseGenerator(generator, generator.id.zone === zone));
+  }
+  for (const kind of NAMED_KINDS) {
+    for (const service of index.ofKind(kind)) {
+      const { id, labels, creationOrder } = service;
+      const comes = kind === 'MeshService' ? id.zone === zone || !disabled.has(id.zone) : belongsTo(service, zone);
+      const origin = id.zone === zone ? 'zone' : 'global';
+      if (comes) table.upsertService({ id, creationOrder, labels: { ...labels, [Label.origin]: origin } });
+      yield;
+    }
+  }
+}
+
+/** For kinds that the global does not pass on: each zone has its own resources and the global's. */
+function belongsTo({ id }: Resource, zone: string): boolean {
+  return id.zone === zone || id.zone === '';
+}
+
+function disabledZones(index: IndexReader): ReadonlySet<string> {
+  const zones = [...index.ofKind('Zone')];
+  return new Set(zones.filter(({ spec }) => isJsonObject(spec) && spec['enabled'] === false).map(({ id }) => id.name));
 }

@@ -12,37 +12,38 @@ import { compareIdentities, compareText, identityKey, type Identity } from '@cau
 import { inSlices, SortedRuns } from '@causeway/runtime';
 import type { ServiceRef } from './explained-claim';
 
-/** A name that a generator would make for one service. */
+/** A hostname that a generator would give one service. */
 export type DryRunName = {
   readonly mesh: string;
   readonly hostname: string;
   readonly service: ServiceRef;
   readonly status: 'Available' | 'NotAvailable';
-  /** A collision it would win: who would lose the name that it has now, and the reason it would then show. */
+  /** Set when it would win a collision: the service that would lose the name, and the reason then in its status. */
   readonly takesFrom?: { readonly service: ServiceRef; readonly reason: string };
-  /** A collision it would lose: the winner and the rule that decides. */
+  /** Set when it would lose a collision: the winner and the rule that decides. */
   readonly reason?: string;
 };
 
-/** What a generator would do if it were written now; nothing is. */
+/** What a generator would do if it were written now. */
 export type GeneratorDryRun = {
   readonly names: readonly DryRunName[];
-  /** Services it selects and can give no name. */
+  /** Services that it selects and cannot name. */
   readonly unnamed: readonly { readonly service: ServiceRef; readonly reason: string }[];
-  /** Names that the stored generator of this identity makes and the new one would not. */
+  /** Names that the stored generator of this identity gives and the new one would not. */
   readonly dropped: readonly DroppedName[];
 };
 
-/** A name that would be lost. */
+/** A name that a service would lose. */
 type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceRef };
 
-/** What is asked: the generator's identity and spec; it need not exist. */
+/** The generator to try: identity and spec; it need not exist. */
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
 
 /**
- * The names a generator would make in the zone of `table`, the collisions it would win and lose (design.md §4; peers.md A5
- * 42). An existing generator keeps its creation order, a new one is the youngest. Names by mesh, hostname, service. Holds
- * the event loop for no longer than a slice; rejects with the signal's reason when that aborts before.
+ * The names that a generator would give in the zone of `table`, and the collisions that it would win and lose (design.md
+ * §4; docs/reference/requirements.md, row 42). A stored generator keeps its creation order, a new one is the youngest.
+ * Names are ordered by mesh, hostname and service. Holds the event loop for no longer than a slice; rejects with the
+ * reason of the signal when that aborts first.
  */
 export async function dryRunGenerator(
   table: ClaimTable,
@@ -103,7 +104,7 @@ function storedRule(table: ClaimTable, id: Identity): ParsedGenerator | undefine
   return undefined;
 }
 
-/** What becomes of the claims that the rule makes on one hostname. */
+/** The outcome of the claims that the rule makes on one hostname. */
 function contested(table: ClaimTable, rule: ParsedGenerator, own: readonly ClaimView[]): DryRunName[] {
   const { mesh } = own[0]?.service.id ?? { mesh: '' };
   const hostname = own[0]?.hostname ?? '';
@@ -125,7 +126,7 @@ function contested(table: ClaimTable, rule: ParsedGenerator, own: readonly Claim
   });
 }
 
-/** What each service that is looked at would lose: most often nothing. */
+/** The names that each service in turn would lose; most often none. */
 function* droppedNames(
   table: ClaimTable,
   known: ParsedGenerator,

@@ -3,25 +3,25 @@ import { compareText } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
 import { explainClaims, type ExplainedClaim } from './explained-claim';
 
-/** Which hostname of which mesh is asked for. */
+/** A hostname of a mesh. */
 export type HostnameRef = {
   readonly mesh: string;
   readonly hostname: string;
 };
 
-/** Who claims a hostname, who has it and why (design.md §4 `/_explain/hostname`; seed 001). */
+/** Which services claim a hostname, which has it and why (design.md §4 `/_explain/hostname`). */
 export type HostnameExplanation = HostnameRef & {
-  /** The zone for which this is true. */
+  /** The zone whose view this is. */
   readonly zone: string;
   /** The claim that has the name; absent when nobody claims it. */
   readonly winner?: ExplainedClaim;
   /** All claims, the strongest first. */
   readonly claims: readonly ExplainedClaim[];
-  /** When nobody claims it: what would have to be there. */
+  /** When no service claims it: what would have to exist. */
   readonly hints: readonly string[];
 };
 
-/** A hostname and everybody who claims it. */
+/** A hostname and all claims on it. */
 export type HostnameEntry = {
   readonly hostname: string;
   /** The claim that has the name; absent on the global, where each zone decides for itself. */
@@ -29,7 +29,7 @@ export type HostnameEntry = {
   readonly claims: readonly ExplainedClaim[];
 };
 
-/** Explains one hostname; fails only when `signal` aborts: for a name that nobody claims the hints say which generators could give it. */
+/** Explains one hostname. For a name without claims the hints say which generators could give it. Rejects only when `signal` aborts. */
 export async function explainHostname(
   table: ClaimTable,
   { mesh, hostname }: HostnameRef,
@@ -43,12 +43,12 @@ export async function explainHostname(
   return { ...question, claims, hints: await hintsFor(table, { mesh, hostname: name }, signal) };
 }
 
-/** Which hostnames are wanted: of those that contain a text, in the order of the alphabet, a part. */
+/** A page of the hostnames that contain a text, in alphabetical order. */
 export interface HostnamePage extends PageRange {
   readonly containing?: string;
 }
 
-/** The hostnames that somebody claims in a mesh, with all claims (design.md §4). Holds the event loop for no longer than a slice. */
+/** The claimed hostnames of a mesh, with all claims (design.md §4). Holds the event loop for no longer than a slice. */
 export async function listHostnames(
   table: ClaimTable,
   mesh: string,
@@ -65,12 +65,12 @@ export async function listHostnames(
   return { total: names.total, items };
 }
 
-/** Every name that is looked at, undefined in place of those that are not wanted. */
+/** The wanted names, undefined in place of each other name, so that the caller can give the event loop back in between. */
 function* chosen(names: Iterable<string>, isWanted: (name: string) => boolean): Generator<string | undefined> {
   for (const name of names) yield isWanted(name) ? name : undefined;
 }
 
-/** A hostname as people type it: DNS knows no case and ends names with a dot. */
+/** A hostname in the form in which it is stored: lower case, without the dot at its end. */
 export function normalizeHostname(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }

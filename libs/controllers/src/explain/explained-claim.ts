@@ -1,26 +1,26 @@
 import { clashReason, decidingRule, type ClaimView, type PrecedenceRule } from '@causeway/naming';
 import { describeIdentity, type Identity } from '@causeway/resources';
 
-/** An identity as JSON. */
+/** The identity of a service, as JSON. */
 export type ServiceRef = Pick<Identity, 'kind' | 'mesh' | 'zone' | 'namespace' | 'name'>;
 
-/** One claim on a hostname, as people and programs read it. */
+/** One claim on a hostname, as the API shows it. */
 export type ExplainedClaim = {
-  /** 1 = the strongest; absent where only what a zone reported is known. */
+  /** 1 is the strongest; absent on the global, which knows only what a zone reported. */
   readonly rank?: number;
   readonly service: ServiceRef;
-  /** The generator's name and where it was made: empty for the global, absent where that is not known. */
+  /** The generator's name and its zone: empty for the global, absent where it is not known. */
   readonly generator: { readonly name: string; readonly zone?: string };
   readonly status: 'Available' | 'NotAvailable';
-  /** Of a loser: the step of the order by which the winner stands before it. */
+  /** For a loser: the rule by which the winner precedes it. */
   readonly rule?: PrecedenceRule;
-  /** The reason it shows. */
+  /** The reason in its status. */
   readonly reason?: string;
-  /** Of a loser: what would have to change for it to get the name. */
+  /** For a loser: what would have to change for it to get the name. */
   readonly change?: string;
 };
 
-/** The lines of the claims on one hostname, which come the winner first. */
+/** Explains the claims on one hostname, given in order of precedence. */
 export function explainClaims(claims: readonly ClaimView[]): readonly ExplainedClaim[] {
   const stronger = new StrongerClaims();
   return claims.map((claim, i) => {
@@ -30,7 +30,7 @@ export function explainClaims(claims: readonly ClaimView[]): readonly ExplainedC
   });
 }
 
-/** The claims that rank before one that is looked at. */
+/** The claims that precede the one being explained. */
 class StrongerClaims {
   private readonly first: ClaimView[] = [];
   private readonly byService = new Map<ClaimView['service'], { all: number; madeHere: number }>();
@@ -43,11 +43,11 @@ class StrongerClaims {
       count.all += 1;
       if (claim.generator.madeHere) count.madeHere += 1;
     }
-    // Enough to name three of other services than any one, unless that has many claims itself.
+    // Enough to find three claims of other services, unless one service has very many claims.
     if (this.first.length < 100) this.first.push(claim);
   }
 
-  /** Of other services than `claim`'s: the first three, how many, and whether one is of a generator made here. */
+  /** Claims of other services than `claim`'s: the first three, their number, and whether a generator made here is among them. */
   of(claim: ClaimView): { readonly named: readonly ClaimView[]; readonly count: number; readonly local: boolean } {
     const own = this.byService.get(claim.service) ?? { all: 0, madeHere: 0 };
     const named = this.first.filter((other) => other.service !== claim.service).slice(0, 3);
@@ -64,7 +64,7 @@ function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: 
   return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
 }
 
-/** What is shown of a claim that has the name. */
+/** Status and reason of a claim that has the name. */
 function standingOf({ unreachable }: ClaimView): Pick<ExplainedClaim, 'status' | 'reason'> {
   return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }

@@ -1,7 +1,7 @@
 import { FieldPath, globalIdentity, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { ClaimsView } from './claims-view';
+import { ClaimsView, claimsOfZone } from './claims-view';
 import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-run-generator';
 import {
   explainHostname,
@@ -12,21 +12,20 @@ import {
   type HostnameRef,
 } from './explain-hostname';
 import { explainReported, listReported } from './reported-hostnames';
-import { claimsOfZone } from './zone-view';
 
-/** Whose view is asked for: required on the global, on a zone its own or left out. */
+/** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */
 export interface ZoneOfView {
   readonly zone?: string;
 }
 
-/** A question about one hostname, and whose view is asked for. */
+/** A hostname, and the zone whose view of it is asked for. */
 export type ZonedHostnameRef = HostnameRef & ZoneOfView;
 
 /**
- * Answers questions about hostnames on either kind of control plane (design.md §4): a zone of itself, from its claims;
- * the global of the zone that is asked for, from what that reported. Every answer rejects with Invalid when the zone is
- * missing on the global or another one on a zone, with NotFound when there is no such zone, and with the signal's reason
- * when that aborts: what nobody waits for is not worked out.
+ * Explains hostnames on both kinds of control plane (design.md §4): a zone from its own claims, the global from what the
+ * named zone reported. Every method rejects with Invalid when the global is given no zone or a zone is given another one,
+ * with NotFound when the zone does not exist, and with the reason of the signal when that aborts: nothing is computed
+ * that nobody waits for.
  */
 export class HostnameExplainer {
   /** The claims of this zone; undefined on the global. */
@@ -39,20 +38,20 @@ export class HostnameExplainer {
     this.claims = cp.role === 'zone' ? new ClaimsView(index, cp) : undefined;
   }
 
-  /** Who claims a hostname, who has it, and why. */
+  /** Which services claim a hostname, which has it, and why. */
   async explain({ zone, ...question }: ZonedHostnameRef, signal: AbortSignal): Promise<HostnameExplanation> {
     const zoneOf = this.viewed(zone);
     if (this.claims) return explainHostname(await this.claims.table(signal), question, signal);
     return explainReported(this.index, { ...question, zone: zoneOf }, signal);
   }
 
-  /** The hostnames that services claim in a mesh: a zone's by its own claims, on the global as the zones reported them. */
+  /** The hostnames that services claim in a mesh: on a zone by its own claims, on the global as the zones reported them. */
   async list(mesh: string, page: HostnamePage, signal: AbortSignal): Promise<SortedPage<HostnameEntry>> {
     if (this.claims) return listHostnames(await this.claims.table(signal), mesh, page, signal);
     return listReported(this.index, mesh, page, signal);
   }
 
-  /** What a generator would do; on the global in the zone that is named. Writes nothing. */
+  /** What a generator would do, on the global in the named zone. Writes nothing. */
   async dryRun(source: DryRunSource, zone: string | undefined, signal: AbortSignal): Promise<GeneratorDryRun> {
     const viewed = this.viewed(zone);
     const table = await (this.claims?.table(signal) ?? claimsOfZone(this.index, viewed, signal));

@@ -18,12 +18,12 @@ import {
   type HostnameRef,
 } from './explain-hostname';
 
-/** A question about one hostname in the view of a zone. */
+/** A hostname, and the zone whose view of it is asked for. */
 type ZoneHostnameRef = HostnameRef & { readonly zone: string };
 
 /**
- * Explains one hostname from what zone `zone` reported in the status of its own services: all that the global can say,
- * since zones do not report on copies (design.md §4, §5). Available first, then by service.
+ * Explains one hostname from what zone `zone` reported in the status of its own services. The global knows no more, since
+ * zones do not report the status of copies (design.md §4, §5). Available claims come first, then by service.
  */
 export async function explainReported(
   index: IndexReader,
@@ -33,7 +33,7 @@ export async function explainReported(
   const about = { mesh, hostname: normalizeHostname(question.hostname), zone };
   const claims: ExplainedClaim[] = [];
   const steps = function* (): Generator<unknown> {
-    for (const found of reportedClaims(index, about)) yield claims.push(...found);
+    for (const reported of reportedClaims(index, about)) yield claims.push(...reported);
   };
   await inSlices(steps(), signal);
   claims.sort(compareReported);
@@ -44,8 +44,8 @@ export async function explainReported(
 }
 
 /**
- * The hostnames of a mesh with all claims that the zones reported of their own services: all that the global can list.
- * An entry has no winner, since each zone decides for itself. Holds the event loop for no longer than a slice.
+ * The hostnames of a mesh with all claims that the zones reported of their own services. An entry has no winner, since
+ * each zone decides for itself. Holds the event loop for no longer than a slice.
  */
 export async function listReported(
   index: IndexReader,
@@ -80,7 +80,7 @@ function compareReported(a: ExplainedClaim, b: ExplainedClaim): number {
   return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
 }
 
-/** The claims of each service that is looked at: most often none. */
+/** The claims of each service in turn; most often none. */
 function* reportedClaims(index: IndexReader, { zone, mesh, hostname }: ZoneHostnameRef): Generator<ExplainedClaim[]> {
   for (const kind of NAMED_KINDS) {
     for (const service of index.ofKind(kind)) {

@@ -41,7 +41,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('ignores and tells what nobody wrote for this program, and what no setting is nearly called', () => {
+  it('ignores and reports variables of other programs, and names that resemble no setting', () => {
     const env = {
       DATABASE_URL: 'postgres://x',
       CAUSEWAY_SERVER: 'http://127.0.0.1:5681',
@@ -56,10 +56,10 @@ describe('readSettings', () => {
       CAUSEWAY_KDS_SERVICE_HOST: '10.0.0.3',
       CAUSEWAY_EMPTY: '',
     };
-    const { DATABASE_URL: _, CAUSEWAY_EMPTY: __, ...told } = env;
+    const { DATABASE_URL: _, CAUSEWAY_EMPTY: __, ...reported } = env;
     const read = readSettings(settings, { env });
     expect(read).toMatchObject({ ok: true, values: { CAUSEWAY_REST_PORT: 5681 } });
-    expect(read.ok && [...read.ignored].sort()).toEqual(Object.keys(told).sort());
+    expect(read.ok && [...read.ignored].sort()).toEqual(Object.keys(reported).sort());
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('readSettings', () => {
     expect(readSettings(settings, { env }, { elsewhere: new RegExp(name) })).toMatchObject({ ignored: [name] });
   });
 
-  it('names the successor of a setting that is called otherwise now', () => {
+  it('names the successor of a renamed setting', () => {
     const renamed = { CAUSEWAY_NUMBER: 'CAUSEWAY_COUNT' };
     const sources = { env: { DATABASE_URL: 'postgres://x', CAUSEWAY_NUMBER: '4' }, file: { number: 5 } };
     expect(readSettings(settings, sources, { renamed })).toEqual({

@@ -69,7 +69,7 @@ async function runMigrations({ url, logger, tolerateNewer }: MigrateOptions, cli
   if (unknown.length > 0) {
     const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
     if (!tolerateNewer) throw new DatabaseRefused(`${line}; update the program`);
-    return logger.warn(`${line}; going on as told`);
+    return logger.warn(`${line}; continuing, as configured`);
   }
   if (known.some((name) => !executed.includes(name))) await runMissing(url, logger);
 }

@@ -29,7 +29,7 @@ it('outlives a connection that the server ends while it is lent and no statement
   await database.drop();
 });
 
-it('takes a database that lets nobody in for one that is away', async () => {
+it('treats a database that accepts no connections as away', async () => {
   const database = await createTestDatabase();
   const elsewhere = new URL(database.url);
   const name = elsewhere.pathname.slice(1);

@@ -1,5 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import pg, { type ClientBase, type PoolConfig, type QueryResultRow } from 'pg';
+import pg, { type ClientBase, type PoolClient, type PoolConfig, type QueryResultRow } from 'pg';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner, type Repository } from 'typeorm';
 import { databaseFailure } from './database-failure';
 import { storeEntities } from './entities';
@@ -32,6 +32,8 @@ const LONGEST_CONNECT = 10_000;
  */
 export class StoreDatabase {
   private readonly source: DataSource;
+  /** The pool of the DataSource, once it is connected. */
+  private pool: pg.Pool | undefined;
   private readonly backends = new Set<number>();
   private lent = 0;
   private closing = false;
@@ -67,6 +69,7 @@ export class StoreDatabase {
     if (this.source.isInitialized) return;
     try {
       await this.source.initialize();
+      this.pool = poolOf(this.source);
     } catch (error) {
       await this.source.driver.disconnect().catch(() => undefined);
       throw databaseFailure(error);
@@ -83,17 +86,33 @@ export class StoreDatabase {
     return twice(() => this.query<Row>(statement));
   }
 
+  /**
+   * Lends a connection. One whose work failed as Unavailable is dropped: it may hold an unanswered statement. The
+   * connection comes from the pool itself: a query runner around each statement costs up to a tenth of a read.
+   */
+  async connected<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    let client: PoolClient | undefined;
+    const pool = this.borrow();
+    try {
+      client = await pool.connect();
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      const failure = databaseFailure(error);
+      client?.release(failure instanceof Unavailable);
+      throw failure;
+    } finally {
+      this.giveBack();
+    }
+  }
+
   /** Reads through the repository of an entity: a second time when the connection had died unnoticed. */
   find<Row extends ObjectLiteral, T>(
     entity: EntityTarget<Row>,
     read: (rows: Repository<Row>) => Promise<T>,
   ): Promise<T> {
-    return twice(() => this.lend((_, runner) => read(runner.manager.getRepository(entity))));
-  }
-
-  /** Lends a connection for several statements. */
-  connected<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
-    return this.lend(work);
+    return twice(() => this.withRunner((runner) => read(runner.manager.getRepository(entity))));
   }
 
   /** Whether the server process of this id, as notifications name it, serves this pool. */
@@ -103,9 +122,7 @@ export class StoreDatabase {
 
   /** Open connections, and callers that wait for one. */
   usage(): { readonly open: number; readonly waiting: number } {
-    const { driver } = this.source;
-    const pool = 'master' in driver && driver.master instanceof pg.Pool ? driver.master : undefined;
-    return { open: pool?.totalCount ?? 0, waiting: pool?.waitingCount ?? 0 };
+    return { open: this.pool?.totalCount ?? 0, waiting: this.pool?.waitingCount ?? 0 };
   }
 
   /** Ends the pool after the statements under way; later ones throw Unavailable. */
@@ -116,23 +133,33 @@ export class StoreDatabase {
     if (this.source.isInitialized) await this.source.destroy();
   }
 
-  /** A connection whose work failed as Unavailable is ended, and the pool drops it: it may hold an unanswered statement. */
-  private async lend<T>(work: (client: ClientBase, runner: QueryRunner) => Promise<T>): Promise<T> {
-    if (this.closing) throw new Unavailable('the store is closed');
-    this.lent++;
+  /** A query runner keeps its connection when a statement fails, so a failed one is ended and the pool drops it. */
+  private async withRunner<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
+    this.borrow();
     const runner = this.source.createQueryRunner();
-    let client: ClientBase | undefined;
+    let connection: unknown;
     try {
-      client = clientOf(await runner.connect());
-      return await work(client, runner);
+      connection = await runner.connect();
+      return await work(runner);
     } catch (error) {
       const failure = databaseFailure(error);
-      if (failure instanceof Unavailable) end(client);
+      if (failure instanceof Unavailable && connection instanceof pg.Client) connection.end().catch(() => undefined);
       throw failure;
     } finally {
       await runner.release();
-      if (--this.lent === 0) this.allReturned?.();
+      this.giveBack();
     }
+  }
+
+  private borrow(): pg.Pool {
+    if (this.closing) throw new Unavailable('the store is closed');
+    if (!this.pool) throw new Error('the database is used before it was connected');
+    this.lent++;
+    return this.pool;
+  }
+
+  private giveBack(): void {
+    if (--this.lent === 0) this.allReturned?.();
   }
 
   private async identify(client: ClientBase): Promise<void> {
@@ -166,12 +193,7 @@ async function twice<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The driver's connection behind a query runner: the only one that takes named statements. */
-function clientOf(connection: unknown): pg.Client {
-  if (connection instanceof pg.Client) return connection;
-  throw new Error('TypeORM runs on another driver than pg');
-}
-
-function end(client: ClientBase | undefined): void {
-  if (client instanceof pg.Client) client.end().catch(() => undefined);
+function poolOf({ driver }: DataSource): pg.Pool {
+  if ('master' in driver && driver.master instanceof pg.Pool) return driver.master;
+  throw new Error('TypeORM has no pool of the driver pg');
 }

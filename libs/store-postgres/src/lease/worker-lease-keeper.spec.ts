@@ -70,11 +70,11 @@ describe.each(KEEPERS)('a lease that is kept %s', (_, keeperOf) => {
 
   it('is not kept where another epoch stands', async () => {
     const { epoch, holder } = await lead(keeperOf(backend));
-    const tenure = { epoch: epoch - 1, holder, leaseMs: LEASE, onLost: () => undefined };
-    expect(await keeperOf(backend).keep(tenure)).toBeUndefined();
+    const request = { epoch: epoch - 1, holder, leaseMs: LEASE, onLost: () => undefined };
+    expect(await keeperOf(backend).keep(request)).toBeUndefined();
   });
 
-  it('is lost when it was released, and says so', async () => {
+  it('is lost when it is released, and reports why', async () => {
     const { epoch, holder, one } = await lead(keeperOf(backend));
     await backend.lease.release(epoch, holder);
     await until('it is lost', () => losses > 0);
@@ -104,7 +104,7 @@ describe('a lease that a thread keeps', () => {
     hold(STALL + LEASE);
     expect(one.lost()).toMatch(/stood still for more than 2500 ms/);
     expect(await remaining()).toBe(0);
-    await until('it is told', () => losses > 0);
+    await until('the loss is reported', () => losses > 0);
   });
 
   it('is renewed on the event loop while the thread has no connection, and by the thread again afterwards', async () => {

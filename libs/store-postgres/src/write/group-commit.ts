@@ -6,7 +6,7 @@ import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '
 const GROUP_SIZE = 50;
 /** Most statements at a time. */
 const CONCURRENT_GROUPS = 3;
-/** A statement that takes longer keeps nobody waiting any more: its connection may hang until its time-out, ms. */
+/** A statement that takes longer no longer delays the next group: its connection may hang until its time-out, ms. */
 const SLOW = 25;
 /** After a group of this size, the next one waits GATHER ms for as many. */
 const BUSY_SIZE = 3;

@@ -36,7 +36,7 @@ describe('what a process has written itself', () => {
     return index;
   }
 
-  it('its watches are told as those of others are, to the last field', async () => {
+  it('its watches yield what those of other processes yield, to the last field', async () => {
     const [mine, theirs] = [follow(near), follow(far)];
     await Promise.all([mine.reached(await near.store.head()), theirs.reached(await far.store.head())]);
     const [a, b] = [freshId(), freshId()];
@@ -60,7 +60,7 @@ describe('what a process has written itself', () => {
     expect([...mine.tombstones()]).toMatchObject([{ id: a, freed: [{ ip: '241.9.9.1' }, { ip: 'fd00::7' }] }]);
   });
 
-  it('its watches are told as those of others are, whatever its patches were made of', async () => {
+  it('its watches yield what those of other processes yield, whatever its patches contain', async () => {
     const taken = jest.spyOn(RecentWrites.prototype, 'after');
     const [mine, theirs] = [follow(near), follow(far)];
     const ids = Array.from({ length: 4 }, () => freshId());
@@ -104,7 +104,7 @@ describe('what a process has written itself', () => {
     taken.mockRestore();
   });
 
-  it('a replica of the step before, which does not ask how, is told nothing', async () => {
+  it('a call without tell_rows gets no echo', async () => {
     const id = freshId();
     await near.store.write({ changes: [put(id)], onRefusal: 'abort' });
     const client = new Client({ connectionString: database.url });
@@ -118,7 +118,7 @@ describe('what a process has written itself', () => {
     expect(rows).toMatchObject([{ results: [expect.arrayContaining([0, 'written'])], written: null }]);
   });
 
-  it('is told from what a reader holds, or not at all', () => {
+  it('is derived from what the reader holds, or not at all', () => {
     const recent = new RecentWrites();
     const id: Identity = freshId();
     const before: Resource = {
@@ -128,17 +128,21 @@ describe('what a process has written itself', () => {
     const patch = (rest: Partial<PatchChange>): PatchChange => ({ type: 'patch', id, expect: 4, ...rest });
     const result = { type: 'written', created: false, revision: 6, generation: 1, uid: 'u' } as const;
     const written: WriteResult = { revision: 6, results: [result] };
-    const told = { incarnation: 'i', after: 5, floor: 3, at: 9 };
+    const echo = { incarnation: 'i', after: 5, floor: 3, at: 9 };
     const point = { incarnation: 'i', revision: 5 };
-    const tell = (change: PatchChange): unknown => {
-      recent.add(told, { changes: [change] }, written);
+    const changesOf = (change: PatchChange): unknown => {
+      recent.add(echo, { changes: [change] }, written);
       const batch = recent.after(point, () => before);
       return batch?.changes.map((one) => one.type === 'put' && one.resource);
     };
-    expect(tell(patch({ status: { s: 1 } }))).toEqual([{ ...before, revision: 6, modifiedAt: 9, status: { s: 1 } }]);
-    expect(tell(patch({ graceStartedAt: 7 }))).toEqual([{ ...before, revision: 6, modifiedAt: 9, graceStartedAt: 7 }]);
+    expect(changesOf(patch({ status: { s: 1 } }))).toEqual([
+      { ...before, revision: 6, modifiedAt: 9, status: { s: 1 } },
+    ]);
+    expect(changesOf(patch({ graceStartedAt: 7 }))).toEqual([
+      { ...before, revision: 6, modifiedAt: 9, graceStartedAt: 7 },
+    ]);
     const { graceStartedAt: _, ...without } = before;
-    expect(tell(patch({ graceStartedAt: null }))).toStrictEqual([{ ...without, revision: 6, modifiedAt: 9 }]);
+    expect(changesOf(patch({ graceStartedAt: null }))).toStrictEqual([{ ...without, revision: 6, modifiedAt: 9 }]);
     expect(recent.after(point, () => ({ ...before, revision: 3 }))).toBeUndefined();
     expect(recent.after(point, () => undefined)).toBeUndefined();
     expect(recent.after(point)).toBeUndefined();

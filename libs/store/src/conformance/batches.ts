@@ -2,10 +2,10 @@ import { RefusedWrite } from '../refused-write';
 import type { Change } from '../resource-store';
 import { freshId, held, put, refusals, write, type StoreWorld } from './store-world';
 
-/** Guarantee 4: many changes at once, all or the good ones; and notes with them. */
+/** Guarantee 4: many changes at once, all or the accepted ones; and notes with them. */
 export function describeBatches(world: () => StoreWorld): void {
   describe('a batch', () => {
-    it('drops the bad ones and says which, or keeps none', async () => {
+    it('skips refused changes and names them, or writes none', async () => {
       const { store } = world();
       const [a, b, gone] = [freshId(), freshId(), freshId()];
       const changes: readonly Change[] = [
@@ -61,7 +61,7 @@ export function describeBatches(world: () => StoreWorld): void {
       expect([await store.get(a), await store.get(b)]).toEqual([undefined, undefined]);
     });
 
-    it('keeps what can be stored from what cannot', async () => {
+    it('writes the storable changes beside unstorable ones', async () => {
       const { store } = world();
       const good = freshId();
       let deep = {};
@@ -90,7 +90,7 @@ export function describeBatches(world: () => StoreWorld): void {
       await expect(write(store, ...bad)).rejects.toBeInstanceOf(RefusedWrite);
     });
 
-    it('may be of 10,000, at once or in pieces', async () => {
+    it('may have 10,000 changes, in one or several statements', async () => {
       const { store } = world();
       const ids = Array.from({ length: 10_000 }, () => freshId('Mass'));
       const before = await store.head();

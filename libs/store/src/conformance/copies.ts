@@ -60,7 +60,7 @@ export function describeCopies(world: () => StoreWorld): void {
       expect(await refusals(store, put(id, { n: 7 }, { copy: copyFacts(at(7)) }))).toEqual([undefined]);
     });
 
-    it('becomes ours when it is put here, and a copy again', async () => {
+    it('becomes a resource of this store when it is put here, and a copy again', async () => {
       const { store } = world();
       const id = freshId();
       const copy = await writeOne(store, put(id, { n: 1 }, { copy: copyFacts() }));

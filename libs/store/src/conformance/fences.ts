@@ -2,7 +2,7 @@ import type { LeaderLease } from '@causeway/runtime';
 import { Fenced } from '../resource-store';
 import { freshId, put, type StoreWorld } from './store-world';
 
-/** Takes over once nobody holds the lease. */
+/** Takes over once the lease is free. */
 async function lead(lease: LeaderLease, holder: string, leaseMs = 60_000): Promise<number> {
   for (;;) {
     const standing = await lease.readEpoch();
@@ -48,7 +48,7 @@ export function describeFences(world: () => StoreWorld): void {
       await lease.release(second, 'b');
     });
 
-    it('is begun by one, from the one before, once the lease has expired or was released', async () => {
+    it('is begun by one candidate, after the epoch before, once the lease has expired or was released', async () => {
       const { lease } = world();
       const epoch = await lead(lease, 'a');
       const standing = await lease.readEpoch();
@@ -90,17 +90,17 @@ export function describeFences(world: () => StoreWorld): void {
       expect((await lease.readEpoch()).remaining).toBe(0);
     });
 
-    it('tells those who wait when it was released', async () => {
+    it('notifies waiting candidates when it is released', async () => {
       const { lease } = world();
       const epoch = await lead(lease, 'a');
-      const told = new Promise<void>((resolve) => {
+      const notified = new Promise<void>((resolve) => {
         const end = lease.onRelease(() => {
           end();
           resolve();
         });
       });
       await lease.release(epoch, 'a');
-      await told;
+      await notified;
     });
   });
 }

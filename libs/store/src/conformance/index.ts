@@ -1,6 +1,6 @@
 /**
- * What every ResourceStore must do, with its sessions and its lease: the guarantees of docs/design.md §2, as tests. A store
- * that passes may stand in for any other.
+ * The guarantees of docs/design.md §2 as tests, for every ResourceStore with its sessions and its lease. A store that
+ * passes may stand in for any other.
  */
 import { describeAddresses } from './addresses';
 import { describeBatches } from './batches';

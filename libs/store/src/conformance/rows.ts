@@ -3,7 +3,7 @@ import { freshId, held, put, write, writeOne, copyFacts, type StoreWorld } from 
 /** The facts of a row: generation, uid, creation order. */
 export function describeRows(world: () => StoreWorld): void {
   describe('a row', () => {
-    it('is what was put, with the facts of the server', async () => {
+    it('holds what was put, and the facts that the store adds', async () => {
       const { store } = world();
       const id = freshId();
       const before = Date.now();
@@ -108,7 +108,7 @@ export function describeRows(world: () => StoreWorld): void {
       expect(await held(store, id)).toEqual(row);
     });
 
-    it('goes on from its tombstone: generation, not uid, not status', async () => {
+    it('continues from its tombstone: generation, not uid, not status', async () => {
       const { store } = world();
       const id = freshId();
       await write(store, put(id, { n: 1 }, { status: { ok: true } }), put(id, { n: 2 }));

@@ -79,7 +79,7 @@ export function describeSessions(world: () => StoreWorld): void {
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
     });
 
-    it('is not opened by an epoch that no count reaches, until the operator resets it', async () => {
+    it('is not opened by an implausible epoch, until the operator resets it', async () => {
       const { store, other, sessions } = world();
       const zone = freshId().name;
       expect(await sessions.resetEpoch(zone)).toBeUndefined();
@@ -141,7 +141,7 @@ export function describeSessions(world: () => StoreWorld): void {
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
     });
 
-    it('has a number for each direction where the peer opens each by itself', async () => {
+    it('has a number for each direction where the peer opens each on its own', async () => {
       const { store, sessions } = world();
       const zone = freshId().name;
       const kuma = { storeId: '', incarnation: '', epoch: 0 };
@@ -160,7 +160,7 @@ export function describeSessions(world: () => StoreWorld): void {
       await write(both);
     });
 
-    it('is one of a kind when many open at once', async () => {
+    it('is unique when many open at once', async () => {
       const { sessions } = world();
       const zone = freshId().name;
       const opened = await Promise.all(Array.from({ length: 8 }, () => sessions.open(request(zone))));

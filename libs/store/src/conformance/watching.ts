@@ -6,7 +6,7 @@ import { freshId, held, put, WatchReader, write, type StoreWorld } from './store
 /** Guarantees 2 and 3: one order of revisions that a reader can trust, and a watch from any of them. */
 export function describeWatching(world: () => StoreWorld): void {
   describe('a watch', () => {
-    it('tells what changed since, each resource once, deletions included', async () => {
+    it('yields the changes since its revision, each resource once, deletions included', async () => {
       const { store, other } = world();
       const [a, b, c] = [freshId(), freshId(), freshId()];
       await write(store, put(a), put(b));
@@ -22,7 +22,7 @@ export function describeWatching(world: () => StoreWorld): void {
       expect(await watching.close()).toBe(true);
     });
 
-    it('waits for what comes, from its own process and from others', async () => {
+    it('waits for new changes, of its own process and of others', async () => {
       const { store, other } = world();
       const [a, b] = [freshId(), freshId()];
       const watching = new WatchReader(store, await store.head());
@@ -36,7 +36,7 @@ export function describeWatching(world: () => StoreWorld): void {
       await watching.close();
     });
 
-    it('begins anywhere: at each revision exactly the rest follows', async () => {
+    it('begins anywhere: from each revision exactly the later changes follow', async () => {
       const { store } = world();
       const begin = await store.head();
       const ids = [freshId(), freshId(), freshId()];

@@ -151,7 +151,7 @@ function found(living: MemoryRow | undefined): RefusalFacts {
   return living ? { revision: living.revision } : {};
 }
 
-/** A dead row still says how far its origin had come, so that a delayed copy does not bring back what was removed (I7). */
+/** A tombstone keeps the revision of its origin, so that a delayed copy does not restore a deleted resource (I7). */
 function isOlder(change: PutChange, row: MemoryRow | undefined): boolean {
   const { copy } = change;
   return (

@@ -172,7 +172,7 @@ describe('an election', () => {
     expect(a.terms.at(-1)?.epoch).toBe(8);
   });
 
-  it('deposes nobody when the lock server is wiped', async () => {
+  it('deposes no leader when the lock server is wiped', async () => {
     const a = candidate('a');
     await pass(100);
     const b = candidate('b');
@@ -232,7 +232,7 @@ describe('an election', () => {
     });
   }
 
-  it('lets those who see the lock and those who do not depose each other never', async () => {
+  it('never lets candidates that see the lock and candidates that do not depose each other', async () => {
     const blind = new TestLock(clock);
     blind.away = true;
     const all = ['a', 'b', 'c', 'd'].map((name, n) => candidate(name, n % 2 ? { lock: blind } : {}));

@@ -98,7 +98,7 @@ export class MemoryDisk {
     return { revision: this.revision, changes, floor: this.floor };
   }
 
-  /** Throws Relist where a reader at this point cannot be told what changed since. */
+  /** Throws RelistRequired where the changes since this point are not known. */
   assertReadable(incarnation: string, revision: number): void {
     if (incarnation !== this.incarnation || revision > this.revision) throw new RelistRequired('incarnation');
     if (revision < this.floor) throw new RelistRequired('too-old');

@@ -11,7 +11,7 @@ function numberedIds(): () => string {
 }
 
 describe('MemoryStore', () => {
-  it('is the same each time: time and ids come from outside', async () => {
+  it('is deterministic: time and ids are injected', async () => {
     const store = new MemoryStore(new MemoryDisk({ clock: new FakeClock(5), newId: numberedIds() }));
     await store.write({ changes: [put], onRefusal: 'abort' });
     expect(await store.get(id)).toEqual({
@@ -38,7 +38,7 @@ describe('MemoryStore', () => {
     expect((await new MemoryStore(disk).get(id))?.spec).toEqual({ n: 1 });
   });
 
-  it('throws while away, and its watches go on afterwards', async () => {
+  it('throws while away, and its watches continue afterwards', async () => {
     const disk = new MemoryDisk();
     const [near, far] = [new MemoryStore(disk), new MemoryStore(disk)];
     const watch = far.watch(await far.head(), new AbortController().signal)[Symbol.asyncIterator]();
