@@ -131,13 +131,13 @@ module.exports = {
       'through-the-index-outside',
       'From another lib import its index.ts only; the cost fuzzer calls the parsers inside.',
       { path: '^(apps|migrations|test|bench)/', pathNot: '^test/cost/entries/' },
-      { path: '^libs/[^/]+/src/(?!index\\.ts$|conformance/index\\.ts$)' },
+      { path: '^libs/[^/]+/src/(?!index\\.ts$|(conformance|testing)/index\\.ts$)' },
     ),
     rule(
       'conformance-in-tests',
-      'The conformance suite is for tests.',
+      'The conformance suite, and what tests need to play a peer of kds, are for tests.',
       { path: '^(libs|apps)/', pathNot: `${TESTS}|^libs/store/src/conformance/` },
-      { path: '^libs/store/src/conformance/' },
+      { path: '^libs/(store/src/conformance|kds/src/testing)/' },
     ),
     rule(
       'not-own-index',

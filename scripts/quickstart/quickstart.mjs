@@ -40,7 +40,13 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
     postgres.ended.then((words) => Promise.reject(postgresEnd(words, settings))),
     whenAborted(signal),
   ]);
-  await Promise.race([ended, show({ settings, running, postgres, signal, say })]);
+  // What ends the mesh ends the waiting for it as well: a control plane that refuses its database never gets ready.
+  const over = new AbortController();
+  ended.catch(() => over.abort());
+  await Promise.race([
+    ended,
+    show({ settings, running, postgres, signal: AbortSignal.any([signal, over.signal]), say }),
+  ]);
   await ended;
 }
 
@@ -80,7 +86,7 @@ async function show({ settings, running, postgres, signal, say }) {
   say('\nRunning. Ctrl-C ends it; the next `npm start` finds its data.');
 }
 
-/** Runs steps that the mesh does without: one that fails is told of in a line, and gives undefined. */
+/** Runs steps that the mesh can do without: a failure is printed in one line and gives undefined. */
 function attempts({ signal, say }) {
   return async (what, work) => {
     try {

@@ -9,7 +9,7 @@ import {
   ResourceEncoder,
   type StatePosition,
   type WireResource,
-} from '@causeway/kds';
+} from '../../libs/kds/src/testing';
 import type { Target } from './target';
 
 const EXTENSIONS = Object.values(Extension);

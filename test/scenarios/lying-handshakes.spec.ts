@@ -1,7 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock, type Logger } from '@causeway/runtime';
-import { DEFAULT_ATTEMPTS, type ZoneAuthenticator } from '@causeway/kds';
+import type { ZoneAuthenticator } from '@causeway/kds';
+import { DEFAULT_ATTEMPTS } from '../../libs/kds/src/testing';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import { RawHandshaker, type Shaken } from './raw-handshake';
 

@@ -11,7 +11,7 @@ import {
   ResourceEncoder,
   wireKeyOf,
   type StatePosition,
-} from '@causeway/kds';
+} from '../../libs/kds/src/testing';
 
 const EXTENSIONS = Object.values(Extension);
 

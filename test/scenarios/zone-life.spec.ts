@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '@causeway/kds';
+import { createZoneLifecycleLoop } from '@causeway/kds';
+import type { ZoneLifecycleLoop } from '../../libs/kds/src/testing';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 

@@ -9,7 +9,7 @@ import {
   KUMA_DIALECT,
   ResourceEncoder,
   type WireResource,
-} from '@causeway/kds';
+} from '../../libs/kds/src/testing';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -11,7 +11,7 @@ import {
   type OutgoingResponse,
   type WireRequest,
   type WireResource,
-} from '@causeway/kds';
+} from '../../libs/kds/src/testing';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -1,6 +1,6 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { followStore, ResourceIndex } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 import { bindIdentity } from './store-identity';
@@ -66,4 +66,15 @@ export class IndexModule {
       exports: [INDEX, StoreBinding],
     };
   }
+}
+
+/** How a control plane uses its database. */
+export function storeOptions({ settings, clock, logger, shutdown }: ControlPlaneCore): PostgresOptions {
+  return {
+    url: settings.DATABASE_URL,
+    clock,
+    logger,
+    tolerateNewer: settings.CAUSEWAY_DATABASE_TOLERATE_NEWER,
+    signal: shutdown,
+  };
 }

@@ -7,8 +7,7 @@ export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type Prog
 export { createProgram, runProgram, type Program } from './run-program';
 export { sharedHelp, sharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
-export { storeOptions } from './store-options';
-export { INDEX, IndexModule, StoreBinding } from './index.module';
+export { INDEX, IndexModule, StoreBinding, storeOptions } from './index.module';
 export { ADMISSION, AdmissionModule } from './admission.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
 export { QueriesModule, restLimits, SharedRestDependencies } from './queries.module';

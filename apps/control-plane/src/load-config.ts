@@ -1,7 +1,16 @@
-import { errorText, readSettings, type KnownNames, type Settings, type SettingValues } from '@causeway/runtime';
-import { helpText } from './help-text';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { parseYaml } from '@causeway/admission';
+import { isJsonObject } from '@causeway/resources';
+import {
+  errorText,
+  fileKey,
+  readSettings,
+  type KnownNames,
+  type Setting,
+  type Settings,
+  type SettingValues,
+} from '@causeway/runtime';
 import { VERSION } from './version';
-import { readSettingsFile } from './settings-file';
 
 /** A program's settings as it runs with them, and as they may be shown. */
 export interface LoadedConfig<S extends Settings> {
@@ -72,4 +81,65 @@ export function exitWithProblems(problems: readonly string[]): never {
 /** Ends the program with the reason in one line. */
 export function exitOnError(error: unknown): never {
   return exitWithProblems([errorText(error)]);
+}
+
+/** What `--help` shows: every setting with its default and what it is for. */
+function helpText({
+  description,
+  settings,
+  help,
+}: {
+  readonly description: string;
+  readonly settings: Settings;
+  readonly help: Readonly<Record<string, string>>;
+}): string {
+  const rows = Object.entries(settings).map(([name, setting]) => [name, defaultOf(setting), help[name] ?? '']);
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd());
+  return [
+    description,
+    '',
+    'It is set by environment variables, or by the YAML file that CAUSEWAY_CONFIG names, in which',
+    `CAUSEWAY_REST_PORT is ${fileKey('CAUSEWAY_REST_PORT')}. --help shows this, --version the version.`,
+    '',
+    ...lines,
+  ].join('\n');
+}
+
+function defaultOf({ fallback, optional }: Setting<unknown>): string {
+  if (fallback !== undefined) return fallback === '' ? '-' : fallback;
+  return optional ? '-' : 'required';
+}
+
+/** Largest file of settings, bytes. */
+const MAX_BYTES = 256 * 1024;
+
+/** What a YAML file of settings holds; throws with all that is to be said of it in one line. */
+export function readSettingsFile(path: string): Readonly<Record<string, unknown>> {
+  const [content = {}, ...more] = documentsIn(path);
+  if (isJsonObject(content) && more.length === 0) return content;
+  throw new Error(`${path} must hold an object of settings`);
+}
+
+function documentsIn(path: string): readonly unknown[] {
+  try {
+    return parseYaml(textOf(path)).map(({ value }) => value);
+  } catch (error) {
+    throw new Error(`${path} cannot be read as YAML: ${errorText(error)}`, { cause: error });
+  }
+}
+
+/** Reads no more than is allowed, whatever stands at the path. */
+function textOf(path: string): string {
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
+  const file = openSync(path, 'r');
+  try {
+    let length = 0;
+    for (let read = 1; read > 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null);
+    if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024} KiB`);
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(file);
+  }
 }

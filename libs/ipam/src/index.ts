@@ -4,7 +4,7 @@
  *
  *   range settings → planRanges → AddressRange[] → AddressPool: reserve, release, allocate
  */
-export { formatAddress, isIP, isIPv4, isIPv6, parseAddress, type IpAddress } from './address';
+export { isIP, parseAddress } from './address';
 export { AddressPool, type Allocation, type PoolMetrics } from './address-pool';
-export { planRanges, type OwnedRanges, type RangePlan, type RangeSetting } from './plan-ranges';
-export { describeRange, parseRange, type AddressRange, type ParsedRange } from './range';
+export { planRanges, type OwnedRanges, type RangePlan } from './plan-ranges';
+export { describeRange, parseRange } from './range';

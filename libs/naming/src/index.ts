@@ -1,35 +1,14 @@
 /**
- * Names of services and resources: hostnames, claims and their precedence, wire names.
+ * Names of services and resources: hostname templates, claims and their precedence, resource identifiers, wire names.
  * Pure functions; no store, no clock.
+ *
+ *   generators + services + meshes → ClaimTable → ServiceAddress[] (`status.addresses`)
  */
-export { hashedName, keepsNameOnWire, wireName, type WireNamed } from './kds-name';
-export { kriOf, parseKri, type Kri, type KriSubject } from './kri';
-export { dnsNameProblem } from './dns-name';
-export {
-  checkTemplate,
-  kumaTemplate,
-  MAX_TEMPLATE_LENGTH,
-  parseTemplate,
-  renderTemplate,
-  type ParsedTemplate,
-  type RenderedTemplate,
-  type Template,
-  type TemplatePart,
-  type TemplateSubject,
-  type TemplateVariable,
-} from './template';
-export {
-  clashReason,
-  compareClaims,
-  compareGenerators,
-  decidingRule,
-  ruleThatDecided,
-  type ClaimRank,
-  type GeneratorRank,
-  type PrecedenceRule,
-  type ServiceRank,
-} from './precedence';
+export { hashedName, keepsNameOnWire, wireName } from './kds-name';
+export { kriOf, parseKri } from './kri';
+export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';
+export { templateRequirements } from './template-match';
+export { clashReason, compareClaims, decidingRule, type PrecedenceRule } from './precedence';
+export { parseGenerator, SERVICE_KINDS, type GeneratorSource, type ParsedGenerator } from './parsed-generator';
 export { type ClaimView, type ServiceAddress } from './claim';
-export { parseGenerator, SERVICE_KINDS, type ParsedGenerator, type GeneratorSource } from './parsed-generator';
 export { ClaimTable } from './claim-table';
-export { templateRequirements, type TemplateRequirement } from './template-match';

@@ -19,7 +19,6 @@ import { SyncDecisionsController } from './controllers/sync-decisions.controller
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BodyParser } from './http/body-parser';
-import { BodySizeGuard } from './http/body.pipes';
 import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
 import { RequestHooks } from './http/request-hooks';
@@ -49,7 +48,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
  * The REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
  * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory gives RestDependencies.
  *
- * A request passes RequestHooks (request line, unknown paths) → AccessGuard → BodySizeGuard → pipes → controller → ProblemFilter.
+ * A request passes RequestHooks (request line, unknown paths) → AccessGuard → pipes → controller → ProblemFilter.
  */
 @Module({
   // In the order in which routes are looked for: those of kinds last.
@@ -118,7 +117,6 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       useFactory: ({ logger }: RestDependencies) => new ProblemFilter(logger),
     },
     { provide: APP_GUARD, useClass: AccessGuard },
-    { provide: APP_GUARD, useClass: BodySizeGuard },
   ],
   exports: [QUERIES, RouteTable],
 })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@causeway/resources';
-import type { WireResource } from '@causeway/kds';
+import type { WireResource } from '../../../libs/kds/src/testing';
 import { EvilZone, type EvilMessage, type EvilStream } from '../evil-zone';
 import { textOf, type Arena, type Attack } from '../target';
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { list, readSettings, text } from '@causeway/runtime';
-import { decodeZoneHeaders } from '@causeway/kds';
 import { Metadata } from '@grpc/grpc-js';
+import { decodeZoneHeaders } from '../../../libs/kds/src/testing';
 import { serverNames } from '../../../apps/global/src/certificates';
 import { parseRevocations } from '../../../libs/access/src/token-trust';
 import { parseValidity } from '../../../libs/access/src/zone-token-issuer';

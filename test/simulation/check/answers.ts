@@ -1,5 +1,5 @@
 import { identityKey, type Registry } from '@causeway/resources';
-import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Sender } from '@causeway/kds';
+import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Sender } from '../../../libs/kds/src/testing';
 import type { Said } from '../engine/network';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Report } from './violation';

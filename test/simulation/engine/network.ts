@@ -8,7 +8,7 @@ import {
   type StreamListener,
   type ZoneHeaders,
   type ZoneTransport,
-} from '@causeway/kds';
+} from '../../../libs/kds/src/testing';
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
 

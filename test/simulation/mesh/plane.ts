@@ -4,13 +4,8 @@ import { createElection, silentLogger, type LeaderTerm } from '@causeway/runtime
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { followStore, ResourceIndex } from '@causeway/store';
 import type { LostRule } from '@causeway/sync';
-import {
-  createGlobalSync,
-  createZoneLifecycleLoop,
-  createZoneSync,
-  type GlobalSync,
-  type ZoneLifecycleOptions,
-} from '@causeway/kds';
+import { createGlobalSync, createZoneLifecycleLoop, createZoneSync, type GlobalSync } from '@causeway/kds';
+import type { ZoneLifecycleOptions } from '../../../libs/kds/src/testing';
 import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
 import type { Served, SimNetwork } from '../engine/network';
 import type { Prng } from '../engine/prng';

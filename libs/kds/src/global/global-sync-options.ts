@@ -7,7 +7,7 @@ import type { AttemptRates, ConnectionLimits } from './connection-limits';
 import type { ZoneAuthenticator } from './zone-authenticator';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 
-/** What the global's side of sync is made of. */
+/** What the global's side of sync depends on. */
 export interface GlobalSyncOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
@@ -16,7 +16,7 @@ export interface GlobalSyncOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** This replica, for people to read. */
+  /** Name of this replica. */
   readonly instance: string;
   /** Version of the program. */
   readonly version: string;
@@ -27,21 +27,21 @@ export interface GlobalSyncOptions {
   /** Who gets services that have no export rule; `All` by default. */
   readonly exportDefault?: ExportDefault;
   /**
-   * Told of each change of another control plane's that was written here: how long ago its origin committed it, ms, by
-   * the clocks of the origin's database and of this process; never below 0. First states are not told of.
+   * Called for each written change of another control plane with the time since its origin committed it, ms, by the
+   * clocks of the origin's database and of this process; never below 0. Not called for first states.
    */
   readonly onPropagated?: (kind: string, age: number) => void;
-  /** How long absences of a zone's new life are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  /** How long the absences of a zone's new incarnation are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** What zones may cost this replica. */
   readonly inbound?: InboundSettings;
-  /** How many connections zones may have open. */
+  /** Most open connections of zones. */
   readonly connections?: ConnectionLimits;
   /** How often zones may shake hands and open streams. */
   readonly attempts?: AttemptRates;
-  /** Begins a new life of the store where a zone proves that this one has lost what it had (design.md §2.7). */
+  /** Begins a new incarnation of the store where a zone proves that the store was set back (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
 }
 
-/** 5 minutes (design.md §5). */
+/** Default of `hold`: 5 minutes (docs/design.md §5). */
 export const DEFAULT_ABSENCE_HOLD = 300_000;

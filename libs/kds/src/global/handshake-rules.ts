@@ -5,7 +5,7 @@ import type { ZoneHeaders } from '../wire/headers';
 /** Printable ASCII: what a header, a log line and a command can show. */
 const PRINTABLE = /^[ -~]*$/;
 
-/** Longest texts of a handshake. */
+/** Longest texts of a handshake, characters. */
 const LONGEST = {
   zone: 63,
   storeId: 200,
@@ -16,17 +16,17 @@ const LONGEST = {
   kind: 100,
 } as const;
 
-/** Most features, and most points beyond one a kind that is known here: a later version may know more. */
+/** Most features, and most points beside one for each known kind: a later version may know more kinds. */
 const FEATURES = 64;
 const MORE_POINTS = 64;
 
-/** Longest zone token. */
+/** Longest zone token, characters. */
 const TOKEN = 16_384;
 
-/** Larger epochs are no count of leader changes; the margin below 2^53 keeps sums exact. */
+/** Largest plausible number of leader changes; the margin below 2^53 keeps sums exact. */
 export const LARGEST_EPOCH = 1_000_000_000_000;
 
-/** Checks what a call says of itself in its headers, before anything is done with it. Throws Invalid. */
+/** Validates the headers of a call, before any other work. Throws Invalid. */
 export function checkHeaders({ zone, version, features, token }: ZoneHeaders): void {
   refuse([
     ...zoneFaults('client-id', zone),
@@ -36,7 +36,7 @@ export function checkHeaders({ zone, version, features, token }: ZoneHeaders): v
   ]);
 }
 
-/** Checks the texts and counts of a handshake of a global that knows `kinds` kinds. Throws Invalid. */
+/** Validates the texts and counts of a handshake with a global that knows `kinds` kinds. Throws Invalid. */
 export function checkHandshake(request: HandshakeRequest, kinds: number): void {
   const { zone, storeId, instance, version, incarnation, features, resumePoints } = request;
   refuse([
@@ -82,7 +82,7 @@ function tooLong(field: string, length: number, longest: number): Violation {
   return FieldPath.at(field).violation(`must not be longer than ${longest} characters, has ${length}`, 'too-long');
 }
 
-/** The first few are enough to see what is wrong. */
+/** Throws the first violations, which are enough to see the fault. */
 function refuse(violations: readonly Violation[]): void {
   if (violations.length > 0) throw new Invalid(violations.slice(0, 10));
 }

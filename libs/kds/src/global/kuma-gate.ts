@@ -4,18 +4,18 @@ import { waitUntilCaughtUp, type Note } from '@causeway/store';
 import { isIncarnationComplete } from '@causeway/sync';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 
-/** Where it stands beside the log which zones have reported in this life of the store. */
+/** Area of the notes that say which zones have reported in this incarnation of the store. */
 const AREA = 'global-life';
 const LIFE = 'life';
 const REPORTED = 'reported/';
 
-/** Where it stands that a zone has reported. */
+/** Area and key of the note that a zone has reported. */
 export function reportedNote(zone: string): { readonly area: string; readonly key: string } {
   return { area: AREA, key: REPORTED + zone };
 }
 
 interface GateState {
-  /** First sight, ms since 1970. */
+  /** When the incarnation was first seen, ms since 1970. */
   readonly since: number;
   readonly open: boolean;
 }
@@ -23,9 +23,9 @@ interface GateState {
 type KumaGateOptions = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'index' | 'clock' | 'logger' | 'hold'>;
 
 /**
- * Whether Kuma zones may be told of other zones' resources. A Kuma zone deletes what a first state lacks, so a global that
- * has begun a new life tells it only once the others have reported to it (design.md §5). The first life of a store has
- * nobody to wait for. Once open it stays open for this life, on every replica.
+ * Whether Kuma zones may be sent other zones' resources. A Kuma zone deletes what a first state lacks, so a global in a new
+ * incarnation sends it only after the other zones have reported to the global (docs/design.md §5). The first incarnation of a
+ * store waits for nobody. Once open, the gate stays open for this incarnation, on every replica.
  */
 export class KumaGate {
   private opened: string | undefined;
@@ -40,13 +40,13 @@ export class KumaGate {
     return this.opened !== undefined && this.opened === this.incarnation;
   }
 
-  /** Calls back when it opens, until the returned function is called. */
+  /** Calls `listener` when the gate opens, until the returned function is called. */
   onOpen(listener: () => void): () => void {
     this.waiting.add(listener);
     return () => void this.waiting.delete(listener);
   }
 
-  /** The whole state of a zone has arrived; never rejects. */
+  /** The whole state of a zone is stored. Never rejects. */
   async reported(zone: string): Promise<void> {
     await this.check();
     const { incarnation } = this;
@@ -55,7 +55,7 @@ export class KumaGate {
     await this.check();
   }
 
-  /** Looks whether it is to be opened; before a zone's first session, or there would be that zone to wait for. Never rejects. */
+  /** Opens the gate where it may open. Call it before a zone's first session, or the gate waits for that zone. Never rejects. */
   check(): Promise<void> {
     if (this.isOpen) return Promise.resolve();
     this.looking = this.looking.then(() => this.checkOnce()).catch((error: unknown) => this.failed(error));
@@ -83,7 +83,7 @@ export class KumaGate {
       open || isIncarnationComplete(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
     if (!known || whole !== open) await this.write(LIFE, { incarnation, since, open: whole });
     if (!whole) return this.scheduleCheck(since + hold);
-    // What was reported to other replicas must be here before it is told.
+    // The index must contain what zones reported to other replicas before it is sent.
     await waitUntilCaughtUp(store, index, this.stopped.signal);
     this.open(incarnation);
   }

@@ -20,7 +20,7 @@ class UncertainStore extends MemoryStore {
   }
 }
 
-describe("the operator's word about a zone's new life", () => {
+describe("the operator's confirmation of a zone's new incarnation", () => {
   const clock = new FakeClock(1_000_000);
   const options = { clock, hold: HOLD };
   let disk: MemoryDisk;
@@ -103,7 +103,7 @@ describe("the operator's word about a zone's new life", () => {
     expect(global.names('MeshService')).toEqual(['east/a']);
   });
 
-  it('says nothing of a later life', async () => {
+  it('does not count for a later incarnation', async () => {
     await global.sync?.confirm('east');
     await gone();
     await second.put('MeshService', 'c', SPEC);

@@ -13,7 +13,7 @@ const mark = (plane: TestPlane, id: Identity): JsonObject | undefined => conditi
 const marked = (plane: TestPlane, id: Identity, is = true): Promise<void> =>
   plane.until(() => plane.get(id) !== undefined && (mark(plane, id) !== undefined) === is);
 
-describe('what the global holds of a zone that has begun a new life', () => {
+describe('what the global holds of a zone that has begun a new incarnation', () => {
   const clock = new FakeClock(START);
   let global: TestGlobal;
   let first: TestZone;
@@ -69,7 +69,7 @@ describe('what the global holds of a zone that has begun a new life', () => {
     expect([global.get(a())?.revision, global.get(b())?.revision]).toEqual(before);
   });
 
-  it('is as before when the former life comes back', async () => {
+  it('is as before when the former incarnation comes back', async () => {
     await second.join(global);
     await Promise.all([marked(global, a()), marked(global, b())]);
     await second.leave();
@@ -80,7 +80,7 @@ describe('what the global holds of a zone that has begun a new life', () => {
   });
 });
 
-describe('what a zone holds of a global that has begun a new life', () => {
+describe('what a zone holds of a global that has begun a new incarnation', () => {
   it('keeps the rest of its status when it says so, and when it is named again', async () => {
     const global = new TestGlobal();
     const [east, west] = [new TestZone('east'), new TestZone('west')];

@@ -6,7 +6,7 @@ import { peerArea } from '../session/peer-state';
 const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
 
-describe('a global in a new life', () => {
+describe('a global in a new incarnation', () => {
   const clock = new FakeClock(1_000_000);
   let global: TestGlobal;
   let east: TestZone;

@@ -9,7 +9,7 @@ const HOLD = 300_000;
 /** How often a replica looks for the operator's word. */
 const LOOK = 5_000;
 
-describe('a new life of a zone', () => {
+describe('a new incarnation of a zone', () => {
   const clock = new FakeClock(1_000_000);
   let global: TestGlobal;
   let first: TestZone;
@@ -82,7 +82,7 @@ describe('a new life of a zone', () => {
   });
 });
 
-describe('a new life of the global', () => {
+describe('a new incarnation of the global', () => {
   const clock = new FakeClock(1_000_000);
   let global: TestGlobal;
   let east: TestZone;

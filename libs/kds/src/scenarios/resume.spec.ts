@@ -98,7 +98,7 @@ describe('a zone that comes back', () => {
     expect(await sentTo('west')).toBe(4);
   });
 
-  it('is sent everything by a global that was set back, which begins a new life', async () => {
+  it('is sent everything by a global that was set back, which begins a new incarnation', async () => {
     await start();
     const backup = global.disk.save();
     await east.join(global);

@@ -48,7 +48,7 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     await east.index.reached(0);
   };
 
-  it('begins a new life by the points that it issued itself', async () => {
+  it('begins a new incarnation by the points that it issued itself', async () => {
     const { incarnation } = east.disk;
     await endSession({ macs: true });
     await setBack();

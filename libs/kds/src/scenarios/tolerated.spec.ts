@@ -8,7 +8,7 @@ import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import type { WireResource } from '../wire/wire-resource';
 
-/** Kuma 2.14.3 lets all of this pass (design.md §5). */
+/** Kuma 2.14.3 lets all of this pass (docs/design.md §5). */
 const SPEC = {
   ports: [
     { port: 0, targetPort: 80, appProtocol: 'smtp' },

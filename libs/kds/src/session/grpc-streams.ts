@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { EndReason, ListenedStream, StreamListener } from './peer-stream';
 
-/** Never OK: a Kuma zone whose stream ends with OK does not come back (kds.md §1.4). */
+/** Never OK: a Kuma zone whose stream ends with OK does not reconnect (docs/reference/kds-wire.md §1.4). */
 const CODES: Readonly<Record<EndReason, status>> = {
   superseded: status.CANCELLED,
   shutdown: status.UNAVAILABLE,
@@ -15,12 +15,12 @@ const CODES: Readonly<Record<EndReason, status>> = {
 };
 
 /**
- * Decides whether a call reads its next message. `pause` of the call itself would not do: a paused call of grpc-js takes
- * in 16 messages more, of any size. A call that is not read has its HTTP/2 window closed, and the peer waits.
+ * Decides whether a call reads its next message. `pause` of the call itself is not enough: a paused call of grpc-js still
+ * reads 16 messages of any size. The HTTP/2 window of a call that is not read closes, and the peer waits.
  */
 class ReadGate {
   private isOpen = true;
-  /** The call has asked for the next message, which nobody reads for it. */
+  /** The call has asked for its next message, which was not read. */
   private isDue = false;
   private readonly read: () => void;
 
@@ -54,7 +54,7 @@ export class ServerStream implements ListenedStream {
     this.gate = new ReadGate(call);
   }
 
-  /** Begins to deliver what the zone sends. */
+  /** Begins to deliver the zone's messages. */
   listen(listener: StreamListener): void {
     const ended = (reason: string): void => {
       if (this.over) return;
@@ -94,7 +94,7 @@ export class ServerStream implements ListenedStream {
 /** A zone's end of a stream. */
 export class ClientStream implements ListenedStream {
   private over = false;
-  /** The call is at its end, whoever ended it. */
+  /** The call has ended, whichever side ended it. */
   private ended = false;
   private listener: StreamListener | undefined;
   private readonly gate: ReadGate;
@@ -103,7 +103,7 @@ export class ClientStream implements ListenedStream {
     this.gate = new ReadGate(call);
   }
 
-  /** Begins to deliver what the global sends. */
+  /** Begins to deliver the global's messages. */
   listen(listener: StreamListener): void {
     this.listener = listener;
     this.call.on('data', (bytes: Buffer) => {
@@ -129,8 +129,8 @@ export class ClientStream implements ListenedStream {
   end(_reason: EndReason, detail: string): void {
     if (this.over) return;
     this.finish(detail);
-    // Not within a callback of the connection: Node 20's HTTP/2 then never returns from resetting a stream that the
-    // peer is just ending.
+    // Not within a callback of the connection: HTTP/2 in Node 20 then never returns from resetting a stream that the
+    // peer ends at the same moment.
     void nextTurn().then(() => {
       if (!this.ended) this.call.cancel();
     });

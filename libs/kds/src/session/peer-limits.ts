@@ -2,29 +2,29 @@ import { shortened, type Registry } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
 import type { AppliedResult } from '../wire/request';
 
-/** Most refusals that a text lists; it says how many there are. */
+/** Most rejections that a text lists; the text has their total. */
 const LISTED = 100;
 
-/** Refusals in a line of the log. */
+/** Most rejections in a line of the log. */
 const LOGGED = 10;
 
-/** Longest reason that is told of one resource, characters. */
+/** Longest reason of one rejection, characters. */
 export const MAX_REASON = 512;
 
 const MOST_TEXT = 16 * 1024;
 
-/** Bytes of all results in one answer. */
+/** Most bytes of all results in one answer. */
 const MOST_RESULTS = 512 * 1024;
 
-/** What a result costs beside its texts. */
+/** Bytes of a result beside its texts. */
 const RESULT_OVERHEAD = 80;
 
-/** At most `most` characters of a text of a peer, without NUL and halves of characters; what is left out shows as `…`. */
+/** At most `most` characters of a peer's text, without NUL and halves of surrogate pairs; `…` marks what is cut. */
 export function peerText(text: string, most = MAX_REASON): string {
   return Buffer.from(shortened(text, most, '…').replaceAll('\0', '\ufffd')).toString();
 }
 
-/** What an answer says of refused resources as text: the first of them, and how many there are. */
+/** The text of an answer that rejects resources: the first rejections and their total. */
 export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: string) => string): string {
   const lines = ['user error'];
   let size = 0;
@@ -38,7 +38,7 @@ export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: s
   return [...lines, ...(left > 0 ? [`and ${left} more; ${refused.length} in all`] : [])].join('\n');
 }
 
-/** The first refusals, for one line of the log, and how many there are. */
+/** The first rejections and their total, as fields of one log line. */
 export function rejectionFields(
   refused: readonly Rejection[],
   nameOf: (wireKey: string) => string,
@@ -49,7 +49,7 @@ export function rejectionFields(
   return { rejected, total: refused.length };
 }
 
-/** As many results as an answer may carry; the text says how many there were. */
+/** As many results as an answer may have; the text of the answer has their total. */
 export function boundedResults(results: Iterable<AppliedResult>): readonly AppliedResult[] {
   const told: AppliedResult[] = [];
   let size = 0;
@@ -63,19 +63,19 @@ export function boundedResults(results: Iterable<AppliedResult>): readonly Appli
   return told;
 }
 
-/** Most kinds that one stream may name and that are not known here: Kuma has a few dozen that we lack. */
+/** Most kinds on one stream that are not known here: Kuma has a few dozen that this registry lacks. */
 export const MAX_UNKNOWN_KINDS = 64;
 
-/** What naming a kind means. */
+/** How a kind that a peer names is to be treated. */
 export type KindVerdict = 'known' | 'first' | 'again' | 'too-many';
 
-/** The kinds that a peer names on one stream. Those that are not known here are counted, and only so many remembered. */
+/** The kinds that a peer names on one stream. The number of those that are not known here is bounded. */
 export class SubscribedKinds {
   private readonly unknown = new Set<string>();
 
   constructor(private readonly registry: Registry) {}
 
-  /** `first`: it is not known here, and named for the first time. */
+  /** `first`: the kind is not known here and named for the first time. */
   classify(kind: string): KindVerdict {
     if (this.registry.kind(kind)) return 'known';
     if (this.unknown.has(kind)) return 'again';

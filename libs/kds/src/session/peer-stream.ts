@@ -1,26 +1,26 @@
-/** Why a stream is ended; adapters map it to their own status once. */
+/** Why a stream is ended; the transport maps it to its own status. */
 export type EndReason =
-  /** A newer session of the zone is there, or the operator wants it closed. */
+  /** A newer session of the zone replaced it, or the operator closed it. */
   | 'superseded'
   /** This process stops. */
   | 'shutdown'
-  /** What was read makes no sense. */
+  /** A message cannot be decoded. */
   | 'malformed'
-  /** The caller is known and not allowed. */
+  /** The caller is authenticated and not authorised. */
   | 'refused'
-  /** The caller did not prove who it is, or no longer does. */
+  /** The caller is not authenticated, or no longer. */
   | 'unauthenticated'
-  /** The store is away or the index is loaded anew: come again. */
+  /** The store is unavailable or the index was reloaded; the peer may retry. */
   | 'unavailable'
-  /** The peer goes beyond a bound of the protocol, or asks too often. */
+  /** The peer exceeds a bound of the protocol or a rate. */
   | 'exhausted';
 
-/** What happens on a stream; called in order, never after `ended`. */
+/** The events of a stream; called in order, never after `ended`. */
 export interface StreamListener {
   message(bytes: Buffer): void;
   /** The buffer of `write` is empty again. */
   drain(): void;
-  /** Once, by whichever side. */
+  /** Called once, whichever side ended the stream. */
   ended(reason: string): void;
 }
 
@@ -28,15 +28,15 @@ export interface StreamListener {
 export interface PeerStream {
   /** False: buffered, but the peer reads too slowly; wait for `drain`. */
   write(message: Buffer): boolean;
-  /** Ends it for both sides; nothing after the first call has an effect. */
+  /** Ends the stream for both sides. Only the first call has an effect. */
   end(reason: EndReason, detail: string): void;
 }
 
-/** A stream that delivers what the peer sends once somebody listens. */
+/** A stream that delivers the peer's messages once it has a listener. */
 export interface ListenedStream extends PeerStream {
   listen(listener: StreamListener): void;
-  /** Reads no further message, so that the transport holds the peer back; one may still be on its way. Idempotent. */
+  /** Reads no further message, so that flow control holds the peer back; one message may still arrive. Idempotent. */
   pause(): void;
-  /** Reads on. Idempotent. */
+  /** Reads again. Idempotent. */
   resume(): void;
 }

@@ -10,7 +10,7 @@ function signed(kind: string, revision: number, signer = east, incarnation = 'li
 }
 
 describe('resume points that a peer shows', () => {
-  it('prove that the store was set back only beyond the head, of this life and with our MAC for this peer and kind', () => {
+  it('prove that the store was set back only beyond the head, of this incarnation and with our MAC for this peer and kind', () => {
     const [, point] = signed('Mesh', 101);
     const isSetBack = (claimed: readonly [string, ResumePoint]): boolean =>
       judgeClaimedPoints([claimed], HEAD, east).isSetBack;

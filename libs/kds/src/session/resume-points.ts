@@ -4,8 +4,8 @@ import type { ResourceStore } from '@causeway/store';
 import type { ResumePoint } from './peer-state';
 
 /**
- * Signs the resume points that one peer is given of this store's state, and knows them again when the peer shows them
- * (cw-resume). Nobody else can make one: the key never leaves the store.
+ * Signs the resume points of this store's state for one peer, and verifies the points that the peer shows (extension
+ * cw-resume). Only the store can sign: its key never leaves it.
  */
 export class ResumePointSigner {
   constructor(
@@ -18,13 +18,13 @@ export class ResumePointSigner {
     return new ResumePointSigner(await store.pointKey(), peer);
   }
 
-  /** The MAC that says that this peer was given this point of a kind; base64url. */
+  /** The MAC of a point of a kind that this peer is given; base64url. */
   mac(kind: string, { incarnation, revision, view }: ResumePoint): string {
     const text = JSON.stringify([this.peer, kind, incarnation, revision, view]);
     return createHmac('sha256', this.key).update(text).digest('base64url');
   }
 
-  /** Whether this store has given the peer this point; takes the same time for every MAC of the right length. */
+  /** Whether this store gave the peer this point. Takes the same time for every MAC of the right length. */
   isAuthentic(kind: string, point: ResumePoint): boolean {
     const [given, wanted] = [point.mac ?? '', this.mac(kind, point)].map((text) => Buffer.from(text, 'latin1'));
     return (
@@ -33,26 +33,26 @@ export class ResumePointSigner {
   }
 }
 
-/** A claim of a peer that its store's state bears out in no way; nothing follows from it for others. */
+/** A point that this store did not issue; it has no consequence for other peers. */
 export interface DoubtfulPoint {
   readonly kind: string;
   readonly revision: number;
 }
 
-/** What the points that a peer shows of our state mean. */
+/** The meaning of the points of this store's state that a peer shows. */
 export interface JudgedPoints {
-  /** Those that can be resumed from. */
+  /** Points that the peer can resume from. */
   readonly points: ReadonlyMap<string, ResumePoint>;
-  /** The peer holds what this store issued and has lost: the store was set back. */
+  /** The peer holds a point that this store issued and lacks: the store was set back. */
   readonly isSetBack: boolean;
-  /** The first of those beyond our head that this store did not issue. */
+  /** The first point beyond the head that this store did not issue. */
   readonly doubtful?: DoubtfulPoint;
 }
 
 /**
- * Judges what a peer shows: only a point of our life beyond `head` that this store signed proves that the store was set
- * back (design.md §2.7). Any other beyond `head` is left out, so that the peer gets the whole state of that kind. One
- * that is not beyond it needs no signature: a lie about it harms only the peer.
+ * Judges the points that a peer shows. Only a point of this incarnation beyond `head` that this store signed proves that
+ * the store was set back (docs/design.md §2.7). Any other point beyond `head` is ignored, so the peer gets the whole state of
+ * that kind. A point up to `head` needs no signature: a false one harms only the peer itself.
  */
 export function judgeClaimedPoints(
   claimed: Iterable<readonly [string, ResumePoint]>,

@@ -5,10 +5,10 @@ import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/sto
 import type { InboundBounds } from '../session/inbound/inbound-queue';
 import type { ZoneTransport } from './zone-transport';
 
-/** What a zone's side of sync is made of. */
+/** What a zone's side of sync depends on. */
 export interface ZoneSyncOptions {
   readonly zone: string;
-  /** The zone's store through all its lives: the global binds the zone's name to it. */
+  /** Identifies the zone's store through all its incarnations: the global binds the zone's name to it. */
   readonly storeId: string;
   readonly store: ResourceStore;
   /** Fed by `followStore`. */
@@ -18,11 +18,11 @@ export interface ZoneSyncOptions {
   readonly logger: Logger;
   /** `host:port` of the global. */
   readonly address: string;
-  /** A function is asked at each connection: an authority that was replaced is trusted from then on. */
+  /** A function is called at each connection, so that a replaced authority takes effect. */
   readonly credentials: ChannelCredentials | (() => ChannelCredentials);
-  /** Opens another connection than one by gRPC to `address`. */
+  /** Opens a connection by another transport than gRPC to `address`. */
   readonly dial?: () => ZoneTransport;
-  /** This leadership: writes carry its epoch, and the session ends with it. */
+  /** The leader's term: its epoch fences all writes, and the session ends with it. */
   readonly term: LeaderTerm;
   /** Version of the program. */
   readonly version: string;
@@ -30,20 +30,20 @@ export interface ZoneSyncOptions {
   readonly token?: () => string | undefined;
   /** Extensions this zone offers; all by default. */
   readonly features?: readonly string[];
-  /** Begins a new life of the store where the global proves that this one has lost what it had (design.md §2.7). */
+  /** Begins a new incarnation of the store where the global proves that the store was set back (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
   /**
-   * Told of each change of another control plane's that was written here: how long ago its origin committed it, ms, by
-   * the clocks of the origin's database and of this process; never below 0. First states are not told of.
+   * Called for each written change of another control plane with the time since its origin committed it, ms, by the
+   * clocks of the origin's database and of this process; never below 0. Not called for first states.
    */
   readonly onPropagated?: (kind: string, age: number) => void;
-  /** How long absences of a new life of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  /** How long the absences of a new incarnation of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
-  /** What may wait of the global's messages, undecoded. */
+  /** Bounds of the global's messages that wait undecoded. */
   readonly inbound?: InboundBounds;
-  /** Between connections, ms. */
+  /** Pauses between connections. */
   readonly backoff?: BackoffOptions;
 }
 
-/** 5 minutes (design.md §5). */
+/** Default of `hold`: 5 minutes (docs/design.md §5). */
 export const DEFAULT_ABSENCE_HOLD = 300_000;

@@ -6,25 +6,25 @@ import { connect, type Connection, type GlobalReplica } from './connection';
 import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
 import type { JsonObject } from '@causeway/resources';
 
-/** What can be told of a zone's session at any time. */
+/** The state of a zone's session with the global. */
 export interface ZoneSyncStatus {
   readonly connected: boolean;
   /** Undefined before the first session. */
   readonly session?: number;
   readonly peer?: 'causeway' | 'kuma';
-  /** Why the last session ended, or none began. */
+  /** Why the last session ended, or why none began. */
   readonly lastError?: string;
-  /** Since when there is no session, ms since 1970; absent while there is one. */
+  /** Since when there is no session, ms since 1970; absent during a session. */
   readonly disconnectedSince?: number;
-  /** Kinds whose whole state has been taken in from the global in this session. */
+  /** Kinds whose whole state from the global has been stored in this session. */
   readonly complete: readonly string[];
-  /** How far each kind is in this session, both ways. */
+  /** Progress of each kind in this session, in both directions. */
   readonly kinds: readonly KindReport[];
-  /** The replica of the global; undefined where that is plain Kuma. */
+  /** The replica of the global; undefined for plain Kuma. */
   readonly global?: GlobalReplica;
-  /** Since when there is this session, ms since 1970. */
+  /** When this session began, ms since 1970. */
   readonly openedAt?: number;
-  /** A new life of the global that is not accepted: what it lacks is kept. */
+  /** An incarnation of the global that is not accepted yet: what it lacks is kept. */
   readonly pendingIncarnation?: PendingIncarnation;
 }
 
@@ -33,13 +33,13 @@ export interface ZoneSync {
   /** Keeps a session with the global until the term ends; never rejects. */
   run(): Promise<void>;
   status(): ZoneSyncStatus;
-  /** Looks whether the operator has accepted the global's new life; else that is seen within 5 s. */
+  /** Checks whether the operator has confirmed the global's pending incarnation; else that happens within 5 s. */
   checkConfirmation(): Promise<void>;
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
 
-/** Builds a zone's side of sync; it runs on the leader, for one term (design.md §5). */
+/** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
 export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
@@ -97,7 +97,7 @@ function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
   };
 }
 
-/** What a zone itself knows of its session, in the form in which the global tells it; `now` is ms since 1970. */
+/** The insight of a zone's own session, in the form of the global's insights; `now` is ms since 1970. */
 export function sessionInsight(status: ZoneSyncStatus, now: number, hold = DEFAULT_ABSENCE_HOLD): JsonObject {
   const { connected, session, peer, global, openedAt = 0, kinds, lastError, disconnectedSince: awaySince } = status;
   const directions = ['down', 'up'] as const;

@@ -23,7 +23,7 @@ const HANDSHAKE_DEADLINE = 10_000;
 
 const OPTIONS: ChannelOptions = {
   ...kdsChannelOptions.client,
-  // Compression costs more than it saves on the messages of a change; a peer takes both.
+  // Compression costs more than it saves on the messages of a change; peers accept both.
   'grpc.default_compression_algorithm': compressionAlgorithms.identity,
   // Each session is a connection of its own.
   'grpc.use_local_subchannel_pool': 1,
@@ -32,23 +32,24 @@ const OPTIONS: ChannelOptions = {
   'grpc.enable_retries': 0,
 };
 
-/** Longest pause that a global can ask for, ms. */
+/** Longest pause that a global can request, ms. */
 const LONGEST_HINT = 60_000;
 
-/** How long the global that refused a call asks to wait before the next one, ms; 0 where it does not say. */
+/** The pause that a global requested as it refused a call, ms; 0 where it requested none. */
 export function retryHint(error: unknown): number {
   if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
   const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
   return hint > 0 ? Math.min(hint, LONGEST_HINT) : 0;
 }
 
-/** One connection to the global: the calls a zone makes on it, by gRPC or in memory. */
+/** One connection to the global, by gRPC or in memory. */
 export interface ZoneTransport {
   /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
   handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
   /**
-   * Tells a Kuma global that the zone lives: after how many ms again, 0 = as the zone likes; undefined where the call is
-   * not known (kds.md §6). Rejects with gRPC's error. Absent where no Kuma is spoken.
+   * Tells a Kuma global that the zone is alive. Resolves with the time until the next call in ms, 0 where the global leaves
+   * it to the zone; undefined where the global does not know the call (docs/reference/kds-wire.md §6). Rejects with gRPC's
+   * error. Absent in transports that do not reach Kuma.
    */
   healthCheck?(metadata: Metadata): Promise<number | undefined>;
   stream(direction: 'down' | 'up', metadata: Metadata): ListenedStream;
@@ -109,10 +110,10 @@ export class GrpcZoneTransport implements ZoneTransport {
   }
 }
 
-/** Where the global names no interval, ms (kds.md §6). */
-const USUAL = 300_000;
+/** Interval where the global requests none, ms (docs/reference/kds-wire.md §6). */
+const DEFAULT_INTERVAL = 300_000;
 
-/** What pinging a plain Kuma global needs. */
+/** What pinging a plain Kuma global depends on. */
 export interface HealthPings {
   readonly transport: ZoneTransport;
   readonly headers: () => Metadata;
@@ -120,12 +121,12 @@ export interface HealthPings {
   readonly signal: AbortSignal;
 }
 
-/** Tells a Kuma global that the zone lives, until the signal aborts; rejects when the global cannot be told. */
+/** Tells a Kuma global that the zone is alive until the signal aborts. Rejects when a call fails. */
 export async function pingHealth({ transport, headers, clock, signal }: HealthPings): Promise<void> {
   while (!signal.aborted) {
     const interval = await transport.healthCheck?.(headers());
     if (interval === undefined) return;
-    await clock.sleep(interval > 0 ? interval : USUAL, signal);
+    await clock.sleep(interval > 0 ? interval : DEFAULT_INTERVAL, signal);
   }
 }
 

@@ -1,9 +1,9 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ReadOnly } from '../http/access.guard';
-import { SmallBodyPipe } from '../http/body.pipes';
+import { BodySizeGuard, SmallBodyPipe } from '../http/body.pipes';
 import { jsonHeaders, listBody, tableBody } from '../requests/responses';
 import { FromRequest } from '../requests/decorators';
 import {
@@ -106,6 +106,7 @@ export class InspectionController {
   @Post('/_explain/hostname')
   @HttpCode(200)
   @ReadOnly(true)
+  @UseGuards(BodySizeGuard)
   explain(
     @Query(ZoneOfViewPipe) zone: string | undefined,
     @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh }: HostnameInMesh,

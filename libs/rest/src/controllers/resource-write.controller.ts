@@ -1,9 +1,9 @@
-import { Body, Controller, Delete, Inject, Patch, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Inject, Patch, Put, Res, UseGuards } from '@nestjs/common';
 import type { Admission, WriteOptions, WriteOutcome } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
-import { ParsedBodyPipe } from '../http/body.pipes';
+import { BodySizeGuard, ParsedBodyPipe } from '../http/body.pipes';
 import { FromRequest } from '../requests/decorators';
 import { SignalPipe, WritePipe, type RequestSignal, type WriteQuery } from '../requests/resource.pipes';
 import { ADMISSION, QUERIES } from '../rest-dependencies';
@@ -13,6 +13,7 @@ const ONE = ['/:plural/:name', '/meshes/:mesh/:plural/:name'];
 
 /** PUT, PATCH and DELETE of the resources of every kind, all through admission. */
 @Controller()
+@UseGuards(BodySizeGuard)
 export class ResourceWriteController {
   constructor(
     @Inject(ADMISSION) private readonly admission: Admission,

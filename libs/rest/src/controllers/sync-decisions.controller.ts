@@ -1,13 +1,14 @@
-import { Body, Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
 import type { Confirmation, Queries, ZoneAdoption } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
-import { ObjectBodyPipe } from '../http/body.pipes';
+import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
 import { QUERIES } from '../rest-dependencies';
 
 /** Decisions about sync; AccessGuard leaves them to the operator. */
 @Controller()
 @NoQuery()
+@UseGuards(BodySizeGuard)
 export class SyncDecisionsController {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 

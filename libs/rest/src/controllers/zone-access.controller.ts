@@ -16,7 +16,7 @@ import type { IssuedZoneToken } from '@causeway/access';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
-import { ObjectBodyPipe } from '../http/body.pipes';
+import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
 import { QUERIES } from '../rest-dependencies';
 
@@ -35,6 +35,7 @@ class GlobalOnlyGuard implements CanActivate {
 @Controller()
 @UseGuards(GlobalOnlyGuard)
 @NoQuery()
+@UseGuards(BodySizeGuard)
 export class ZoneAccessController {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 

@@ -30,6 +30,7 @@ export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly reflector = new Reflector();
+  private readonly shown = new Map<object, string | undefined>();
   private readonly confidential: readonly Kind[];
 
   constructor(
@@ -50,8 +51,15 @@ export class AccessGuard implements CanActivate {
   }
 
   private checkRead(request: RestRequest, context: ExecutionContext): void {
-    const shown = this.reflector.get(OperatorOnly, context.getHandler()) ?? this.confidentialValues(request.params);
+    const shown = this.shownBy(context) ?? this.confidentialValues(request.params);
     if (shown !== undefined) this.authorizer.checkOperator(request, shown);
+  }
+
+  /** What `@OperatorOnly` says of a handler, remembered: metadata is slow to read and this is on the path of each GET. */
+  private shownBy(context: ExecutionContext): string | undefined {
+    const handler = context.getHandler();
+    if (!this.shown.has(handler)) this.shown.set(handler, this.reflector.get(OperatorOnly, handler));
+    return this.shown.get(handler);
   }
 
   /** What a path shows that names one resource of a confidential kind; lists show no values of these kinds. */

@@ -49,8 +49,8 @@ export class ObjectBodyPipe implements PipeTransform<unknown, Promise<JsonObject
 }
 
 /**
- * Refuses a body that declares more bytes than any handler takes. It runs behind AccessGuard and for every handler: a
- * client that sends a gigabyte with a DELETE is told so, though no handler would read it.
+ * Refuses a body that declares more bytes than any handler takes, before the query is judged and whether or not the
+ * handler reads bodies: a client that sends a gigabyte with a DELETE is told so. Controllers that write use it.
  */
 export class BodySizeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -1,5 +1,5 @@
 import { globalIdentity, type Registry, type Resource } from '@causeway/resources';
-import { errorText, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
+import { batchesOf, errorText, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import {
   Fenced,
   type Change,
@@ -17,13 +17,15 @@ import { reportedNote } from '../kuma-gate';
 import { Quarantines } from './zone-decisions';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
 
+/** Time between two rounds, ms. */
 const ROUND = 5_000;
+/** Most changes or notes in one write. */
 const BATCH = 500;
 
-/** Areas beside the log that have a note a zone. */
+/** Areas of the notes that have a zone's name as key. */
 const ZONE_AREAS = [INSIGHT_AREA, REFUSED_STORES_AREA, DOUBTFUL_CLAIMS_AREA] as const;
 
-/** What keeping the zones in order needs. */
+/** What the loop depends on. */
 export interface ZoneLifecycleOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
@@ -32,11 +34,11 @@ export interface ZoneLifecycleOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly term: LeaderTerm;
-  /** For zones that have no `spec.lost` (design.md §5 Lost zone). */
+  /** For zones without `spec.lost` (docs/design.md §5 Lost zone). */
   readonly lost: LostRule;
 }
 
-/** What the global's leader does for its zones by the clock. */
+/** The periodic work of the global's leader for its zones. */
 export interface ZoneLifecycleLoop {
   /** Works until the term ends; never rejects. */
   run(): Promise<void>;
@@ -45,25 +47,24 @@ export interface ZoneLifecycleLoop {
 }
 
 /**
- * Says which zones are lost, in `Zone.status.lost`, deletes copies that are quarantined, and deletes what is left of
- * zones that were deleted.
+ * Writes to `Zone.status.lost` which zones are lost, deletes quarantined copies, and deletes what is left of deleted zones.
  */
 export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLifecycleLoop {
   const { clock, term, logger } = options;
-  const sightings = new ZoneLivenessTracker(clock);
+  const liveness = new ZoneLivenessTracker(clock);
   const quarantines = new Quarantines(options.index, withRelayedKinds(options.registry));
   let wake = new AbortController();
-  // Looked for once a term, and again when a Zone has gone.
+  // True at the start of a term and after the deletion of a Zone.
   let orphansLikely = true;
   const round = async (): Promise<void> => {
     try {
-      await reportLost(options, sightings);
+      await reportLost(options, liveness);
       await deleteQuarantined(options, quarantines);
       if (!orphansLikely) return;
       orphansLikely = false;
       for (const zone of await orphanZones(options)) {
         await deleteRemains(options, zone);
-        sightings.forget(zone);
+        liveness.forget(zone);
       }
     } catch (error) {
       orphansLikely = true;
@@ -73,7 +74,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   const unsubscribe = options.index.subscribe(({ reloaded, changes }) => {
     const zones = changes.filter(({ id }) => id.kind === 'Zone');
     if (reloaded || zones.some(({ after }) => !after)) orphansLikely = true;
-    // What an operator decides is done at once.
+    // Decisions of the operator take effect at once.
     if (zones.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
   });
   term.signal.addEventListener('abort', unsubscribe, { once: true });
@@ -91,11 +92,11 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
 
 async function reportLost(
   { store, index, term, lost, logger }: ZoneLifecycleOptions,
-  sightings: ZoneLivenessTracker,
+  liveness: ZoneLivenessTracker,
 ): Promise<void> {
-  await sightings.refresh(() => store.notes(INSIGHT_AREA));
+  await liveness.refresh(() => store.notes(INSIGHT_AREA));
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
-    const wanted = sightings.lostState(zone, lostRuleOf(zone.spec['lost'], lost));
+    const wanted = liveness.lostState(zone, lostRuleOf(zone.spec['lost'], lost));
     if (isReported(zone, wanted)) return [];
     logger.warn(wanted ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...wanted });
     const { lost: _, ...status } = zone.status ?? {};
@@ -118,8 +119,8 @@ function isReported(zone: Resource, wanted: LostState | undefined): boolean {
 }
 
 /**
- * Deletes copies that are quarantined, whenever they are there: one that was just being written when its quarantine
- * began is found by the next round. At most a hundred a zone.
+ * Deletes quarantined copies. A copy whose write was under way when its quarantine began is found by the next round. At
+ * most a hundred a zone.
  */
 async function deleteQuarantined(
   { store, index, term, logger }: ZoneLifecycleOptions,
@@ -132,7 +133,7 @@ async function deleteQuarantined(
   await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
 }
 
-/** Zones that have something here, a session or a copy, and no Zone: they were deleted. */
+/** Zones with a session or a copy but without a Zone: they were deleted. */
 async function orphanZones(options: ZoneLifecycleOptions): Promise<readonly string[]> {
   const { index, sessions, store, registry } = options;
   if (!registry.kind('Zone')) return [];
@@ -145,7 +146,7 @@ async function orphanZones(options: ZoneLifecycleOptions): Promise<readonly stri
   return unknown.filter((_, i) => made[i] !== true);
 }
 
-/** Whether there is a Zone of this name, by the primary. */
+/** Whether the store has a Zone of this name. */
 async function isMade(store: ResourceStore, name: string): Promise<boolean> {
   return (await store.get(globalIdentity('Zone', name))) !== undefined;
 }
@@ -158,30 +159,30 @@ function* ofZones({ index, registry }: ZoneLifecycleOptions): Iterable<Resource>
 
 async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promise<void> {
   const { store, sessions, term, logger } = options;
-  // No session of before may write any more. One that opens meanwhile fences these deletions out if it has read points
-  // that speak of the copies; else the points are forgotten and it begins with a whole state.
+  // Former sessions may write no more. A session that opens meanwhile fences these deletions out if it has read the points
+  // of the copies; else the points are gone and it begins with a whole state.
   const opening = await sessions.open({ zone, storeId: '', incarnation: '', epoch: 0, instance: 'deleted' });
   if (opening.type !== 'opened') return;
-  // A zone that joined meanwhile has its Zone before its first stream; what that has written is no remains.
+  // A zone that connected meanwhile got its Zone before its first stream: what it wrote must stay.
   if (await isMade(store, zone)) return;
   const session = { zone, session: opening.session };
   const forgotten = await notesOf(store, zone);
   const remains = [...ofZones(options)].filter(({ id }) => id.zone === zone);
   logger.info('deleting what is left of a deleted zone', { zone, resources: remains.length });
   const fence = { epoch: term.epoch, holder: term.holder };
-  // The notes go first: a session that opens meanwhile must not resume from points that speak of what is deleted.
-  for (let from = 0; from < forgotten.length; from += BATCH) {
-    await store.write({ changes: [], onRefusal: 'skip', fence, session, notes: forgotten.slice(from, from + BATCH) });
+  // Notes first: a session that opens meanwhile must not resume from points of what is deleted.
+  for (const notes of batchesOf(forgotten, BATCH)) {
+    await store.write({ changes: [], onRefusal: 'skip', fence, session, notes });
   }
-  for (let from = 0; from < remains.length; from += BATCH) {
-    const changes = remains.slice(from, from + BATCH).map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
+  for (const batch of batchesOf(remains, BATCH)) {
+    const changes = batch.map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
     await store.write({ changes, onRefusal: 'skip', fence, session });
   }
-  // Last: a term that ends before finds the zone by it. A zone of this name that comes later begins afresh.
+  // The session last: the next term finds the zone by it where this one ends before. A later zone of this name begins anew.
   await sessions.forget(zone, opening.session);
 }
 
-/** Everything that stands beside the log of a zone, to be removed. */
+/** Deletions of all notes about a zone. */
 async function notesOf(store: ResourceStore, zone: string): Promise<readonly Note[]> {
   const area = peerArea(zone);
   const own = (await store.notes(area)).map(({ key }): Note => ({ area, key, value: null }));

@@ -32,13 +32,13 @@ function zone(lost?: LostState): Resource {
   };
 }
 
-describe('ZoneSightings', () => {
+describe('ZoneLivenessTracker', () => {
   let clock: JumpingClock;
-  let sightings: ZoneLivenessTracker;
+  let tracker: ZoneLivenessTracker;
   let lost: LostState | undefined;
   beforeEach(() => {
     clock = new JumpingClock(1_000_000);
-    sightings = new ZoneLivenessTracker(clock);
+    tracker = new ZoneLivenessTracker(clock);
     lost = undefined;
   });
 
@@ -46,8 +46,8 @@ describe('ZoneSightings', () => {
   const rounds = async (count: number, insight: (round: number) => JsonObject): Promise<void> => {
     for (let round = 0; round < count; round++) {
       clock.advance(ROUND);
-      await sightings.refresh(() => Promise.resolve([{ key: 'east', value: insight(round) }]));
-      lost = sightings.lostState(zone(lost), RULE);
+      await tracker.refresh(() => Promise.resolve([{ key: 'east', value: insight(round) }]));
+      lost = tracker.lostState(zone(lost), RULE);
     }
   };
   /** Renewed by a replica whose clock is off by `skew`, ms. */

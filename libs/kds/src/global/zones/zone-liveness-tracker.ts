@@ -4,24 +4,24 @@ import type { Note } from '@causeway/store';
 import { lostSince, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
 import { isOnline, STALE_AFTER } from './zone-insights';
 
-/** What the last insight of a zone says, and when that was first read, by `Clock.elapsed`. */
+/** The last insight of a zone, and when it was first read, by `Clock.elapsed`. */
 interface SeenInsight {
   readonly insight: string;
   readonly online: boolean;
   readonly at: number;
-  /** Whether it was written in this term, as far as can be told. */
+  /** Whether it was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
 }
 
-/** Since when a Zone is told to be lost: as it says it, and by `Clock.elapsed`. */
+/** Since when a Zone's status reports it as lost: as the status has it, and by `Clock.elapsed`. */
 interface ReportedLoss {
   readonly since: string;
   readonly at: number;
 }
 
 /**
- * What the global's leader has seen in its term of the zones' sessions. All time is its own: the clocks of replicas
- * differ and jump, so an insight counts from when it was first read here, never by the time that it names.
+ * What the global's leader has observed of the zones' sessions in its term. All times are by its own clock: the clocks of
+ * replicas differ and jump, so the age of an insight counts from when it was first read, never by the time that it names.
  */
 export class ZoneLivenessTracker {
   private readonly servingSince: number;
@@ -33,30 +33,30 @@ export class ZoneLivenessTracker {
     this.servingSince = clock.elapsed();
   }
 
-  /** Reads how things stand. */
+  /** Reads the insights of all zones. Rejects as `read` does. */
   async refresh(read: () => Promise<readonly Pick<Note, 'key' | 'value'>[]>): Promise<void> {
     const asked = this.clock.elapsed();
     for (const { key, value } of await read()) if (value) this.see(key, value);
     this.looked = asked;
   }
 
-  /** What a Zone must say of its being lost, as of the last look. */
+  /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is not lost. */
   lostState(zone: Resource, rule: LostRule): LostState | undefined {
     const { servingSince, looked = servingSince } = this;
     const seen = this.seen.get(zone.id.name);
-    const told = this.reportedBefore(zone, looked - rule.after);
-    // What stood there before this term may be long over: it brings no zone back that is told to be lost.
-    const counts = seen !== undefined && (seen.isNew || !told);
+    const former = this.reportedBefore(zone, looked - rule.after);
+    // The session of an insight from before this term may be over: such an insight ends no loss.
+    const counts = seen !== undefined && (seen.isNew || !former);
     const connected = counts && seen.online && looked - seen.at <= STALE_AFTER;
-    const sighting = { connected, lastSeen: seen?.at, servingSince, reportedSince: told?.at };
-    const since = lostSince(rule, sighting, looked);
+    const contact = { connected, lastSeen: seen?.at, servingSince, reportedSince: former?.at };
+    const since = lostSince(rule, contact, looked);
     if (since === undefined) return undefined;
-    const known = since === told?.at ? told : { since: this.dateOf(since), at: since };
+    const known = since === former?.at ? former : { since: this.dateOf(since), at: since };
     this.reported.set(zone.id.name, known);
     return { policy: rule.policy, since: known.since };
   }
 
-  /** The zone was deleted: one that comes under its name was never seen. */
+  /** The zone was deleted: a later zone of its name was never seen. */
   forget(zone: string): void {
     this.seen.delete(zone);
     this.reported.delete(zone);
@@ -71,8 +71,8 @@ export class ZoneLivenessTracker {
   }
 
   /**
-   * Since when the Zone is told to be lost. Its date is read once, so that no jump of the clock makes that shorter; what
-   * a leader before this one told was so at `latest`, whatever the date says.
+   * Since when the Zone is reported as lost. The date in the status is read once, so that no jump of the clock shortens the
+   * time since; what a former leader reported began at `latest` or before, whatever the date is.
    */
   private reportedBefore(zone: Resource, latest: number): ReportedLoss | undefined {
     const since = lostStateOf(zone)?.since;
@@ -80,9 +80,9 @@ export class ZoneLivenessTracker {
     if (since === undefined || Number.isNaN(date)) return undefined;
     const known = this.reported.get(zone.id.name);
     if (known?.since === since) return known;
-    const told = { since, at: Math.min(latest, date - (this.clock.now() - this.clock.elapsed())) };
-    this.reported.set(zone.id.name, told);
-    return told;
+    const former = { since, at: Math.min(latest, date - (this.clock.now() - this.clock.elapsed())) };
+    this.reported.set(zone.id.name, former);
+    return former;
   }
 
   private dateOf(elapsed: number): string {

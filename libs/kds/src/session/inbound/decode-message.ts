@@ -24,40 +24,40 @@ import type { Dialect } from '../../wire/dialect';
 import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
 import { decodeEntry, type OpenedResponse } from '../../wire/response';
 
-/** A copy as it is written. */
+/** The write of a copy. */
 export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };
 
-/** What turning a response into changes depends on. */
+/** What decoding a message depends on. */
 export interface MessageContext {
   readonly receiver: Receiver;
   readonly registry: Registry;
   readonly index: IndexReader;
   readonly dialect: Dialect;
   readonly now: () => number;
-  /** Why the operator wants a resource not to be taken in. */
+  /** Why the operator refuses a resource; undefined where the operator does not. */
   readonly refusal?: (id: Identity) => string | undefined;
 }
 
-/** A response as it is taken in, and how large and of which version each of its resources is, by wire key. */
+/** A response as the inbox takes it, and the facts of its resources by wire key. */
 export interface ReceivedMessage {
   readonly message: InboundMessage<CopyPut>;
   readonly facts: ReadonlyMap<string, EntryFacts>;
 }
 
-/** What is known of a resource of a message beside its content. */
+/** Facts of a resource in a message beside its content. */
 export interface EntryFacts {
-  /** The sender's. */
+  /** The sender's version. */
   readonly version: string;
-  /** On the wire. */
+  /** Size on the wire. */
   readonly bytes: number;
 }
 
-/** How much larger than its kind's bound a resource may be on the wire: status, white space, names and facts come with it. */
+/** How much larger than its kind's bound a resource may be on the wire, with status, white space, names and facts. */
 const SLACK = 3;
 
 /**
- * A response as the inbox takes it: copies with their place here, and what is wrong with the others. Each step reads and
- * judges one resource. Throws what makes the whole message useless.
+ * Decodes a response for the inbox: the writes of its valid resources, and rejections of the others. Each step decodes and
+ * validates one resource. Throws where the whole message is unusable.
  */
 export function* decodeMessage(
   response: OpenedResponse,
@@ -68,7 +68,7 @@ export function* decodeMessage(
   const rejected: Rejection[] = [];
   const facts = new Map<string, EntryFacts>();
   const { dialect } = context;
-  // What is beyond its kind's bound however it is written is not even parsed.
+  // A resource that exceeds its kind's bound in any encoding is not parsed.
   const resource = Math.min(context.bounds.resource, kind ? SLACK * kind.bounds.bytes : Infinity);
   const bounds = { ...context.bounds, resource };
   for (const entry of response.entries) {
@@ -86,7 +86,7 @@ export function* decodeMessage(
   return { message: { kind: response.kind, items: arrivals, rejected, removed, gone, more, resumed }, facts };
 }
 
-/** A resource that breaks the judgement itself is refused alone, as any other that is wrong. */
+/** A resource whose validation throws is rejected alone, as any other invalid one. */
 function judged(wire: WireResource, kind: Kind | undefined, context: MessageContext): InboundItem<CopyPut> | Rejection {
   try {
     return arrivalOf(wire, kind, context);
@@ -110,7 +110,7 @@ function arrivalOf(
   return { wireKey, id, content: putOf(made.copy, context) };
 }
 
-/** What the store's row will hold is what is judged, so nothing is judged twice. */
+/** Validates what the row of the store will contain. */
 function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
   const { uid, generation, creationOrder, origin } = facts;
   return inboundViolation(kind, {
@@ -132,18 +132,18 @@ function senderOf(receiver: Receiver): Sender {
 function putOf({ id, labels, spec, status, facts }: Copy, context: MessageContext): CopyPut {
   const held = context.index.byIdentityKey(identityKey(id));
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
-  // Status goes up, not down: a zone computes its own (kds.md §4.2). Of a Zone none means that it has none any more:
-  // nobody else writes it there.
+  // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose
+  // status only the global writes: without one in the message the copy loses its status.
   const goes = context.receiver.role === 'global' ? status : isStatusSentDown(id.kind) ? (status ?? {}) : undefined;
   const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
-  // What Kuma made has no age, whoever tells of it (design.md §4 Creation order).
+  // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) return { ...put, ...told, copy: facts };
   const counted = countedHere({ labels, spec }, held, context.now());
   const generation = context.dialect.meta ? facts.generation : counted.generation;
   return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || counted.createdAt } };
 }
 
-/** A plain Kuma peer tells neither generation nor age: they are counted here. */
+/** Generation and age of a plain Kuma peer's resource, which the peer does not send. */
 function countedHere(
   copy: Pick<Copy, 'labels' | 'spec'>,
   held: Resource | undefined,

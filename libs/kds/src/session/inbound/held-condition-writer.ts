@@ -10,30 +10,31 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { Fenced, type Change, type PatchChange, type IndexReader, type WriteResult } from '@causeway/store';
 import { isOwnedByStream, SyncCondition, type Receiver } from '@causeway/sync';
 
-/** Marks in one write. */
+/** Most conditions in one write. */
 const BATCH = 500;
 
-/** Since when a copy is held and when that ends, ms since 1970. */
+/** When the hold of a copy began and when it ends, ms since 1970. */
 export interface HoldPeriod {
   readonly since: number;
   readonly until: number;
 }
 
-/** What marks are written by. */
+/** What writing the conditions depends on. */
 export interface HeldConditionOptions {
-  /** Writes with the right of this session or term. */
+  /** Writes with the fence of this session or term. */
   readonly write: (changes: readonly Change[]) => Promise<WriteResult>;
   readonly index: IndexReader;
   readonly receiver: Receiver;
-  /** Undefined for what is not held. */
+  /** Undefined where the resource is not held. */
   readonly holdPeriod: (resource: Resource) => HoldPeriod | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Says on each copy that is held back from deletion that it is, and takes that away when it is named again. Beside the
- * intake: a mark that cannot be written keeps no message waiting. Level-based: what is told is which copies to look at.
+ * Writes the condition Held on copies that are kept although a pending incarnation does not name them, and removes it when
+ * they are held no longer. Works beside the applier: no message waits for a condition. Level-based: callers only name the
+ * copies whose condition may be wrong.
  */
 export class HeldConditionWriter {
   private readonly stale = new Set<string>();
@@ -42,7 +43,7 @@ export class HeldConditionWriter {
 
   constructor(private readonly options: HeldConditionOptions) {}
 
-  /** Copies of a kind, owned by the stream, that say that they are held; some may be of an earlier session. */
+  /** Copies of a kind, owned by the stream, that have the condition; an earlier session may have written it. */
   markedCopies(kind: string): string[] {
     const { index, receiver } = this.options;
     return [...index.ofKind(kind)]
@@ -50,14 +51,14 @@ export class HeldConditionWriter {
       .map(({ id }) => identityKey(id));
   }
 
-  /** Looks at these copies once the index holds this revision of the store. */
+  /** Corrects the condition of these copies once the index has reached this revision. */
   enqueue(keys: Iterable<string>, revision: number): void {
     for (const key of keys) this.stale.add(key);
     if (this.stale.size === 0 || this.stopped.signal.aborted) return;
     this.working = this.working.then(() => this.work(revision)).catch((error: unknown) => this.failed(error));
   }
 
-  /** Resolves when nothing is written any more. */
+  /** Resolves when no write is under way. */
   close(): Promise<void> {
     this.stopped.abort();
     return this.working;
@@ -81,19 +82,19 @@ export class HeldConditionWriter {
   }
 
   private patchFor(key: string): PatchChange | undefined {
-    const { index, holdPeriod: heldTime, receiver, clock } = this.options;
+    const { index, holdPeriod, receiver, clock } = this.options;
     const copy = index.byIdentityKey(key);
-    return copy && planHeldCondition(copy, { time: heldTime(copy), receiver, now: clock.now() });
+    return copy && planHeldCondition(copy, { time: holdPeriod(copy), receiver, now: clock.now() });
   }
 
   private failed(error: unknown): void {
-    // The next session looks anew.
+    // The next session corrects what is left.
     if (error instanceof Fenced || this.stopped.signal.aborted) return;
     this.options.logger.warn('copies that are held could not be marked', { error: errorText(error) });
   }
 }
 
-/** What to write so that a copy says whether it is held; undefined when it does. */
+/** The patch that corrects a copy's condition; undefined where the condition is right. */
 export function planHeldCondition(
   copy: Resource,
   { time, receiver, now }: { readonly time: HoldPeriod | undefined; readonly receiver: Receiver; readonly now: number },

@@ -38,7 +38,7 @@ describe('writes', () => {
   });
 });
 
-describe('a peer’s pace', () => {
+describe('a peer’s rates', () => {
   const rate = { perSecond: 10, burst: 20 };
   const rates = { messages: rate, bytes: { perSecond: 1_000, burst: 2_000 }, changes: rate };
 

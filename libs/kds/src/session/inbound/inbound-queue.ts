@@ -1,32 +1,32 @@
 import type { ListenedStream, StreamListener } from '../peer-stream';
 
-/** Who takes the messages of a stream. A promise: the next message waits until it resolves; it never rejects. */
+/** Takes the messages of a stream. A promise: the next message waits until it resolves; it never rejects. */
 export interface MessageConsumer extends Omit<StreamListener, 'message'> {
   message(bytes: Buffer): Promise<void> | void;
 }
 
 /** When the next message may be taken. */
 export interface QueueLimiter {
-  /** Undefined: at once; else resolves when a message of so many bytes is within the peer's rates. */
+  /** Undefined: at once. Else resolves when a message of this size is within the peer's rates. */
   message(bytes: number): Promise<void> | undefined;
-  /** Resolves when others have had their turn. */
+  /** Resolves when other peers have had their turn. */
   yieldTurn(): Promise<void>;
 }
 
-/** Messages taken without a wait before others get their turn. */
+/** Messages taken without a wait before other peers get their turn. */
 const BURST = 100;
 
-/** What a message costs in memory besides its bytes. */
+/** Memory of a message beside its bytes. */
 const OVERHEAD = 128;
 
 /**
- * What a peer has sent and nobody has taken yet, as bytes, in order. Above the bounds the stream is not read, so the peer
- * is held back by flow control; below half of the stream's bound it is read on. Listens from the start: what arrives before
- * there is a consumer waits under the same bounds.
+ * The undecoded messages of a stream that wait for their consumer, in order. Above the bounds the stream is not read, so
+ * flow control holds the peer back; below half of the stream's bound it is read again. Listens from its construction:
+ * messages that arrive before there is a consumer wait under the same bounds.
  */
 export class InboundQueue {
   private waiting: Buffer[] = [];
-  /** How many of `waiting` have been taken. */
+  /** Number of messages in `waiting` that were taken. */
   private taken = 0;
   private bytes = 0;
   private consumer: MessageConsumer | undefined;
@@ -57,7 +57,7 @@ export class InboundQueue {
     return this.isPaused;
   }
 
-  /** Hands over what has arrived and will arrive; called once. */
+  /** Hands over the messages that wait and all later ones. Call it once. */
   deliver(consumer: MessageConsumer): void {
     this.consumer = consumer;
     void this.pump();
@@ -98,7 +98,7 @@ export class InboundQueue {
     this.isPumping = false;
   }
 
-  /** The bytes of a message count until it was taken in: what is decoded of it is in memory for as long. */
+  /** A message counts until it was applied: its decoded form is in memory until then. */
   private left(message: Buffer): void {
     if (this.over !== undefined) return;
     this.taken++;
@@ -116,11 +116,11 @@ export class InboundQueue {
     else this.budget.release(-bytes);
   }
 
-  /** Stops or begins to read, as the bounds say. */
+  /** Pauses or resumes reading by the bounds. */
   private updateFlow(): void {
     if (this.over !== undefined) return;
     const { stream: bound } = this.budget.bounds;
-    // A stream of which nothing waits is always read: it is bounded by one message.
+    // A stream without waiting messages is always read: one message bounds it.
     const isSpent = this.budget.isSpent && this.bytes > 0;
     if (this.bytes > bound || isSpent) {
       if (isSpent) this.budget.onFree(this.readOn);
@@ -133,11 +133,11 @@ export class InboundQueue {
   }
 }
 
-/** Bounds of what peers may have waiting in this process, undecoded; bytes. */
+/** Bounds of the undecoded messages that wait in this process; bytes. */
 export interface InboundBounds {
-  /** Of one stream, beside one message. */
+  /** For one stream, beside one message. */
   readonly stream: number;
-  /** Of all streams together, beside one message each. */
+  /** For all streams together, beside one message each. */
   readonly process: number;
 }
 
@@ -145,8 +145,8 @@ export interface InboundBounds {
 export const DEFAULT_INBOUND_BOUNDS: InboundBounds = { stream: 4 * 1024 * 1024, process: 64 * 1024 * 1024 };
 
 /**
- * Counts the bytes that wait in the queues of all streams of a process. A stream reads on while the count is within the
- * bound; those that stopped because of it read on once half of it is free.
+ * Counts the bytes in the queues of all streams of a process. Streams are read while the count is within the bound; those
+ * that were paused for it are read again once half of it is free.
  */
 export class InboundBudget {
   private queued = 0;
@@ -175,12 +175,12 @@ export class InboundBudget {
     for (const resume of stopped) resume();
   }
 
-  /** Calls `resume` once when bytes are free again. */
+  /** Calls `resume` once, when half of the bound is free again. */
   onFree(resume: () => void): void {
     this.stopped.add(resume);
   }
 
-  /** Takes `await` back. */
+  /** Revokes `onFree`. */
   cancel(resume: () => void): void {
     this.stopped.delete(resume);
   }

@@ -1,33 +1,33 @@
 import { yieldToEventLoop, type Clock } from '@causeway/runtime';
 
-/** How long one slice of decoding and judging holds the event loop, ms. */
+/** How long one slice of decoding and validation holds the event loop, ms. */
 const SLICE = 5;
 
-/** Writes of peers that run at once. */
+/** Writes of peers that run at the same time. */
 const WRITES = 4;
 
-/** What a write costs besides its changes, in changes. */
+/** Cost of a write beside its changes, in changes. */
 const WRITE_COST = 20;
 
-/** A peer that has written within this time is one that others share with, ms. */
+/** A peer that has written within this time shares the store with others, ms. */
 const RECENT = 1_000;
 
-/** What a scheduler works with. */
+/** What a scheduler depends on. */
 export interface SchedulerOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
-  /** Resolves when others have had their turn of the event loop. */
+  /** Resolves when other work has had its turn of the event loop. */
   readonly yieldTurn?: () => Promise<void>;
 }
 
 /**
- * Shares what all peers of a process stand on: the event loop, one slice a turn of it, and the store, one write a peer. Both
- * go to the peer that has had least, so one that floods waits for the others and they never for more than one piece of its.
+ * Shares the event loop (one slice a turn) and the store (one write a peer) between all peers of a process. The peer that
+ * has had least goes first: a peer that floods waits for the others, and they wait for at most one piece of its work.
  */
 export class InboundScheduler {
   private readonly slices = new FairQueue(1);
   private readonly writes = new FairQueue(WRITES);
   private last = { peer: '', at: -Infinity };
-  /** The last write of another peer than the last one's. */
+  /** The last write of any other peer. */
   private former = { peer: '', at: -Infinity };
   readonly yieldTurn: () => Promise<void>;
 
@@ -40,7 +40,7 @@ export class InboundScheduler {
     return this.slices.contenders + this.writes.contenders;
   }
 
-  /** Does all steps, in slices; each step is at most one resource's work. Rejects with what a step throws. */
+  /** Runs all steps in slices; a step is at most one resource's work. Rejects with what a step throws. */
   async compute<T>(peer: string, steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
       const step = await this.slices.run(peer, 1, () => this.slice(steps));
@@ -48,7 +48,7 @@ export class InboundScheduler {
     }
   }
 
-  /** Writes so many changes when it is the peer's turn. Settles as `work` does. */
+  /** Runs a write of this many changes when it is the peer's turn. Settles as `work` does. */
   write<T>(peer: string, changes: number, work: () => Promise<T>): Promise<T> {
     const at = this.options.clock.elapsed();
     if (this.last.peer !== peer) this.former = this.last;
@@ -56,7 +56,7 @@ export class InboundScheduler {
     return this.writes.run(peer, changes + WRITE_COST, work);
   }
 
-  /** Whether other peers write at this time: large batches would hold them up. */
+  /** Whether other peers write at this time: a large batch would delay them. */
   isShared(peer: string): boolean {
     const other = this.last.peer === peer ? this.former : this.last;
     return this.options.clock.elapsed() - other.at <= RECENT;
@@ -78,20 +78,20 @@ export class InboundScheduler {
 /** Work of one peer that waits for its turn. */
 interface Waiter {
   readonly key: string;
-  /** When it would start if all peers that wait had equal shares. */
+  /** When it would start if all waiting peers had equal shares. */
   readonly start: number;
   readonly begin: () => void;
 }
 
 /**
- * Shares a thing between peers by start-time fair queuing: at most `slots` pieces of work run at once, one a peer; of those
- * that wait the one goes first whose peer has had least. Who floods waits behind itself, not others behind it. Without
- * contention work begins at once, in the same turn. Deterministic and without I/O.
+ * Start-time fair queuing: at most `slots` pieces of work run at the same time, one a peer; of those that wait, the piece
+ * of the peer that has had least goes first. A peer that floods delays itself and not the others. Without contention work
+ * begins in the same turn. Deterministic and without I/O.
  */
 export class FairQueue {
   private readonly running = new Set<string>();
   private readonly waiting: Waiter[] = [];
-  /** By peer: when its share so far would end. Only those ahead of `time`. */
+  /** By peer: when its share so far would end. Contains only peers ahead of `time`. */
   private readonly ends = new Map<string, number>();
   private time = 0;
 
@@ -102,12 +102,12 @@ export class FairQueue {
     return new Set(this.waiting.map(({ key }) => key)).size;
   }
 
-  /** Whether another peer than `key` has work here. */
+  /** Whether a peer other than `key` has work here. */
   isContended(key: string): boolean {
     return this.waiting.some((entry) => entry.key !== key) || [...this.running].some((other) => other !== key);
   }
 
-  /** Runs the work when it is the peer's turn; `cost` > 0 is what it takes of the peer's share. Settles as the work does. */
+  /** Runs the work when it is the peer's turn; `cost` > 0 is charged to the peer's share. Settles as the work does. */
   run<T>(key: string, cost: number, work: () => Promise<T>): Promise<T> {
     const start = Math.max(this.time, this.ends.get(key) ?? 0);
     this.ends.set(key, start + cost);
@@ -130,7 +130,7 @@ export class FairQueue {
     this.fill();
   }
 
-  /** Nobody waits: what anybody had is of no interest any more. */
+  /** No work is left: former shares do not matter any more. */
   private forget(): void {
     this.ends.clear();
     this.time = 0;

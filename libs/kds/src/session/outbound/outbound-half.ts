@@ -1,5 +1,5 @@
 import { parseIdentityKey } from '@causeway/resources';
-import type { Logger } from '@causeway/runtime';
+import { BusyPacer, type Logger, type Timer } from '@causeway/runtime';
 import {
   Outbox,
   type LastSent,
@@ -42,6 +42,11 @@ export interface OutboundHalfOptions {
 /** Most bytes that a peer may leave unanswered, beside one message; a plain Kuma peer gets all of a kind in one. */
 const MAX_UNANSWERED = { chunked: 1024 * 1024, plain: 16 * 1024 * 1024 } as const;
 
+/** While changes come without a pause, the peer gets them every 10 ms. The burst lets a first state of all kinds pass. */
+const PACE = { burst: 32, interval: 10 };
+/** Resources of a message that is worth sending by itself. */
+const LARGE_MESSAGE = 100;
+
 const NO_POINTS: ReadonlyMap<string, ResumePoint> = new Map();
 
 /**
@@ -63,6 +68,9 @@ export class OutboundHalf implements SessionHalf {
   /** Bytes of the unanswered messages, by nonce. */
   private readonly inFlight = new Map<string, number>();
   private unansweredBytes = 0;
+  private readonly pacer: BusyPacer;
+  /** The pause until the next message of a busy stream. */
+  private pause: Timer | undefined;
 
   constructor(
     private readonly session: Session,
@@ -75,6 +83,7 @@ export class OutboundHalf implements SessionHalf {
     this.logger = RateLimitedLogger.of(session.logger.child({ stream: directionOf(session) }), clock);
     this.kinds = new SubscribedKinds(registry);
     this.outbox = new Outbox(options.source, this.limits);
+    this.pacer = new BusyPacer(clock, PACE);
   }
 
   open(floor: number): void {
@@ -132,14 +141,26 @@ export class OutboundHalf implements SessionHalf {
   /** Sends the messages that may leave now. */
   pump(): void {
     const most = this.limits.chunked ? MAX_UNANSWERED.chunked : MAX_UNANSWERED.plain;
-    while (this.opened && this.fullSince === undefined && this.unansweredBytes < most) {
+    while (this.opened && !this.pause && this.fullSince === undefined && this.unansweredBytes < most) {
       const message = this.outbox.take();
-      if (!message) return;
+      if (!message) {
+        if (this.inFlight.size === 0) this.pacer.rest();
+        return;
+      }
+      this.pacer.begin();
       const bytes = this.encode(message);
       this.inFlight.set(message.nonce, bytes.length);
       this.unansweredBytes += bytes.length;
       if (!this.options.stream.write(bytes)) this.fullSince = this.session.clock.now();
+      if (message.put.length < LARGE_MESSAGE && this.pacer.delay > 0) this.pauseFor(this.pacer.delay);
     }
+  }
+
+  private pauseFor(ms: number): void {
+    this.pause = this.session.clock.after(ms, () => {
+      this.pause = undefined;
+      this.pump();
+    });
   }
 
   reports(): readonly KindReport[] {
@@ -149,6 +170,8 @@ export class OutboundHalf implements SessionHalf {
 
   /** Nothing is written beside `message` and `pump`. */
   close(): Promise<void> {
+    this.opened = false;
+    this.pause?.cancel();
     return Promise.resolve();
   }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readSettingsFile } from './settings-file';
+import { readSettingsFile } from './load-config';
 
 describe('readSettingsFile', () => {
   let folder: string;
