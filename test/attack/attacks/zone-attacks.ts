@@ -150,8 +150,8 @@ async function lie(arena: Arena, turn: number): Promise<void> {
     const resumePoints = kinds.map((kind) => ({ kind, incarnation, revision: LARGEST_INTEGER - turn, view: '' }));
     const answer = await zone.handshake({ resumePoints, revision: LARGEST_INTEGER });
     const believed = answer.incarnation !== incarnation;
-    arena.tally.note('lies about revisions', believed ? 'a new life began' : 'not believed');
-    if (believed) arena.tally.note('BREACH', 'a lie began a new life');
+    arena.tally.note('lies about revisions', believed ? 'a new incarnation began' : 'not believed');
+    if (believed) arena.tally.note('BREACH', 'a lie began a new incarnation');
     await zone.handshake({ leaderEpoch: LARGEST_INTEGER });
     arena.tally.note('lies about revisions', 'an epoch of 2^53 was taken');
   } finally {

@@ -5,7 +5,7 @@ import type { Report } from './violation';
 
 /** What a check of copies goes by. */
 export interface CopyLimits {
-  /** How long absences of a new life are held at least, ms. */
+  /** How long absences of a new incarnation are held at least, ms. */
   readonly hold: number;
   readonly report: Report;
 }

@@ -46,7 +46,7 @@ export class History {
     }
   }
 
-  /** A store was set back and began a new life: what it has now is all that it ever had in it. */
+  /** A store was set back and began a new incarnation: what it has now is all that it ever had in it. */
   restored(disk: WatchedDisk): void {
     const { names } = this.livesOf(disk.name);
     this.lives.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });
