@@ -86,7 +86,7 @@ async function show({ settings, running, postgres, signal, say }) {
   say('\nRunning. Ctrl-C ends it; the next `npm start` finds its data.');
 }
 
-/** Runs steps that the mesh does without: one that fails is told of in a line, and gives undefined. */
+/** Runs steps that the mesh can do without: a failure is printed in one line and gives undefined. */
 function attempts({ signal, say }) {
   return async (what, work) => {
     try {

@@ -9,7 +9,7 @@ export function credentialFiles(dataDir, zone) {
   return { caFile: join(dataDir, 'zones', 'global-ca.pem'), tokenFile: join(dataDir, 'zones', `${zone}.token`) };
 }
 
-/** Removes what an earlier life of the global gave. */
+/** Removes the credentials that an earlier incarnation of the global issued. */
 export function forgetCredentials(dataDir) {
   rmSync(join(dataDir, 'zones'), { recursive: true, force: true });
 }

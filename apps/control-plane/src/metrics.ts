@@ -13,7 +13,7 @@ export interface MetricSources {
   readonly leader: LeaderService;
 }
 
-/** What every control plane tells of its store and its leader (design.md §3 metrics). */
+/** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [...storeMetrics(sources), ...leaderMetrics(sources)];
 }
@@ -49,7 +49,7 @@ function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
   ];
 }
 
-/** What watches over REST come to; nothing before REST serves. */
+/** Metrics of the watches over REST. */
 export function watchMetrics(watches: () => WatchMetrics | undefined): readonly Metric[] {
   return [
     gauge('rest_watches_open', 'Watches that are open', () => watches()?.open),
@@ -63,7 +63,7 @@ export function watchMetrics(watches: () => WatchMetrics | undefined): readonly 
   ];
 }
 
-/** A figure without labels; absent while its value is undefined. */
+/** A gauge without labels; absent while its value is undefined. */
 function gauge(name: string, help: string, value: () => number | undefined): Metric {
   const read = (): MetricValue[] => {
     const now = value();

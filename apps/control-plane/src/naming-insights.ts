@@ -6,7 +6,7 @@ import type { ControlPlaneCore } from './core.module';
 /** The part of what REST shows that is about hostnames. */
 type NamingInsights = Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>>;
 
-/** What REST tells of hostnames: who claims which, and what a generator would do (design.md §4, seed 001). */
+/** Answers about hostnames: who claims which, and what a generator would do (docs/design.md §4). */
 export function namingInsights({ cp }: Pick<ControlPlaneCore, 'cp'>, explainer: HostnameExplainer): NamingInsights {
   return {
     explainHostname: (question, signal) => explainer.explain(question, signal),

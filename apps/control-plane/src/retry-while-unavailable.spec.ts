@@ -6,13 +6,13 @@ import { retryWhileUnavailable } from './retry-while-unavailable';
 describe('a step of a start that needs the database', () => {
   it('is tried again while that is away, and no longer than a minute', async () => {
     const clock = new FakeClock();
-    const patience = { clock, logger: silentLogger, signal: new AbortController().signal };
+    const options = { clock, logger: silentLogger, signal: new AbortController().signal };
     const away = new Unavailable('away');
     const answer = retryWhileUnavailable(async () => {
       if (clock.now() < 30_000) throw away;
       return 'done';
-    }, patience);
-    const given = retryWhileUnavailable(() => Promise.reject(away), patience).catch((error: unknown) => error);
+    }, options);
+    const given = retryWhileUnavailable(() => Promise.reject(away), options).catch((error: unknown) => error);
     for (let second = 0; second < 70; second++) {
       clock.advance(1_000);
       await turn();
@@ -27,13 +27,13 @@ describe('a step of a start that needs the database', () => {
       tries++;
       throw error;
     };
-    const life = new AbortController();
-    const patience = { clock: new FakeClock(), logger: silentLogger, signal: life.signal };
-    await expect(retryWhileUnavailable(failing(new Forbidden('another zone')), patience)).rejects.toThrow(
+    const shutdown = new AbortController();
+    const options = { clock: new FakeClock(), logger: silentLogger, signal: shutdown.signal };
+    await expect(retryWhileUnavailable(failing(new Forbidden('another zone')), options)).rejects.toThrow(
       'another zone',
     );
-    life.abort();
-    await expect(retryWhileUnavailable(failing(new Unavailable('away')), patience)).rejects.toThrow('away');
+    shutdown.abort();
+    await expect(retryWhileUnavailable(failing(new Unavailable('away')), options)).rejects.toThrow('away');
     expect(tries).toBe(2);
   });
 });

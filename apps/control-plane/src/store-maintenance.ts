@@ -8,7 +8,7 @@ import type { ControlPlaneCore } from './core.module';
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 const PURGE_INTERVAL = 3_600_000;
 
-/** What a leader of any control plane does: the defaults at first start, then upkeep of the store until the term ends. */
+/** What a leader of any control plane does: it writes the defaults at the first start, then removes old tombstones until the term ends. */
 export async function maintainStore(core: ControlPlaneCore, backend: PostgresBackend, term: LeaderTerm): Promise<void> {
   const { clock, logger, cp } = core;
   const { store } = backend;
@@ -46,7 +46,7 @@ export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): (
   void look();
   return () => {
     if (written) return undefined;
-    // A look that the database did not answer tells nothing, and the index may stand still from now on.
+    // The database did not answer that look, and the index may stand still from now on.
     void look();
     return 'no leader has written the default resources yet';
   };

@@ -10,8 +10,8 @@ const report = (kind: string, more: Partial<KindReport> = {}): KindReport => ({
 });
 
 function read(name: string, reports: SyncReports): readonly unknown[] {
-  const figure = syncMetrics(() => reports, new FakeClock(NOW)).find((one) => one.name === name);
-  return [...(figure?.read() ?? [])];
+  const metric = syncMetrics(() => reports, new FakeClock(NOW)).find((one) => one.name === name);
+  return [...(metric?.read() ?? [])];
 }
 
 describe('syncFigures', () => {
@@ -34,13 +34,13 @@ describe('syncFigures', () => {
     ]);
   });
 
-  it('tells of revisions only where they are known', () => {
+  it('shows revisions only where they are known', () => {
     expect(read('sync_offered_revision', reports)).toEqual([{ labels: mesh, value: 9 }]);
     expect(read('sync_acked_revision', reports)).toEqual([{ labels: mesh, value: 8 }]);
     expect(read('sync_applied_revision', reports)).toEqual([{ labels: service, value: 7 }]);
   });
 
-  it('has a bounded number of series: the worst of the others is told of together', () => {
+  it('has a bounded number of series: the others are one series with the worst value', () => {
     const zones = Array.from({ length: MAX_SERIES + 3 }, (_one, i) => `zone-${String(i).padStart(5, '0')}`);
     const many = zones.map((zone, i): [string, KindReport[]] => [
       zone,

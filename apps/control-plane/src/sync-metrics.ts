@@ -6,8 +6,8 @@ import { createHistogram, type HistogramMetric, type Metric } from '@causeway/te
 export type SyncReports = ReadonlyMap<string, readonly KindReport[]>;
 
 /**
- * Most label sets of one figure: zones and kinds are as many as their operators make, and what scrapes us keeps each
- * for weeks. What is beyond is told of together.
+ * Most label sets of one metric: zones and kinds are as many as their operators make, and what scrapes us keeps each
+ * for weeks. Those beyond the limit are one series.
  */
 export const MAX_SERIES = 2_000;
 
@@ -18,18 +18,23 @@ const LABELS = ['zone', 'kind', 'direction'] as const;
 
 /** How far sync is for each zone, kind and direction that this replica has a stream of (design.md §5 Health is what was applied). */
 export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'>): readonly Metric[] {
-  const figure = (name: string, help: string, value: ValueOf, fold: Fold): Metric => ({
+  const gauge = (name: string, help: string, value: ValueOf, fold: Fold): Metric => ({
     ...{ name, help, labels: LABELS },
     read: () => bounded(reports(), value, fold),
   });
   return [
-    figure('sync_lag_seconds', 'For how long something has waited to be taken in; 0 = nothing does', seconds, greatest),
-    figure('sync_waiting', 'Resources that wait to be told or answered', ({ waiting }) => waiting, sum),
-    figure('sync_offered_revision', 'Newest revision offered to the peer', ({ offered }) => offered, smallest),
-    figure('sync_acked_revision', 'Newest revision the peer has answered', ({ acked }) => acked, smallest),
-    figure('sync_applied_revision', "Newest revision of the peer's applied here", ({ applied }) => applied, smallest),
-    figure('sync_rejected', 'Resources that stand rejected, 20 at most', ({ rejections }) => rejections.length, sum),
-    figure('sync_held', 'Resources kept though a new life of the peer does not name them', ({ held }) => held, sum),
+    gauge('sync_lag_seconds', 'For how long something has waited to be taken in; 0 = nothing does', seconds, greatest),
+    gauge('sync_waiting', 'Resources that wait to be sent or acknowledged', ({ waiting }) => waiting, sum),
+    gauge('sync_offered_revision', 'Newest revision offered to the peer', ({ offered }) => offered, smallest),
+    gauge('sync_acked_revision', 'Newest revision the peer has answered', ({ acked }) => acked, smallest),
+    gauge('sync_applied_revision', "Newest revision of the peer's applied here", ({ applied }) => applied, smallest),
+    gauge('sync_rejected', 'Resources that stand rejected, 20 at most', ({ rejections }) => rejections.length, sum),
+    gauge(
+      'sync_held',
+      'Resources kept though a new incarnation of the peer does not name them',
+      ({ held }) => held,
+      sum,
+    ),
   ];
 
   function seconds(report: KindReport): number {
@@ -55,7 +60,7 @@ const sum: Fold = (a, b) => a + b;
 const greatest: Fold = (a, b) => Math.max(a, b);
 const smallest: Fold = (a, b) => Math.min(a, b);
 
-/** Zones in the order of their names, so that the same ones are told of at each reading. */
+/** In the order of zone names, so that each scrape shows the same zones. */
 function bounded(reports: SyncReports, value: ValueOf, fold: Fold): readonly Series[] {
   const shown: Series[] = [];
   const others = new Map<string, number>();

@@ -44,7 +44,7 @@ export const globalHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: 'changes a second that a zone may go on sending; ten times as many at once',
   CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: 'bytes a second that a zone may go on sending; five times as many at once',
   CAUSEWAY_KDS_AUTH: 'none lets every zone in without a token',
-  CAUSEWAY_ABSENCE_HOLD: 'how long what a new life of a zone lacks is kept',
+  CAUSEWAY_ABSENCE_HOLD: 'how long resources that a new incarnation of a zone lacks are kept',
   CAUSEWAY_EXPORT_DEFAULT: 'All or None: whether services go to other zones unless they say otherwise',
   CAUSEWAY_LOST_ZONE_POLICY: 'keep, depreferred or withdraw: what becomes of the services of a lost zone',
   CAUSEWAY_LOST_ZONE_AFTER: 'how long a zone is away before it is lost',

@@ -59,7 +59,7 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_VIP_RANGE_FORCE: 'true takes a range that looks wrong',
   CAUSEWAY_VIP_COOLDOWN: 'how long a freed address goes to no other service; at least twice CAUSEWAY_DNS_TTL',
   CAUSEWAY_SERVICE_GRACE: 'how long a service without instances keeps its address and names',
-  CAUSEWAY_ABSENCE_HOLD: 'how long what a new life of the global lacks is kept',
+  CAUSEWAY_ABSENCE_HOLD: 'how long resources that a new incarnation of the global lacks are kept',
   CAUSEWAY_DNS_PORT: 'port of DNS, UDP and TCP; 0 takes a free one',
   CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas',
   CAUSEWAY_DNS_TTL: 'how long answers may be kept',

@@ -87,7 +87,7 @@ class ZoneTerm implements LeaderWork {
   }
 }
 
-/** Makes the terms of a zone's leader, and knows what is to be told of the latest one. */
+/** Makes the terms of a zone's leader, and answers for metrics and REST from the latest one. */
 export class ZoneLeader {
   private latest: ZoneTerm | undefined;
 
