@@ -112,7 +112,9 @@ export class KumaGate {
     const { clock, logger } = this.parts;
     if (!this.timer) {
       const until = new Date(at).toISOString();
-      logger.warn('the store is in a new incarnation: Kuma zones hear of others only once all have reported', { until });
+      logger.warn('the store is in a new incarnation: Kuma zones hear of others only once all have reported', {
+        until,
+      });
     }
     this.timer?.cancel();
     this.timer = clock.after(at - clock.now(), () => void this.check());

@@ -59,7 +59,8 @@ export const SYNC_SCHEMAS: OpenApiObject = {
         ]),
       ),
       newIncarnation: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
-        description: 'An incarnation of the peer that is not accepted: what it lacks is kept until then, or until confirmed.',
+        description:
+          'An incarnation of the peer that is not accepted: what it lacks is kept until then, or until confirmed.',
       }),
       refused: object({ storeId: text, instance: text, refusedAt: epoch }, ['storeId', 'instance', 'refusedAt'], {
         description: 'Another store that comes under the name of this zone and is refused until adopted.',
@@ -84,7 +85,11 @@ export const SYNC_SCHEMAS: OpenApiObject = {
     ['type', 'name', 'zone'],
   ),
   LifeConfirmation: object(
-    { confirmed: { ...flag, description: 'False when no new incarnation is pending.' }, incarnation: text, since: time },
+    {
+      confirmed: { ...flag, description: 'False when no new incarnation is pending.' },
+      incarnation: text,
+      since: time,
+    },
     ['confirmed'],
     { additionalProperties: false },
   ),
@@ -182,7 +187,11 @@ export function syncPaths(): OpenApiObject {
     },
     '/global/_confirm': {
       post: {
-        ...{ operationId: 'confirmGlobal', tags: ['Server'], summary: "Accept the global's new incarnation (on a zone)" },
+        ...{
+          operationId: 'confirmGlobal',
+          tags: ['Server'],
+          summary: "Accept the global's new incarnation (on a zone)",
+        },
         responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
     },

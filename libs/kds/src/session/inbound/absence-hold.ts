@@ -78,7 +78,10 @@ export class AbsenceHold implements ConfirmationListener {
     if (absent.length > 0) {
       const end = until === Infinity ? {} : { until: new Date(until).toISOString() };
       const fields = { kind, absent: absent.length, ...end };
-      logger.warn('the peer may have begun a new incarnation and does not name all it had; that is kept for now', fields);
+      logger.warn(
+        'the peer may have begun a new incarnation and does not name all it had; that is kept for now',
+        fields,
+      );
     }
     if (until !== Infinity) this.releaseAt(until);
     return [];
