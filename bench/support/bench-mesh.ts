@@ -46,7 +46,7 @@ export async function startSettled(
   }
 }
 
-/** Whoever told the last one something may still be at work: the others' answers to it, garbage, a vacuum. */
+/** The processes may still have work from the last measurement: acknowledgements, garbage collection, a vacuum. */
 async function untilAtRest(mesh: ProcessMesh): Promise<void> {
   for (;;) {
     const busy = Object.values(await cpuPercent(mesh, REST.seconds)).filter((percent) => percent > REST.below);

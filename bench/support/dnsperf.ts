@@ -23,7 +23,7 @@ export function dnsperf({ port, queries, seconds, options }: DnsperfLoad): strin
   return run.stdout;
 }
 
-/** A figure of dnsperf's summary. */
+/** A number of dnsperf's summary. */
 export function figure(output: string, label: string): number {
   return Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(output)?.[1] ?? NaN);
 }

@@ -3,10 +3,10 @@ import { performance } from 'node:perf_hooks';
 import { isJsonObject, type JsonValue } from '@causeway/resources';
 import type { ProcessPlane } from '../../test/support/process-plane';
 
-/** A service as a zone told of it, with virtual IP and an available hostname. */
+/** A service as a zone's watch delivered it, with virtual IP and an available hostname. */
 export interface SeenService {
   readonly name: string;
-  /** Its first port, by which versions of a service are told apart. */
+  /** Its first port, which distinguishes versions of a service. */
   readonly port: number;
   /** When, by `performance.now()`. */
   readonly at: number;

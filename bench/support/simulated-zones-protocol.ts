@@ -4,7 +4,7 @@ export interface SimulatedZone {
   readonly token: string;
 }
 
-/** What a process of simulated zones is told to do. */
+/** Commands for a process of simulated zones. */
 export type Order =
   | {
       readonly type: 'join';

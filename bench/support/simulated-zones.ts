@@ -9,7 +9,7 @@ import type { Answer, Order, SimulatedZone } from './simulated-zones-protocol';
  */
 const zones: TestZone[] = [];
 
-/** With its state, as the controllers that are not here would say it: without, a service is told to nobody. */
+/** With `spec.state`, which no control loop computes here: a service without it is not sent to other zones. */
 const TOLD = { selector: {}, ports: [{ port: 80, appProtocol: 'tcp' }], state: 'Unavailable' };
 
 function tell(answer: Answer): void {

@@ -5,6 +5,5 @@ export const SIZE_EXCEPTIONS = {
   'libs/kinds/src/namespace.ts': 'each kind has a file of its own',
   'libs/kinds/src/secret.ts': 'each kind has a file of its own',
   'libs/rest/src/controllers/docs.controller.ts': 'each controller of Nest has a file of its own',
-  'libs/rest/src/http/problem.filter.ts': 'the one exception filter: Nest names the file after it',
   'libs/runtime/src/settings/decode.ts': 'type assertions are allowed in decode.ts only, which the linter holds',
 };

@@ -65,7 +65,7 @@ async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
 
 /**
  * Waits for the control planes, applies the sample once, prints the tables. Only a control plane that does not get
- * ready ends it: whatever else fails for what users have stored, they need the running mesh to mend it.
+ * ready ends it: if stored resources make a later step fail, users need the running mesh to correct them.
  */
 async function show({ settings, running, postgres, signal, say }) {
   const [globalPlane, ...zonePlanes] = settings.controlPlanes;

@@ -9,7 +9,7 @@ import { textOf, type Arena, type Attack, type Target } from './target';
 /** Attacks that share a process: those of another one have their own. */
 export type AttackGroup = 'zones' | 'rest' | 'dns';
 
-/** What an attacking process is told. */
+/** Arguments of an attacking process. */
 export interface Orders {
   readonly target: Target;
   readonly group: AttackGroup;

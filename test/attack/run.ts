@@ -127,7 +127,7 @@ function notePeak({ name, pid }: ProcessPlane, peaks: Map<string, number>): void
   try {
     peaks.set(name, Math.max(peaks.get(name) ?? 0, memory(pid).peak_mb));
   } catch {
-    // It has ended; that is told elsewhere.
+    // It has ended; another check reports that.
   }
 }
 

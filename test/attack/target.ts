@@ -20,7 +20,7 @@ export interface Arena {
   readonly stop: AbortSignal;
 }
 
-/** One way to do harm, again and again until it is told to stop. */
+/** One attack, repeated until its signal aborts. */
 export interface Attack {
   readonly name: string;
   /** Strikes once; resolves when the blow is over. Rejections count as outcomes. */

@@ -20,7 +20,7 @@ export type Told =
   | { readonly type: 'ends'; readonly climb: Climb }
   | { readonly type: 'done'; readonly all: boolean };
 
-/** After so many findings an entry point is left: what is found must be mended first. */
+/** After this many findings an entry point is skipped: the findings must be fixed first. */
 const ENOUGH = 6;
 
 async function main(task: Task): Promise<void> {

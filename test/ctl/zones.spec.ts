@@ -97,7 +97,7 @@ describe('causeway zones, on a global', () => {
     expect(err).toContain(`zone south: away since ${since} (10m): its connection ended\n`);
     expect(err).toMatch(/^zone west: store store-2 \(west-9\) comes under this name and is refused, last \d+s ago\n/m);
     expect(err).toContain('causeway zones adopt west store-2\n');
-    expect(err).toMatch(/zone west: began a new life, .* 5 resources that it does not name are kept until 20/);
+    expect(err).toMatch(/zone west: began a new incarnation, .* 5 resources that it does not name are kept until 20/);
     expect(err).toMatch(/causeway zones confirm west\n$/);
     expect(code).toBe(0);
   });
@@ -134,10 +134,10 @@ describe('causeway zones, on a global', () => {
     pending = { incarnation: 'life-2', since: 0 };
     expect(await zones('confirm', 'west')).toEqual({
       ...{ code: 0, err: '' },
-      out: 'the new life of zone west, first seen 1970-01-01T00:00:00.000Z, is accepted: what it lacks is deleted\n',
+      out: 'the new incarnation of zone west, first seen 1970-01-01T00:00:00.000Z, is accepted: what it lacks is deleted\n',
     });
     pending = undefined;
-    expect((await zones('confirm', 'west')).out).toBe('zone west has no new life to confirm\n');
+    expect((await zones('confirm', 'west')).out).toBe('zone west has no new incarnation to confirm\n');
     const unknown = await zones('confirm', 'nowhere');
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('zone nowhere never had a session')]);
     expect(await zones('confirm')).toMatchObject({ code: 2 });
@@ -252,7 +252,7 @@ describe('causeway zones quarantine and doctor', () => {
 });
 
 describe('causeway zones, on a zone', () => {
-  it('shows its own session and confirms the new life of the global', async () => {
+  it('shows its own session and confirms the new incarnation of the global', async () => {
     const { refused: _, ...own } = TROUBLED;
     const insightOf = ({ id }: { readonly id: { readonly name: string } }): JsonObject | undefined =>
       id.name === 'east' ? own : undefined;
@@ -269,11 +269,11 @@ describe('causeway zones, on a zone', () => {
         'west true unknown here',
         '',
       ]);
-      expect(err).toMatch(/^the global: began a new life/);
+      expect(err).toMatch(/^the global: began a new incarnation/);
       expect(err).toContain('causeway zones confirm-global\n');
       expect(err).toContain('this is zone east');
       expect((await causeway({ url }, ['describe', 'zone', 'east'])).err).toContain('causeway zones confirm-global');
-      expect((await causeway({ url }, ['zones', 'confirm-global'])).out).toContain('the new life of the global');
+      expect((await causeway({ url }, ['zones', 'confirm-global'])).out).toContain('the new incarnation of the global');
     } finally {
       await rest.close();
     }

@@ -66,12 +66,12 @@ export class QuickstartRun {
     this.child.kill(name);
   }
 
-  /** What it started and still lives, itself included. */
+  /** The processes that it started and that still run, itself included. */
   processes(): readonly MarkedProcess[] {
     return markedProcesses(this.mark);
   }
 
-  /** Resolves when nothing that it started lives. */
+  /** Resolves when no process that it started runs. */
   async untilGone(): Promise<void> {
     await until('every process has ended', () => this.processes().length === 0);
   }

@@ -30,7 +30,7 @@ describe('what an operator decides of sync, by REST', () => {
 
   afterEach(() => rest.close());
 
-  it('confirms the new life of a zone, or says that there is none', async () => {
+  it('confirms the new incarnation of a zone, or says that there is none', async () => {
     await open();
     const since = '2026-01-01T00:00:00.000Z';
     expect((await post('/zones/east/_confirm')).json()).toEqual({ confirmed: true, incarnation: 'life-2', since });
@@ -39,7 +39,7 @@ describe('what an operator decides of sync, by REST', () => {
     expect(asked).toEqual([{ confirm: 'east' }, { confirm: 'east' }]);
   });
 
-  it('confirms the new life of the global', async () => {
+  it('confirms the new incarnation of the global', async () => {
     await open({ confirmGlobal: () => note('global', pending) });
     expect((await post('/global/_confirm')).json()).toMatchObject({ confirmed: true, incarnation: 'life-2' });
     expect(asked).toEqual(['global']);

@@ -79,7 +79,7 @@ describe('the address ranges of a zone, from start to start', () => {
     expect(await addresses('10.7.0.', 'a', 'b')).toEqual(first.slice(0, 2));
     await addresses('10.7.0.', 'd');
     await put('e');
-    // What is left is the address that c had; it rests.
+    // Only the address that c had is left; it is cooling.
     const denied = await until('e is told that it has none', async () =>
       conditionOf(await status('e'), 'VIPAllocated'),
     );

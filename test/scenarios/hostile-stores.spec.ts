@@ -10,7 +10,7 @@ const ODD = ['null', '1', '"x"', '[]', '[[1]]', '{}', '{"a": {"b": null}}', 'tru
 
 /** Notes as they are read at a start and at each session, with every key that has a meaning. */
 const NOTES: readonly (readonly [string, string])[] = [
-  ...['life', 'confirmed', 'point/Mesh', 'point/MeshService', 'point/Nothing', 'other'].flatMap(
+  ...['incarnation', 'confirmed', 'point/Mesh', 'point/MeshService', 'point/Nothing', 'other'].flatMap(
     (key): readonly (readonly [string, string])[] => [
       ['sync/east', key],
       ['sync/', key],
@@ -20,9 +20,9 @@ const NOTES: readonly (readonly [string, string])[] = [
   ['zone-insight', 'ghost'],
   ['zone-refusal', 'east'],
   ['zone-doubt', 'east'],
-  ['global-life', 'life'],
-  ['global-life', 'reported/east'],
-  ['global-life', 'nonsense'],
+  ['global-incarnation', 'incarnation'],
+  ['global-incarnation', 'reported/east'],
+  ['global-incarnation', 'nonsense'],
 ];
 
 /** Zones and copies whose specs and statuses are of the wrong shape. */

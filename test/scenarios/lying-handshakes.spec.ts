@@ -61,7 +61,7 @@ describe('a zone that lies in its handshake', () => {
       doubtful: { claim: 'revision', instance: 'liar', detail: expect.stringContaining(`Mesh at revision ${HUGE}`) },
     });
     expect(await insight('west')).not.toHaveProperty('doubtful');
-    // It may not knock without end, and is told when it may again.
+    // Its handshakes are rate-limited, and the refusal has the time to wait.
     expect(codes(answers).slice(20)).toEqual(Array(10).fill(status.RESOURCE_EXHAUSTED));
     expect(answers[29]?.error?.metadata.get('grpc-retry-pushback-ms')).toEqual(['500']);
     expect(lines.filter(({ message }) => message === 'a zone makes a doubtful claim')).toHaveLength(1);

@@ -17,7 +17,7 @@ const range = {
 const processes = Math.min(2, availableParallelism());
 const MINUTE = 60_000;
 
-/** Schedules in which something was found and mended: they are run each time. */
+/** Schedules that found bugs, which are fixed: they run each time. */
 const FOUND = [93, 718, 90_100, 2_106_724_726];
 
 describe('a simulated mesh', () => {

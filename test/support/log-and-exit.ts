@@ -1,6 +1,6 @@
 import { createLogger } from '@causeway/telemetry';
 
-/** Logs far more than a pipe holds once it is told to, and ends with code 3. */
+/** On a command it logs far more than a pipe holds and exits with code 3. */
 process.once('message', () => {
   const logger = createLogger({ level: 'info', program: 'test', pretty: false });
   for (let line = 0; line < 5_000; line++) logger.info('a line that nobody reads', { line, pad: 'x'.repeat(100) });

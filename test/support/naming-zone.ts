@@ -2,10 +2,10 @@ import { HostnameReconciler } from '@causeway/controllers';
 import { globalIdentity, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { MemoryDisk, MemoryStore, ResourceIndex, type Change, type PutChange } from '@causeway/store';
 
-/** Zone east, as the hostname loop is told of it. */
+/** Zone east, as the hostname loop is configured with it. */
 export const east = { role: 'zone', zone: 'east', federated: true } as const;
 
-/** The identity of a service; of a MeshService in east, namespace default, unless told otherwise. */
+/** The identity of a service; of a MeshService in east, namespace default, unless given. */
 export function service(
   name: string,
   rest: { kind?: string; mesh?: string; zone?: string; namespace?: string } = {},
@@ -56,13 +56,13 @@ export class NamingZone {
     return this;
   }
 
-  /** A write by somebody else, and the index told of it. */
+  /** A write by another client, applied to the index. */
   async user(...changes: Change[]): Promise<void> {
     await this.store.write({ changes, onRefusal: 'abort' });
     this.follow();
   }
 
-  /** One turn of the runner; `between` is told the plan and runs before its write. */
+  /** One turn of the runner; `between` gets the plan and runs before its write. */
   async turn(between?: (planned: readonly Change[]) => Promise<unknown>): Promise<readonly Change[]> {
     const changes = this.loop.plan()?.changes ?? [];
     await between?.(changes);

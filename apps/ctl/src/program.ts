@@ -152,12 +152,12 @@ function addZones(program: Command, context: CommandContext, finish: SetExitCode
     .action(async (options: ZonesOptions) => finish(await zones(context, options)));
   command
     .command('confirm')
-    .description('accepts the new life of a zone: what it lacks is deleted (on the global)')
+    .description('accepts the new incarnation of a zone: what it lacks is deleted (on the global)')
     .argument('<name>', 'the zone')
     .action(async (name: string) => finish(await confirmZone(context, name)));
   command
     .command('confirm-global')
-    .description('accepts the new life of the global: what it lacks is deleted (on a zone)')
+    .description('accepts the new incarnation of the global: what it lacks is deleted (on a zone)')
     .action(async () => finish(await confirmGlobal(context)));
   command
     .command('adopt')

@@ -141,7 +141,7 @@ async function withStream(
   }
 }
 
-/** Claims to hold more than the global ever had, in its own life, and to have a leader of the last epoch. */
+/** Claims resume points beyond the global's revision, in its incarnation, and a leader of the last epoch. */
 async function lie(arena: Arena, turn: number): Promise<void> {
   const zone = new EvilZone('evil-lies', arena.target);
   try {
@@ -150,8 +150,8 @@ async function lie(arena: Arena, turn: number): Promise<void> {
     const resumePoints = kinds.map((kind) => ({ kind, incarnation, revision: LARGEST_INTEGER - turn, view: '' }));
     const answer = await zone.handshake({ resumePoints, revision: LARGEST_INTEGER });
     const believed = answer.incarnation !== incarnation;
-    arena.tally.note('lies about revisions', believed ? 'a new life began' : 'not believed');
-    if (believed) arena.tally.note('BREACH', 'a lie began a new life');
+    arena.tally.note('lies about revisions', believed ? 'a new incarnation began' : 'not believed');
+    if (believed) arena.tally.note('BREACH', 'a lie began a new incarnation');
     await zone.handshake({ leaderEpoch: LARGEST_INTEGER });
     arena.tally.note('lies about revisions', 'an epoch of 2^53 was taken');
   } finally {

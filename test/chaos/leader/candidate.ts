@@ -8,7 +8,7 @@ import { CP, RANGE, REST, traceOf } from './world';
 
 /**
  * One candidate as a process: leads with the vip loop of a zone, and leaves a trace of its epoch every few ms. Says on
- * stdout what happens to it, a JSON line each; steps down when told to on stdin, and ends with it.
+ * stdout what happens to it, one JSON line each; steps down on a command on stdin, and ends with stdin.
  */
 async function main(): Promise<void> {
   const [database = '', redis = '', lease = '', holder = '', stall = ''] = process.argv.slice(2);

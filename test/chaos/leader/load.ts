@@ -6,7 +6,7 @@ const COUNTERS = 4;
 const SERVICES = 60;
 const STANDING = 24;
 
-/** What clients were told, against which the end is held. */
+/** The responses that clients got; the final state is compared with them. */
 interface Told {
   /** By counter: increments that were answered, and those whose answer was lost. */
   readonly counters: { done: number; unknown: number }[];
@@ -38,7 +38,7 @@ export class Load {
     await Promise.all(this.clients);
   }
 
-  /** Stops the clients; what they were told and does not stand in the store, by number of acknowledged writes lost. */
+  /** Stops the clients; returns the number of writes, and of acknowledged writes that the store lacks. */
   async stop(): Promise<{ readonly writes: number; readonly lost: number }> {
     await this.halt();
     let [writes, lost] = [0, 0];

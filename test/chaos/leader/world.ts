@@ -5,7 +5,7 @@ import type { PutChange } from '@causeway/store';
 export const CP = { role: 'zone', zone: 'east', federated: true } as const;
 /** Few addresses for many services that come and go, so that addresses are handed on all the time. */
 export const RANGE = '241.0.0.0/27';
-/** How long a freed address rests, ms. */
+/** Cooldown of a freed address, ms. */
 export const REST = 1_500;
 
 /** A service that gets an address. */

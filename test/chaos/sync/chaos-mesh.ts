@@ -15,7 +15,7 @@ const ZONES: readonly (readonly [name: string, replicas: number])[] = [
 const GLOBAL_REPLICAS = 2;
 const GLOBAL = 'global';
 const LEASE = { CAUSEWAY_LEADER_LEASE: '1s' };
-/** Plain text and open doors: what zones show is no part of this. */
+/** Plain text and no authentication: the chaos test does not cover zone tokens. */
 const OPEN = {
   CAUSEWAY_KDS_AUTH: 'none',
   CAUSEWAY_KDS_TLS: 'off',

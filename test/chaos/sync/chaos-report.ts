@@ -4,7 +4,7 @@ import type { Verdict } from './verdict';
 export interface ChaosReport extends Partial<Findings> {
   readonly seed: number;
   readonly seconds: number;
-  /** How often each mishap was. */
+  /** Number of each fault. */
   readonly mishaps: Readonly<Record<string, number>>;
   readonly answeredWrites: number;
   readonly unansweredWrites: number;
@@ -14,12 +14,12 @@ export interface ChaosReport extends Partial<Findings> {
   readonly fell: readonly string[];
 }
 
-/** What was seen after all was mended. */
+/** The findings after all faults have ended. */
 export interface Findings extends Verdict {
   /** Versions of copies that were looked at, and how many of these were deletions. */
   readonly copies: number;
   readonly deletions: number;
-  /** From the end of the last mishap until all held what the origins hold, ms. */
+  /** From the end of the last fault until all control planes hold what the origins hold, ms. */
   readonly settledMs: number;
 }
 

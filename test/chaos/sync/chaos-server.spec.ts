@@ -33,7 +33,7 @@ describe('a Postgres server that is killed and started again', () => {
   }, 60_000);
 
   it('waits for the processes that the killed one has left', async () => {
-    // Nothing in it looks whether its server still lives.
+    // The process does not check whether its server still runs.
     const busy = client.query('SELECT count(*) FROM generate_series(1, 1000000)').catch(() => undefined);
     await server.crash();
     await server.recover();

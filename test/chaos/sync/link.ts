@@ -5,7 +5,7 @@ type Carriage =
   | { readonly type: 'open' }
   /** Connections are refused. */
   | { readonly type: 'cut' }
-  /** What is sent is lost, and nobody is told. */
+  /** Messages are lost without an error. */
   | { readonly type: 'silent' }
   /** What is sent arrives later, in order. */
   | { readonly type: 'slow'; readonly ms: number };

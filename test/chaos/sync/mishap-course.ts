@@ -3,13 +3,13 @@ import { errorText } from '@causeway/runtime';
 import type { Prng } from '../../simulation/engine/prng';
 import type { Mishap } from './mishaps';
 
-/** Between two mishaps, ms. */
+/** Pause between two faults, ms. */
 const PAUSE = [200, 1_200] as const;
 const AT_ONCE = 3;
 
 /** Lets things go wrong, several at once, each on targets of its own. */
 export class MishapCourse {
-  /** How often each mishap was. */
+  /** Number of each fault. */
   readonly counts: Record<string, number> = {};
   /** Mishaps that could not begin or end as they should, with the reason. */
   readonly failed: string[] = [];
@@ -20,7 +20,7 @@ export class MishapCourse {
     private readonly chance: Prng,
   ) {}
 
-  /** Goes on for so long, or until a mishap fails; resolves when each that began has ended or failed. */
+  /** Runs for this long, or until a fault fails to begin or end; resolves when each has ended or failed. */
   async run(seconds: number): Promise<void> {
     const end = performance.now() + seconds * 1_000;
     while (performance.now() < end && this.failed.length === 0) {

@@ -108,7 +108,7 @@ const SOON_OVER: readonly (readonly [number, Draw])[] = [
   [2, serverCrash],
 ];
 
-/** The next mishap; `patient` runs also have those that only end when somebody finds out. */
+/** The next fault; `patient` runs also have those that end only when a peer detects them. */
 export function drawMishap(mesh: ChaosMesh, chance: Prng, patient: boolean): Mishap {
   return chance.weighted(patient ? [...SOON_OVER, [1, lostConnection]] : SOON_OVER)(mesh, chance);
 }

@@ -15,13 +15,13 @@ export interface ChaosOptions {
   readonly seconds: number;
 }
 
-/** Runs at least this long also have mishaps that only the product's own watch over its connections ends. */
+/** Runs at least this long also have faults that only keepalives of the product detect. */
 const PATIENT_FROM = 60;
 const SETTLES = 120_000;
 
 /**
  * Lets things go wrong while users write in every zone, mends all, and holds what Postgres recorded against the origins.
- * A mishap that cannot begin or end as it should breaks the run off. Whatever happens, all that was started is stopped.
+ * A fault that cannot begin or end as intended aborts the run. Everything that was started is stopped in any case.
  */
 export async function runSyncChaos(options: ChaosOptions): Promise<ChaosReport> {
   const server = await ChaosServer.start();

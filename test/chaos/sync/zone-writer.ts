@@ -7,7 +7,7 @@ const PATIENCE = 2_000;
 const PAUSE = 60;
 const STANDING = 40;
 
-/** What a client was told of a service: the last stamp, that it is gone, or nothing that can be relied on. */
+/** The last response about a service: its last stamp, that it is deleted, or unknown after a failed request. */
 export type Told = { readonly type: 'stands'; readonly stamp: string } | { readonly type: 'gone' | 'unknown' };
 
 /** A user of one zone who makes, changes and deletes services all the time, at any replica that answers. */

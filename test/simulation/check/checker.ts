@@ -39,7 +39,7 @@ export class Checker {
     for (const disk of [mesh.global, ...mesh.zones]) this.watch(disk);
   }
 
-  /** The next new life of this disk is a restore; any other has no cause. */
+  /** The next new incarnation of this disk is a restore; any other has no cause. */
   expectLife(disk: WatchedDisk): void {
     this.restoring.add(disk);
   }
@@ -74,7 +74,7 @@ export class Checker {
   private watch(disk: WatchedDisk): void {
     this.checks.set(disk, this.checksOf(disk));
     disk.lifeWatcher = () => {
-      if (!this.restoring.delete(disk)) this.report('I7', `${disk.name} began a new life without a cause`);
+      if (!this.restoring.delete(disk)) this.report('I7', `${disk.name} began a new incarnation without a cause`);
       this.history.restored(disk);
       this.checks.set(disk, this.checksOf(disk));
     };

@@ -79,7 +79,7 @@ function expectedOnZone(holder: WatchedDisk, { global, zones, away, registry }: 
   ]);
 }
 
-/** What lives on a control plane, was made there and may leave it. */
+/** The resources of a control plane that were made there and may be synced. */
 function madeOn(disk: WatchedDisk): [string, Row][] {
   return [...disk.rows].filter(
     ([, row]) => row.deletedAt === undefined && isOrigin(disk.name, row) && row.labels[SYNC_LABEL] !== 'disabled',

@@ -5,14 +5,14 @@ import type { Report } from './violation';
 
 /** What a check of copies goes by. */
 export interface CopyLimits {
-  /** How long absences of a new life are held at least, ms. */
+  /** How long absences of a new incarnation are held at least, ms. */
   readonly hold: number;
   readonly report: Report;
 }
 
 /** I5 and I7 of one control plane: what it holds of others. */
 export class CopyCheck {
-  /** The newest version of each that was held of the life of its origin that is held now. */
+  /** For each copy, the newest version of its origin's present incarnation that was stored. */
   private readonly newest = new Map<string, Origin>();
 
   constructor(

@@ -14,7 +14,7 @@ export interface Version {
 /** Where a copy says it is from. */
 export type Origin = Pick<Row['origin'], 'incarnation' | 'revision'>;
 
-/** The lives of one store, and when the last began by a restore. */
+/** The incarnations of one store, and when the last began by a restore. */
 interface Lives {
   readonly names: string[];
   restoredAt: number | undefined;
@@ -23,7 +23,7 @@ interface Lives {
 /** What was made where, and when: the truth that copies are held against. */
 export class History {
   private readonly versions = new Map<string, Map<string, Version>>();
-  /** The newest revision, of each life of its origin, at which a resource was deleted or kept out of sync. */
+  /** For each incarnation of its origin, the newest revision at which a resource was deleted or excluded from sync. */
   private readonly gone = new Map<string, Map<string, number>>();
   /** Zones whose services other zones may not know: disabled, deleted, or withdrawn as lost. */
   private readonly closed = new Spells();
@@ -46,7 +46,7 @@ export class History {
     }
   }
 
-  /** A store was set back and began a new life: what it has now is all that it ever had in it. */
+  /** A store was set back and began a new incarnation: what it has now is all that it ever had in it. */
   restored(disk: WatchedDisk): void {
     const { names } = this.livesOf(disk.name);
     this.lives.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });

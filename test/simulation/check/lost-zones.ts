@@ -30,7 +30,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** I5 for lost zones: none is told to be lost before the time that its rule declares, or while its session stands. */
+/** I5 for lost zones: no zone is declared lost before the time in its rule, or while its session is open. */
 export class LostZoneCheck {
   private readonly seen = new Map<string, Seen[]>();
 

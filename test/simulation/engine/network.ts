@@ -15,7 +15,7 @@ import type { SimProcess } from './sim-process';
 /** A peer that says nothing for so long is given up, ms. */
 export const KEEPALIVE = 10_000;
 const DEADLINE = 10_000;
-/** Messages that may be on their way before the writer is told to wait. */
+/** Messages in flight before `write` returns false. */
 const WINDOW = 6;
 
 /** Who serves zones: one replica of the global. */

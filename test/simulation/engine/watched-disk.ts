@@ -28,7 +28,7 @@ export interface Commit extends Writing {
 export class WatchedDisk extends MemoryDisk {
   /** Called with each commit, in its step. */
   watcher: ((commit: Commit) => void) | undefined;
-  /** Called when a new life has begun. */
+  /** Called when a new incarnation has begun. */
   lifeWatcher: (() => void) | undefined;
   /** When a process last read the notes of an area, by both names with a blank between. */
   readonly notesRead = new Map<string, number>();

@@ -15,7 +15,7 @@ import type { NetworkFaults } from '../engine/network';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Faults } from '../mesh/world';
 
-/** A bug put in on purpose. It lives in the simulation's wiring, never in the engine. */
+/** An injected bug. It is in the simulation's wiring, never in the engine. */
 export interface KnownFault {
   readonly name: string;
   readonly what: string;

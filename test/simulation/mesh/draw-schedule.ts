@@ -9,7 +9,7 @@ const POLICIES = ['keep', 'depreferred', 'withdraw'] as const;
 const KINDS_OF_ZONE = ['MeshService', 'MeshService', 'Dataplane', 'MeshExternalService', 'HostnameGenerator'];
 const KINDS_OF_GLOBAL = ['MeshExternalService', 'MeshMultiZoneService', 'HostnameGenerator'];
 
-/** Which kinds of mishap may happen; fewer for a slice of the whole. */
+/** The kinds of fault that may happen; fewer for a part of the schedules. */
 export interface DrawLimits {
   readonly mishaps: readonly Mishap['type'][];
   readonly replicas: number;

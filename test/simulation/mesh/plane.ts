@@ -19,7 +19,7 @@ export const TIMES = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 } 
 /** When a zone counts as lost whose Zone does not say. */
 export const LOST: LostRule = { policy: 'keep', after: 20_000 };
 
-/** What may be wrong with what the global's leader is told; only a simulation that looks for faults sets any. */
+/** Injected faults in the inputs of the global's leader; only runs that test the checker set any. */
 export type KeeperFault = (options: ZoneLifecycleOptions) => ZoneLifecycleOptions;
 
 /** What all control planes of a simulation share. */
@@ -37,7 +37,7 @@ export interface Surroundings {
 
 type ZonePlane = Extract<ControlPlane, { readonly role: 'zone' }>;
 
-/** One replica of a control plane: a life of a process with the real engine in it. */
+/** One replica of a control plane: one run of a process with the real engine in it. */
 export class SimReplica {
   readonly process: SimProcess;
   readonly link: DatabaseLink;
@@ -162,7 +162,7 @@ export class SimReplica {
   private readonly jitter = (): number => this.random.next();
 }
 
-/** What a zone shows at the door. */
+/** The token that a zone shows in its handshake. */
 export function tokenOf(zone: string): string {
   return `token-of-${zone}`;
 }

@@ -100,7 +100,9 @@ async function confirm(context: CommandContext, who: string, path: string): Prom
   if (!isJsonObject(body)) return 1;
   const { confirmed } = body;
   if (confirmed === true) {
-    context.print(`the new life of ${who}, first seen ${textAt(body, 'since')}, is accepted: what it lacks is deleted`);
-  } else context.print(`${who} has no new life to confirm`);
+    context.print(
+      `the new incarnation of ${who}, first seen ${textAt(body, 'since')}, is accepted: what it lacks is deleted`,
+    );
+  } else context.print(`${who} has no new incarnation to confirm`);
   return 0;
 }

@@ -46,7 +46,7 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
     const until = new Date(Number(newIncarnation['until'])).toISOString();
     due.push(
-      `${who}: began a new life, first seen ${ago(newIncarnation['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
+      `${who}: began a new incarnation, first seen ${ago(newIncarnation['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
       `  where these were deleted indeed: causeway zones ${command}`,
     );
   }

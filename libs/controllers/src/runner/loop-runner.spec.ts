@@ -134,7 +134,7 @@ describe('LoopRunner', () => {
     expect(loop.told).toEqual(['reset', 'reset']);
   });
 
-  it('starts in a new life of the store that began while it started', async () => {
+  it('starts in a new incarnation of the store that began while it started', async () => {
     const loop = new Scripted('loop');
     const replica = harness.replica();
     await replica.lead([loop]);

@@ -135,7 +135,7 @@ export class HandshakeHandler {
       .map(({ kind, ...point }) => [kind, point] as const);
     const judged = judgeClaimedPoints(claimed, head, signer);
     if (!judged.isSetBack || !maintenance) return { ...judged, head };
-    logger.error('a zone holds newer state than this store: it was set back, and begins a new life', { zone });
+    logger.error('a zone holds newer state than this store: it was set back, and begins a new incarnation', { zone });
     return { ...judged, head: await maintenance.newIncarnation() };
   }
 

@@ -5,8 +5,8 @@ import { isIncarnationComplete } from '@causeway/sync';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 
 /** Area of the notes that say which zones have reported in this incarnation of the store. */
-const AREA = 'global-life';
-const LIFE = 'life';
+const AREA = 'global-incarnation';
+const INCARNATION = 'incarnation';
 const REPORTED = 'reported/';
 
 /** Area and key of the note that a zone has reported. */
@@ -81,7 +81,7 @@ export class KumaGate {
     const { since, open } = known ?? { since: clock.now(), open: false };
     const whole =
       open || isIncarnationComplete(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
-    if (!known || whole !== open) await this.write(LIFE, { incarnation, since, open: whole });
+    if (!known || whole !== open) await this.write(INCARNATION, { incarnation, since, open: whole });
     if (!whole) return this.scheduleCheck(since + hold);
     // The index must contain what zones reported to other replicas before it is sent.
     await waitUntilCaughtUp(store, index, this.stopped.signal);
@@ -112,7 +112,9 @@ export class KumaGate {
     const { clock, logger } = this.parts;
     if (!this.timer) {
       const until = new Date(at).toISOString();
-      logger.warn('the store is in a new life: Kuma zones hear of others only once all have reported', { until });
+      logger.warn('the store is in a new incarnation: Kuma zones hear of others only once all have reported', {
+        until,
+      });
     }
     this.timer?.cancel();
     this.timer = clock.after(at - clock.now(), () => void this.check());
@@ -128,7 +130,7 @@ export class KumaGate {
 }
 
 function lifeIn(notes: readonly Note[], incarnation: string): GateState | undefined {
-  const value = notes.find(({ key }) => key === LIFE)?.value;
+  const value = notes.find(({ key }) => key === INCARNATION)?.value;
   if (!isJsonObject(value) || value['incarnation'] !== incarnation) return undefined;
   return { since: Number(value['since']), open: value['open'] === true };
 }

@@ -24,7 +24,7 @@ export function clusterIdIn(response: IncomingResponse): string | undefined {
 
 /**
  * The incarnation of a plain Kuma peer. Its state does not name it: a zone sends it as the control-plane id of its node
- * metadata, a global as the cluster id of a Config (docs/design.md §5 A new life is not a deletion either).
+ * metadata, a global as the cluster id of a Config (docs/design.md §5 A new incarnation is not a deletion either).
  */
 export class KumaIncarnation {
   private id: string | undefined;

@@ -1,7 +1,7 @@
 import { NotFound, Unavailable } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, type ResourceStore } from '@causeway/store';
-import { liveAndLeave } from '../../../../test/support/first-life';
+import { liveAndLeave } from '../../../../test/support/first-incarnation';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };

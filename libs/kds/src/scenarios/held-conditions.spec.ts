@@ -1,7 +1,7 @@
 import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk } from '@causeway/store';
-import { liveAndLeave } from '../../../../test/support/first-life';
+import { liveAndLeave } from '../../../../test/support/first-incarnation';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import type { TestPlane } from '../../../../test/support/test-plane';
 
@@ -43,7 +43,7 @@ describe('what the global holds of a zone that has begun a new incarnation', () 
       status: 'True',
       reason: 'NewIncarnation',
       message: expect.stringMatching(
-        /^zone "east" has begun a new life, first seen at 2026-01-01T00:00:00.000Z, .* kept until 2026-01-01T00:05:00.000Z/,
+        /^zone "east" has begun a new incarnation, first seen at 2026-01-01T00:00:00.000Z, .* kept until 2026-01-01T00:05:00.000Z/,
       ),
       observedGeneration: 1,
       lastTransitionTime: '2026-01-01T00:00:00.000Z',

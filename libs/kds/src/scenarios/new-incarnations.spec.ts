@@ -1,6 +1,6 @@
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore } from '@causeway/store';
-import { liveAndLeave } from '../../../../test/support/first-life';
+import { liveAndLeave } from '../../../../test/support/first-incarnation';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { confirmPeerIncarnation } from '../session/peer-state';
 

@@ -18,7 +18,7 @@ export interface ResumePoint {
   readonly mac?: string;
 }
 
-const INCARNATION = 'life';
+const INCARNATION = 'incarnation';
 const CONFIRMED = 'confirmed';
 const POINT = 'point/';
 

@@ -112,9 +112,9 @@ async function judgeResumePoints(
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
   const { points, isSetBack, doubtful } = judgeClaimedPoints(claimed, head, signer);
   if (isSetBack && maintenance) {
-    logger.error('the global holds newer state than this store: it was set back, and begins a new life');
+    logger.error('the global holds newer state than this store: it was set back, and begins a new incarnation');
     await maintenance.newIncarnation();
-    throw new Error('the store began a new life');
+    throw new Error('the store began a new incarnation');
   }
   if (doubtful) {
     const { kind, revision } = doubtful;

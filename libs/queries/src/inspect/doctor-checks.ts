@@ -41,7 +41,7 @@ export interface DoctorInput {
 
 /** The status of a condition that says that something is wrong, by the type of the condition. */
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
-  Held: { status: 'True', advice: 'confirm the new life of its zone, or wait: causeway zones' },
+  Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
   MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
   UnsupportedByKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
@@ -132,7 +132,7 @@ function refusedStore({ zone, insight }: ZoneWithInsight): DoctorFinding | undef
 function newIncarnation({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
   const life = objectIn(insight['newIncarnation']);
   if (!life) return undefined;
-  const what = `began the new life ${text(life['incarnation'])}; what that does not name is held`;
+  const what = `began the new incarnation ${text(life['incarnation'])}; what that does not name is held`;
   return found(zone, what, `where it was deleted indeed: causeway zones confirm ${zone.id.name}`);
 }
 

@@ -49,7 +49,7 @@ export class WatchStarts {
       return { list: listAll(lister, scope), point };
     }
     if (since.incarnation !== undefined && since.incarnation !== point.incarnation)
-      throw new WatchExpired('the store began a new life');
+      throw new WatchExpired('the store began a new incarnation');
     if (since.revision < point.revision) {
       const range = { since: { incarnation: point.incarnation, revision: since.revision }, until: point.revision };
       await this.replays.run(() => this.replay(scope, range, watch, stop), stop);

@@ -70,7 +70,7 @@ export class OperatorDecisions {
   async confirmGlobal(): Promise<Confirmation> {
     const { confirmGlobal } = this.decisions;
     if (!confirmGlobal) {
-      throw new NotFound('The new life of a global is confirmed on each zone that has joined it; ask there.');
+      throw new NotFound('The new incarnation of a global is confirmed on each zone that has joined it; ask there.');
     }
     return confirmationOf(await confirmGlobal());
   }

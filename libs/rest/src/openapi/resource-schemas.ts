@@ -50,7 +50,7 @@ function envelope(kind: Kind): OpenApiObject {
     labels: textMap,
     spec: kind.spec,
     status: owned({ type: 'object' }, 'Written by controllers.'),
-    uid: owned(text, 'One life of the resource.'),
+    uid: owned(text, 'Changes when the resource is deleted and created again.'),
     generation: owned(integer, 'Grows with each change of spec or labels.'),
     creationTime: owned(time, 'When it was made.'),
     modificationTime: owned(time, 'When it last changed.'),

@@ -28,7 +28,7 @@ const KIND_REPORT = object(
     lagSeconds: { type: 'number', description: 'Since when something waits; 0 when nothing does. As of `renewedAt`.' },
     behindSince: epoch,
     movedAt: epoch,
-    held: { ...integer, description: 'Resources kept though a new life of the sender does not name them.' },
+    held: { ...integer, description: 'Resources kept though a new incarnation of the sender does not name them.' },
     rejected: { ...integer, description: 'Rejected since the stream began.' },
     rejections: {
       ...list(object({ wireKey: text, reason: text }, ['wireKey', 'reason'])),
@@ -59,7 +59,8 @@ export const SYNC_SCHEMAS: OpenApiObject = {
         ]),
       ),
       newIncarnation: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
-        description: 'A life of the peer that is not accepted: what it lacks is kept until then, or until confirmed.',
+        description:
+          'An incarnation of the peer that is not accepted: what it lacks is kept until then, or until confirmed.',
       }),
       refused: object({ storeId: text, instance: text, refusedAt: epoch }, ['storeId', 'instance', 'refusedAt'], {
         description: 'Another store that comes under the name of this zone and is refused until adopted.',
@@ -84,7 +85,11 @@ export const SYNC_SCHEMAS: OpenApiObject = {
     ['type', 'name', 'zone'],
   ),
   LifeConfirmation: object(
-    { confirmed: { ...flag, description: 'False when no new life is pending.' }, incarnation: text, since: time },
+    {
+      confirmed: { ...flag, description: 'False when no new incarnation is pending.' },
+      incarnation: text,
+      since: time,
+    },
     ['confirmed'],
     { additionalProperties: false },
   ),
@@ -143,12 +148,12 @@ export const SYNC_SCHEMAS: OpenApiObject = {
 
 /** What operators decide of sync. Those of the other role are 404. */
 export function syncPaths(): OpenApiObject {
-  const confirmed = jsonContent('What the new life lacks is deleted.', schema('LifeConfirmation'));
+  const confirmed = jsonContent('What the new incarnation lacks is deleted.', schema('LifeConfirmation'));
   const order = { schema: schema('ZoneAdoptionOrder'), example: { storeId: '6f1b2c0e-0000-4000-8000-000000000000' } };
   return {
     '/zones/{name}/_confirm': {
       post: {
-        ...{ operationId: 'confirmZone', tags: ['Server'], summary: "Accept a zone's new life (on the global)" },
+        ...{ operationId: 'confirmZone', tags: ['Server'], summary: "Accept a zone's new incarnation (on the global)" },
         parameters: [NAME],
         responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
@@ -182,7 +187,11 @@ export function syncPaths(): OpenApiObject {
     },
     '/global/_confirm': {
       post: {
-        ...{ operationId: 'confirmGlobal', tags: ['Server'], summary: "Accept the global's new life (on a zone)" },
+        ...{
+          operationId: 'confirmGlobal',
+          tags: ['Server'],
+          summary: "Accept the global's new incarnation (on a zone)",
+        },
         responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
     },

@@ -78,7 +78,10 @@ export class AbsenceHold implements ConfirmationListener {
     if (absent.length > 0) {
       const end = until === Infinity ? {} : { until: new Date(until).toISOString() };
       const fields = { kind, absent: absent.length, ...end };
-      logger.warn('the peer may have begun a new life and does not name all it had; that is kept for now', fields);
+      logger.warn(
+        'the peer may have begun a new incarnation and does not name all it had; that is kept for now',
+        fields,
+      );
     }
     if (until !== Infinity) this.releaseAt(until);
     return [];
@@ -118,7 +121,7 @@ export class AbsenceHold implements ConfirmationListener {
   failed(error: unknown): void {
     // The next session judges again.
     if (error instanceof Fenced) return;
-    this.options.logger.warn('what a new life lacks could not be dealt with', { error: errorText(error) });
+    this.options.logger.warn('what a new incarnation lacks could not be dealt with', { error: errorText(error) });
   }
 
   /** Resolves when no condition is being written. */

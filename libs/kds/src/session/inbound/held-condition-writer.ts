@@ -109,7 +109,7 @@ export function planHeldCondition(
 function heldCondition({ generation }: Resource, { since, until }: HoldPeriod, receiver: Receiver): Condition {
   const peer = receiver.role === 'global' ? `zone "${receiver.from}"` : 'the global';
   const [first, last] = [since, until].map((at) => new Date(at).toISOString());
-  const message = `${peer} has begun a new life, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that life`;
+  const message = `${peer} has begun a new incarnation, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that life`;
   return {
     type: SyncCondition.held,
     status: 'True',
