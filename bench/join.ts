@@ -14,7 +14,7 @@ import { untilSettled } from './support/settled';
  * then the same for a reconnection with nothing changed. Prints one JSON line. BENCH_SERVICES (10000).
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);
-/** Nothing passes for this long: what was to be said is said, ms. */
+/** Without a message for this long the zone is in sync, ms. */
 const QUIET = 3_000;
 
 function total({ bytes_down, bytes_up }: Passed): number {

@@ -1,4 +1,4 @@
-/** Lets Node run the TypeScript of this repo as it stands: `node -r ./bench/register.cjs bench/plan-hostnames.ts`. */
+/** Lets Node run the TypeScript of this repository without a build: `node -r ./bench/register.cjs bench/plan-hostnames.ts`. */
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 const { join } = require('node:path');

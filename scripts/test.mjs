@@ -17,7 +17,7 @@ import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
 /** The test that runs many schedules, in a process a core. */
 const SCHEDULES = 'test/simulation/simulation.spec.ts';
 
-/** Whether somebody asked for the end of the run. */
+/** Whether a signal asked the run to end. */
 let interrupted = false;
 
 const NO_SCHEMATHESIS =

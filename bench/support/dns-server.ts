@@ -4,7 +4,7 @@ import { ResourceIndex } from '@causeway/store';
 import { performance } from 'node:perf_hooks';
 import { serviceOf } from './dns-zone';
 
-/** A DNS server with argv[2] hostnames, as a process of its own, so that it has one core; tells what it costs. */
+/** A DNS server with argv[2] hostnames in a separate process on one core; it reports its costs. */
 async function main(): Promise<void> {
   const hostnames = Number(process.argv[2]);
   const index = new ResourceIndex();

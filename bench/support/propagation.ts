@@ -17,7 +17,7 @@ export interface StreamOutcome {
   readonly answered: Readonly<Record<string, number>>;
 }
 
-/** Matches what was written in one zone with what another one tells of, and keeps how long each write took. */
+/** Matches writes in one zone with events of another zone's watch, and records how long each write took. */
 export class Propagation {
   /** From the moment a write was due until it, or a later one of the same service, was seen; ms. */
   readonly times: number[] = [];
@@ -25,7 +25,7 @@ export class Propagation {
   private lastSeen = 0;
   private told: () => void = () => undefined;
 
-  /** Takes in what the watch of the target zone tells. */
+  /** Records an event of the target zone's watch. */
   seen({ name, port, at }: SeenService): void {
     const writes = this.missing.get(name) ?? [];
     const arrived = writes.filter((write) => write.port <= port);

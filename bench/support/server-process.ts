@@ -5,7 +5,7 @@ import { pinned } from './dnsperf';
 /** What a server process says of itself. */
 export type Told = Record<string, number>;
 
-/** A server of bench/support on the first core: it tells its port when it is ready, and its costs when asked. */
+/** A server of bench/support on the first core: it sends its port when it is ready, and its costs on request. */
 export class ServerProcess {
   private constructor(
     private readonly child: ChildProcess,

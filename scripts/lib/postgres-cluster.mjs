@@ -100,7 +100,7 @@ export async function awaitEarlierPostgres(dataDir, { onWait = () => {}, timeout
   );
 }
 
-/** The error for a server that said this when it should have started. */
+/** The error for a server that logged this instead of starting. */
 export function startFailure(words, dataDir) {
   const line = words.split('\n').find((each) => /FATAL|PANIC/.test(each)) ?? lastLine(words);
   const reason = line.replace(/^.*(?:ERROR|FATAL|PANIC):\s*/, '');

@@ -23,7 +23,7 @@ export async function providePostgres(settings, say) {
   };
 }
 
-/** A port that was asked for must be free; our own choice gives way to whoever was there first. */
+/** A configured port must be free; if a default port is taken, another one is used. */
 async function postgresPort({ postgresPort: wanted, preferredPostgresPort }) {
   if (wanted !== undefined) return wanted;
   return (await isPortFree(preferredPostgresPort)) ? preferredPostgresPort : freePort();

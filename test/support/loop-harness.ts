@@ -26,7 +26,7 @@ export class Replica {
     this.following = followStore(this.store, this.index, { clock, logger: silentLogger, signal: this.ended.signal });
   }
 
-  /** Takes the epoch over, whoever has it, and begins a term with these loops. */
+  /** Takes over the epoch from any holder and begins a term with these loops. */
   async lead(loops: readonly ControlLoop[]): Promise<LoopRunner> {
     const lease = new MemoryLease(this.disk);
     const { epoch: before, holder } = await lease.readEpoch();
@@ -97,7 +97,7 @@ export class LoopHarness {
   }
 }
 
-/** An identity in zone east, mesh and namespace default, unless said otherwise. */
+/** An identity in zone east, mesh and namespace default, unless given. */
 export function idOf(kind: string, name: string, rest: Partial<Identity> = {}): Identity {
   const namespaced = coreKinds.kind(kind)?.namespaced ?? false;
   return { kind, mesh: 'default', zone: 'east', namespace: namespaced ? 'default' : '', name, ...rest };

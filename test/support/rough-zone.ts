@@ -83,7 +83,7 @@ export class RoughZone {
     return encodeResponse({ ...head, resources: encoded, removed: [], ...rest });
   }
 
-  /** A MeshService of this zone as it travels; `port` tells one state of it from another. */
+  /** A MeshService of this zone as sent by sync; `port` distinguishes its versions. */
   service(name: string, port: number, ports = 1): WireResource {
     const { zone } = this;
     const origin = { incarnation: 'one', revision: port, committedAt: 0 };
