@@ -8,7 +8,7 @@ const ROOT = resolve(__dirname, '..', '..');
 /** A control plane that starts beside many others on a busy machine takes its time, ms. */
 export const START_TIMEOUT = 180_000;
 
-/** The addresses that a control plane reports as its listeners. */
+/** What a control plane said of where it listens. */
 interface Doors {
   rest?: string;
   diagnostics?: string;
@@ -25,7 +25,7 @@ export class ProcessPlane {
   private readonly child: ChildProcess;
   /** The last lines it logged, for messages. */
   readonly lastLines: string[] = [];
-  /** Resolves when the process has ended, for any reason. */
+  /** Resolves when it has ended, whoever ended it. */
   readonly exited: Promise<void>;
   private alive = true;
 
