@@ -48,7 +48,6 @@ export async function bundle(root) {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    keepNames: true,
     sourcemap: 'linked',
     sourcesContent: false,
     external: ABSENT.flatMap((name) => [name, `${name}/*`]),
