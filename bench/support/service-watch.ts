@@ -50,7 +50,8 @@ function hear(line: string, seen: (service: SeenService) => void): void {
   seen({ name: document['name'], port: firstPort(document['spec']), at });
 }
 
-function isComplete(status: JsonValue | undefined): boolean {
+/** A status with a virtual IP and an available hostname. */
+export function isComplete(status: JsonValue | undefined): boolean {
   if (!isJsonObject(status) || !isJsonObject(status['vip']) || !Array.isArray(status['addresses'])) return false;
   return status['addresses'].some((address: JsonValue) => isJsonObject(address) && address['status'] === 'Available');
 }
