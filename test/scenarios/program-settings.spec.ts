@@ -67,10 +67,16 @@ describe.each([
   });
 });
 
-describe('a zone', () => {
-  it('names the successor of a setting that is called otherwise now', () => {
-    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/x', CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_VIP_REST: '60s' };
-    expect(run('zone', [], env)).toEqual([2, '', 'causeway: CAUSEWAY_VIP_REST is called CAUSEWAY_VIP_COOLDOWN now\n']);
+describe('a control plane', () => {
+  it.each([
+    ['zone', 'CAUSEWAY_VIP_REST', 'CAUSEWAY_VIP_COOLDOWN'],
+    ['zone', 'CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER', 'CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT'],
+    ['zone', 'CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER', 'CAUSEWAY_DNS_TCP_CONNECTIONS_PER_CLIENT'],
+    ['global', 'CAUSEWAY_KDS_INTAKE_BYTES', 'CAUSEWAY_KDS_INBOUND_BYTES'],
+  ] as const)('names the successor of a setting that is called otherwise now: %s %s', (app, former, name) => {
+    const zone = app === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east' } : {};
+    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/x', ...zone, [former]: '60' };
+    expect(run(app, [], env)).toEqual([2, '', `causeway: ${former} is called ${name} now\n`]);
   });
 });
 

@@ -14,7 +14,7 @@ export const globalSettings = {
   CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: count(1_000, 1),
   CAUSEWAY_KDS_AUTH: oneOf(['token', 'none'], 'token'),
   /** Bytes of zones' messages that may wait in this process, and of one stream of them. */
-  CAUSEWAY_KDS_INTAKE_BYTES: count(64 * 1024 * 1024, 1024 * 1024),
+  CAUSEWAY_KDS_INBOUND_BYTES: count(64 * 1024 * 1024, 1024 * 1024),
   CAUSEWAY_KDS_STREAM_BYTES: count(4 * 1024 * 1024, 256 * 1024),
   /** What one zone may send for long, a second; ten times the resources and five times the bytes at once. */
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: count(5_000, 1),
@@ -39,7 +39,7 @@ export const globalHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_KDS_TLS_NAMES: 'further names and addresses of the certificate, separated by commas',
   CAUSEWAY_KDS_MAX_CONNECTIONS: 'most connections of zones',
   CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: 'most of one address',
-  CAUSEWAY_KDS_INTAKE_BYTES: 'most bytes of messages that wait to be taken in, of all zones together',
+  CAUSEWAY_KDS_INBOUND_BYTES: 'most bytes of messages that wait to be taken in, of all zones together',
   CAUSEWAY_KDS_STREAM_BYTES: 'most of one stream beyond one message',
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: 'changes a second that a zone may go on sending; ten times as many at once',
   CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: 'bytes a second that a zone may go on sending; five times as many at once',
@@ -53,10 +53,14 @@ export const globalHelp: Readonly<Record<string, string>> = {
 /** Names that zones and the quickstart read. */
 const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
+/** Former names. */
+const RENAMED = { CAUSEWAY_KDS_INTAKE_BYTES: 'CAUSEWAY_KDS_INBOUND_BYTES' };
+
 /** Reads them; ends the program with one line a problem when they are not in order. */
 export function globalConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof globalSettings> {
   const description = 'The global control plane of Causeway: zones join it and learn from it what the others offer.';
-  return loadConfig({ description, settings: globalSettings, help: globalHelp, elsewhere: OTHER_PROGRAMS }, start);
+  const names = { renamed: RENAMED, elsewhere: OTHER_PROGRAMS };
+  return loadConfig({ description, settings: globalSettings, help: globalHelp, ...names }, start);
 }
 
 function ownStart(): ProgramStart {

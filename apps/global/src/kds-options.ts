@@ -5,10 +5,10 @@ import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 import type { ZoneSecurity } from './zone-security.module';
 
-type Sources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity];
+type GlobalKdsSources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity];
 
 /** How the global serves zones, from its settings. */
-export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: Sources) => KdsGlobalOptions {
+export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: GlobalKdsSources) => KdsGlobalOptions {
   const { settings } = core;
   return (backend, index, security) => ({
     sync: {
@@ -40,7 +40,7 @@ function inboundLimits(settings: GlobalSettings): InboundSettings {
   const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
   const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;
   return {
-    bounds: { process: settings.CAUSEWAY_KDS_INTAKE_BYTES, stream: settings.CAUSEWAY_KDS_STREAM_BYTES },
+    bounds: { process: settings.CAUSEWAY_KDS_INBOUND_BYTES, stream: settings.CAUSEWAY_KDS_STREAM_BYTES },
     rates: {
       changes: { perSecond: changes, burst: 10 * changes },
       bytes: { perSecond: bytes, burst: 5 * bytes },

@@ -5,10 +5,10 @@ import type { Clock } from '@causeway/runtime';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
 import type { ZoneSecurity } from './zone-security.module';
 
-type Sources = [shared: SharedTelemetry, sync: GlobalSync, queries: Queries, security: ZoneSecurity];
+type GlobalTelemetrySources = [shared: SharedTelemetry, sync: GlobalSync, queries: Queries, security: ZoneSecurity];
 
 /** What a global shows at its diagnostics port: besides what all control planes have, its zones. */
-export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: Sources) => TelemetryOptions {
+export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: GlobalTelemetrySources) => TelemetryOptions {
   return (shared, sync, queries, security) => {
     const base = shared.options();
     return {
@@ -27,7 +27,7 @@ function zoneMetrics(sync: GlobalSync, clock: Clock): readonly Metric[] {
       help: 'Zones with a stream on this replica',
       read: () => [{ value: sync.reports().size }],
     },
-    cost('sync_intake_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
+    cost('sync_inbound_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
     cost('sync_zones_held_back', 'Zones that are held back because they send faster than is taken in', 'heldBack'),
     cost(
       'sync_streams_ended_for_bounds',

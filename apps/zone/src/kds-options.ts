@@ -5,13 +5,13 @@ import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 
-type Sources = [backend: PostgresBackend, index: IndexReader, binding: StoreBinding];
+type ZoneKdsSources = [backend: PostgresBackend, index: IndexReader, binding: StoreBinding];
 
 /** How the zone speaks with its global, from its settings; nothing to speak with where `global` is undefined. */
 export function kdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
   global: GlobalAddress | undefined,
-): (...sources: Sources) => KdsZoneOptions {
+): (...sources: ZoneKdsSources) => KdsZoneOptions {
   const { settings } = core;
   return ({ store }, index, binding) => ({
     sync: () =>

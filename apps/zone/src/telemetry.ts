@@ -11,13 +11,13 @@ import type { Metric, TelemetryOptions } from '@causeway/telemetry';
 import type { ZoneSettings } from './config';
 import type { ZoneLeader } from './zone-leader.module';
 
-type Sources = [shared: SharedTelemetry, queries: Queries, leader: ZoneLeader, dns: DnsServer];
+type ZoneTelemetrySources = [shared: SharedTelemetry, queries: Queries, leader: ZoneLeader, dns: DnsServer];
 
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
 export function zoneTelemetry({
   clock,
   settings,
-}: ControlPlaneCore<ZoneSettings>): (...sources: Sources) => TelemetryOptions {
+}: ControlPlaneCore<ZoneSettings>): (...sources: ZoneTelemetrySources) => TelemetryOptions {
   return (shared, queries, leader, dns) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);

@@ -15,7 +15,7 @@ export interface DnsMetric {
 }
 
 /** What the metrics are read from. */
-export interface MetricSources {
+export interface DnsMetricSources {
   readonly metrics: DnsMetrics;
   readonly table: NameTable;
   readonly updater: NameTableUpdater;
@@ -26,11 +26,11 @@ export interface MetricSources {
 }
 
 /** The metrics of the DNS server: queries, drops, names, conflicts, upstreams and latencies. */
-export function metricDefinitions(sources: MetricSources): readonly DnsMetric[] {
+export function metricDefinitions(sources: DnsMetricSources): readonly DnsMetric[] {
   return [...queryMetrics(sources), ...nameMetrics(sources), ...forwardMetrics(sources)];
 }
 
-function queryMetrics({ metrics, listeners }: MetricSources): DnsMetric[] {
+function queryMetrics({ metrics, listeners }: DnsMetricSources): DnsMetric[] {
   return [
     {
       name: 'dns_questions_total',
@@ -49,7 +49,7 @@ function queryMetrics({ metrics, listeners }: MetricSources): DnsMetric[] {
   ];
 }
 
-function nameMetrics({ table, updater, builder }: MetricSources): DnsMetric[] {
+function nameMetrics({ table, updater, builder }: DnsMetricSources): DnsMetric[] {
   return [
     single('dns_hostnames', 'Hostnames answered for', () => table.size),
     single('dns_hostname_conflicts', 'Hostnames that several meshes have', () => table.conflicts().size),
@@ -58,7 +58,7 @@ function nameMetrics({ table, updater, builder }: MetricSources): DnsMetric[] {
   ];
 }
 
-function forwardMetrics({ metrics, upstreams, forwarder }: MetricSources): DnsMetric[] {
+function forwardMetrics({ metrics, upstreams, forwarder }: DnsMetricSources): DnsMetric[] {
   return [
     {
       name: 'dns_forwarded_total',

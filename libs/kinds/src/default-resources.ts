@@ -12,11 +12,11 @@ const fromHere = { 'kuma.io/origin': 'zone' } as const;
 const kubernetes = { 'kuma.io/env': 'kubernetes' } as const;
 const headless = 'k8s.kuma.io/is-headless-service';
 
-type SelectedService = 'meshService' | 'meshMultiZoneService' | 'meshExternalService';
+type SelectorField = 'meshService' | 'meshMultiZoneService' | 'meshExternalService';
 
 const generator = (
   name: string,
-  service: SelectedService,
+  service: SelectorField,
   matchLabels: Readonly<Record<string, string>>,
   template: string,
 ): DefaultResource => ({

@@ -14,7 +14,7 @@ export type ProxyCount = {
   readonly healthy: number;
 };
 
-type ServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
+type MeshServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
 
 /** What to write so that a service says how many Dataplanes it has and whether it is available; undefined when it does. */
 export function planAvailability(
@@ -35,7 +35,7 @@ export function planAvailability(
 }
 
 /** Counts the Dataplanes of a service with these ports (design.md §1; docs/reference/kuma-2.14.md §3). A service without ports is served by all. */
-export function countProxies(ports: readonly ServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
+export function countProxies(ports: readonly MeshServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
     const served = servedBy(dataplane);

@@ -77,11 +77,11 @@ export async function dryRunGenerator(
 }
 
 /** A service that a rule selects, as templates see it. */
-type SelectedService = ClaimView['service'] & Parameters<typeof renderTemplate>[1];
+type RenderedService = ClaimView['service'] & Parameters<typeof renderTemplate>[1];
 
 /** The claim that the rule makes for a service, or why it makes none. */
 function claimOf(
-  service: SelectedService,
+  service: RenderedService,
   rule: ParsedGenerator,
   zone: string,
 ): ClaimView | GeneratorDryRun['unnamed'][number] {

@@ -9,7 +9,7 @@ function drained(keys: WorkQueue): string[] {
   return taken;
 }
 
-describe('StaleKeys', () => {
+describe('WorkQueue', () => {
   it('gives each key once, in order, what was marked last first', () => {
     const keys = new WorkQueue(compareText);
     for (const key of ['b', 'a', 'b', 'd']) keys.add(key);
@@ -50,7 +50,7 @@ describe('decideStale', () => {
   });
 });
 
-describe('DueTimes', () => {
+describe('DelayQueue', () => {
   it('knows the next time through additions, moves and removals', () => {
     const due = new DelayQueue();
     expect(due.nextDue).toBeUndefined();

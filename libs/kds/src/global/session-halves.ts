@@ -25,7 +25,7 @@ export interface SessionHalfParts {
 }
 
 /** An accepted stream of a zone and its way in. */
-export interface OpenStream {
+export interface ZoneStream {
   readonly accepted: AcceptedStream;
   readonly stream: PeerStream;
   readonly channel: InboundChannel;
@@ -34,7 +34,7 @@ export interface OpenStream {
 /** ZoneToGlobalSync of one session: receives what the zone has. */
 export function inboundHalf(
   parts: SessionHalfParts,
-  { accepted, stream, channel }: OpenStream,
+  { accepted, stream, channel }: ZoneStream,
   peerState: PeerState,
 ): InboundHalf {
   const { options, gate, quarantines, kumaIncarnations } = parts;
@@ -59,7 +59,7 @@ export function inboundHalf(
 /** GlobalToZoneSync of one session: sends what the zone may know, as long as the stream lasts. */
 export function outboundHalf(
   parts: SessionHalfParts,
-  { accepted, stream, channel }: OpenStream,
+  { accepted, stream, channel }: ZoneStream,
   signer: ResumePointSigner,
 ): OutboundHalf {
   const { options, fanOut, gate, kumaIncarnations } = parts;

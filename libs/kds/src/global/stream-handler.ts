@@ -12,7 +12,7 @@ import type { ZoneHeaders } from '../wire/headers';
 import { boundedErrorText, endReasonOf, printableZone } from './call-failures';
 import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
 import type { LiveSessions, LiveStream } from './live-sessions';
-import { inboundHalf, outboundHalf, type OpenStream, type SessionHalfParts } from './session-halves';
+import { inboundHalf, outboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
 import { callerOf } from './zone-authenticator';
 import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
 
@@ -69,7 +69,7 @@ export class StreamHandler {
     }
   }
 
-  private async open(stream: OpenStream, direction: Direction): Promise<OpenHalf> {
+  private async open(stream: ZoneStream, direction: Direction): Promise<OpenHalf> {
     const { parts } = this;
     const { store } = parts.options;
     const { zone } = stream.accepted;

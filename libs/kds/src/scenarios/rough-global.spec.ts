@@ -8,7 +8,7 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { encodeRequest } from '../wire/request';
 import { kdsSyncService } from '../wire/kds-service';
 
-type Stream = ServerDuplexStream<Buffer, Buffer>;
+type GlobalCall = ServerDuplexStream<Buffer, Buffer>;
 
 /** A global that floods whoever comes with what it likes. */
 class RoughGlobal {
@@ -22,8 +22,8 @@ class RoughGlobal {
 
   async serve(): Promise<void> {
     this.server.addService(kdsSyncService, {
-      globalToZoneSync: (call: Stream) => this.begin(call),
-      zoneToGlobalSync: (call: Stream) => void call.on('data', () => undefined).on('error', () => undefined),
+      globalToZoneSync: (call: GlobalCall) => this.begin(call),
+      zoneToGlobalSync: (call: GlobalCall) => void call.on('data', () => undefined).on('error', () => undefined),
     });
     this.port = await new Promise<number>((resolve, reject) => {
       this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
@@ -36,7 +36,7 @@ class RoughGlobal {
     this.server.forceShutdown();
   }
 
-  private begin(call: Stream): void {
+  private begin(call: GlobalCall): void {
     call.on('error', () => undefined);
     call.on('cancelled', () => this.ends.push(status.CANCELLED));
     call.on('data', () => this.answers++);

@@ -16,12 +16,12 @@ import { decodeRequest, encodeRequest } from './request';
 import { ResourceEncoder } from './resource-encoder';
 import { decodeResponse, encodeResponse } from './response';
 
-type Stream = ServerDuplexStream<Buffer, Buffer>;
+type KdsCall = ServerDuplexStream<Buffer, Buffer>;
 
 const LARGE = 6 * 1024 * 1024;
 
 /** A response of six megabytes to each request: more than gRPC lets through by default. */
-function answer(stream: Stream, seen: ZoneHeaders[]): void {
+function answer(stream: KdsCall, seen: ZoneHeaders[]): void {
   seen.push(decodeZoneHeaders(stream.metadata));
   stream.on('error', () => undefined);
   stream.on('data', (bytes: Buffer) => {
@@ -37,7 +37,7 @@ function answer(stream: Stream, seen: ZoneHeaders[]): void {
 it('carries more than gRPC lets through by default, with the zone’s headers', async () => {
   const seen: ZoneHeaders[] = [];
   const server = new Server(kdsChannelOptions.server);
-  const handler = (stream: Stream): void => answer(stream, seen);
+  const handler = (stream: KdsCall): void => answer(stream, seen);
   server.addService(kdsSyncService, { globalToZoneSync: handler, zoneToGlobalSync: handler });
   const client = connect(await listen(server));
   try {

@@ -8,7 +8,7 @@ import { judgeClaimedPoints, ResumePointSigner } from '../session/resume-points'
 import { deliver, type Direction, type SessionHalf } from '../session/session';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
-import { inboundHalf, outboundHalf, type OpenStream, type ZoneSessionParts } from './session-halves';
+import { inboundHalf, outboundHalf, type GlobalStream, type ZoneSessionParts } from './session-halves';
 import type { ZoneSyncOptions } from './zone-sync-options';
 import { GrpcZoneTransport, pingFailure, pingHealth, type ZoneTransport } from './zone-transport';
 
@@ -170,7 +170,7 @@ interface OpenStreams {
 function openStreams(session: OpenSession, finish: (reason: string) => void): OpenStreams {
   const capacity = new InboundCapacity(session.options.clock, session.options.inbound);
   const closing: (() => Promise<void>)[] = [];
-  const openStream = <H extends SessionHalf>(direction: Direction, halfOf: (stream: OpenStream) => H): H => {
+  const openStream = <H extends SessionHalf>(direction: Direction, halfOf: (stream: GlobalStream) => H): H => {
     const stream = session.transport.stream(direction, headersOf(session));
     const channel = capacity.open(GLOBAL_PEER, stream);
     const half = halfOf({ stream, channel });

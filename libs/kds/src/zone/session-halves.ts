@@ -26,7 +26,7 @@ export interface ZoneSessionParts {
 }
 
 /** A stream of the session and its way in. */
-export interface OpenStream {
+export interface GlobalStream {
   readonly stream: PeerStream;
   readonly channel: InboundChannel;
 }
@@ -34,7 +34,7 @@ export interface OpenStream {
 /** GlobalToZoneSync: subscribes to every kind that is sent to zones and stores it. */
 export function inboundHalf(
   { options, session, peerState }: ZoneSessionParts,
-  { stream, channel }: OpenStream,
+  { stream, channel }: GlobalStream,
 ): InboundHalf {
   const { store, term, version, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
   const fence = { epoch: term.epoch, holder: term.holder };
@@ -56,7 +56,7 @@ function fromKuma(kuma: KumaIncarnation): Pick<InboundHalfOptions, 'kuma' | 'out
 /** ZoneToGlobalSync: answers the global's subscriptions with what was created here, as long as the stream lasts. */
 export function outboundHalf(
   { options, session, resumePoints, signer }: ZoneSessionParts,
-  { stream, channel }: OpenStream,
+  { stream, channel }: GlobalStream,
 ): OutboundHalf {
   const { index, registry, clock, zone } = options;
   const cp: ControlPlane = { role: 'zone', zone, federated: true };

@@ -1,6 +1,6 @@
 import type { FieldPath, Violation } from '@causeway/resources';
 import type {
-  DataplaneInbound,
+  InboundSpec,
   DataplaneListener,
   DataplaneNetworking,
   DataplaneOutbound,
@@ -41,7 +41,7 @@ function checkGateway(networking: DataplaneNetworking, at: FieldPath): Violation
   ];
 }
 
-function checkInbound(inbound: DataplaneInbound, address: string, at: FieldPath): Violation[] {
+function checkInbound(inbound: InboundSpec, address: string, at: FieldPath): Violation[] {
   const { serviceAddress, servicePort } = inbound;
   const ownAddress = serviceAddress === address || serviceAddress === inbound.address;
   const loops = serviceAddress !== undefined && ownAddress && (servicePort ?? inbound.port) === inbound.port;
@@ -60,7 +60,7 @@ function checkInbound(inbound: DataplaneInbound, address: string, at: FieldPath)
   ];
 }
 
-function positiveTimes(probe: DataplaneInbound['serviceProbe'], at: FieldPath): Violation[] {
+function positiveTimes(probe: InboundSpec['serviceProbe'], at: FieldPath): Violation[] {
   if (!probe) return [];
   return (['interval', 'timeout'] as const)
     .filter((field) => probe[field] !== undefined && Number.parseFloat(probe[field]) <= 0)

@@ -150,7 +150,7 @@ export const DataplaneSpec = Type.Object(
 );
 
 export type DataplaneNetworking = Static<typeof Networking>;
-export type DataplaneInbound = Static<typeof Inbound>;
+export type InboundSpec = Static<typeof Inbound>;
 export type DataplaneOutbound = Static<typeof Outbound>;
 export type DataplaneListener = Static<typeof Listener>;
 export type ReachableBackend = Static<typeof ReachableBackend>;

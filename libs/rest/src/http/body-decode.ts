@@ -137,7 +137,7 @@ export interface ParseRequest {
 }
 
 /** A message from the body worker: `ready` once, then one result for each request. */
-export type ParseResult =
+export type BodyParseResult =
   | { readonly type: 'ready' | 'fine' }
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'failure'; readonly status: number; readonly detail: string };
@@ -149,7 +149,7 @@ export function isParseRequest(message: unknown): message is ParseRequest {
 }
 
 /** True for a ParseResult. */
-export function isParseResult(message: unknown): message is ParseResult {
+export function isParseResult(message: unknown): message is BodyParseResult {
   if (!isJsonObject(message)) return false;
   const { type, status, detail } = message;
   if (type === 'failure') return typeof status === 'number' && typeof detail === 'string';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Unavailable } from '@causeway/resources';
 import { startWorkerThread, type Clock, type Timer, type WorkerThread } from '@causeway/runtime';
 import { HttpError } from './http-error';
-import { isParseResult, type ParseResult, type ParseRequest } from './body-decode';
+import { isParseResult, type BodyParseResult, type ParseRequest } from './body-decode';
 
 /** Bounds of the threads that read bodies; durations in ms, sizes in bytes. */
 export interface BodyWorkerLimits {
@@ -29,7 +29,7 @@ const HEAP_MIB = 256;
 
 interface ParseJob {
   readonly request: ParseRequest;
-  readonly resolve: (answer: ParseResult) => void;
+  readonly resolve: (answer: BodyParseResult) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -55,7 +55,7 @@ export class BodyWorkerPool {
   ) {}
 
   /** What a worker makes of a body. Throws 400 when it takes too long, 503 when too many wait, or the signal's reason. */
-  parse(order: ParseRequest, signal: AbortSignal): Promise<ParseResult> {
+  parse(order: ParseRequest, signal: AbortSignal): Promise<BodyParseResult> {
     signal.throwIfAborted();
     if (this.closed) throw new Unavailable('this control plane is ending');
     const bytes = this.queue.reduce((sum, job) => sum + job.request.bytes.length, order.bytes.length);

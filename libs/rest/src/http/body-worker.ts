@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { parseBody, isParseRequest, jsonShapeViolation, type ParseResult } from './body-decode';
+import { parseBody, isParseRequest, jsonShapeViolation, type BodyParseResult } from './body-decode';
 import { HttpError } from './http-error';
 
 /**
@@ -9,9 +9,9 @@ import { HttpError } from './http-error';
 parentPort?.on('message', (request: unknown) => {
   if (isParseRequest(request)) parentPort?.postMessage(parseRequested(request.format, request.bytes));
 });
-parentPort?.postMessage({ type: 'ready' } satisfies ParseResult);
+parentPort?.postMessage({ type: 'ready' } satisfies BodyParseResult);
 
-function parseRequested(format: 'json' | 'yaml', bytes: Uint8Array): ParseResult {
+function parseRequested(format: 'json' | 'yaml', bytes: Uint8Array): BodyParseResult {
   try {
     const value = parseBody(format, bytes);
     const violation = jsonShapeViolation(value);

@@ -14,7 +14,7 @@ export interface MemoryDiskOptions {
 }
 
 /** Who leads, and until when. */
-export interface LeaderRow {
+export interface MemoryLeader {
   readonly epoch: number;
   readonly holder: string;
   /** ms since 1970. */
@@ -28,7 +28,7 @@ export interface MemoryBackup {
   readonly sessions: ReadonlyMap<string, SessionRecord>;
   readonly sessionFloor: number;
   readonly pointKey: string;
-  readonly leader: LeaderRow;
+  readonly leader: MemoryLeader;
   readonly incarnation: string;
   readonly revision: number;
   readonly floor: number;
@@ -50,7 +50,7 @@ export class MemoryDisk {
   sessionFloor = 0;
   /** See ResourceStore. */
   pointKey: string;
-  leader: LeaderRow = { epoch: 0, holder: '', expiresAt: 0 };
+  leader: MemoryLeader = { epoch: 0, holder: '', expiresAt: 0 };
   incarnation: string;
   revision = 0;
   /** A watch can begin at this revision or later. */
