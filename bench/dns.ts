@@ -9,7 +9,7 @@ import { summary } from './support/summary';
 
 /**
  * Answers a second of a zone's DNS server that has one core, asked by dnsperf (Debian: dnsperf) on the other one, and
- * latency at half of the target (design.md §8: ≥ 100,000 / s). One JSON line for each number of hostnames and way of
+ * latency at half of the target (docs/design.md §8: ≥ 100,000 / s). One JSON line for each number of hostnames and way of
  * asking. Over UDP a program that only sends every datagram back is asked the same right after: `echo_per_cpu_second`
  * is the most that any server in Node could give on this machine just then. BENCH_HOSTNAMES (10000,100000),
  * BENCH_SECONDS (8).

@@ -6,7 +6,7 @@ import { summary } from './support/summary';
 import { ZoneCrowd } from './support/zone-crowd';
 
 /**
- * One change in one zone → the last of many zones has it (design.md §8), and what many idle zones cost: a global as a
+ * One change in one zone → the last of many zones has it (docs/design.md §8), and what many idle zones cost: a global as a
  * process with a real Postgres, and zones that speak the real protocol (tokens, TLS, sync) over stores in memory, in
  * processes of their own. Prints a JSON line for each.
  *

@@ -9,7 +9,7 @@ import { benchServices } from './support/services';
 import { untilSettled } from './support/settled';
 
 /**
- * A new zone joins a mesh with 10,000 services (design.md §8): the time from its connection until all of them have
+ * A new zone joins a mesh with 10,000 services (docs/design.md §8): the time from its connection until all of them have
  * virtual IP and hostname there, by the last commit in its database; bytes and gRPC messages on the wire, without TLS;
  * then the same for a reconnection with nothing changed. Prints one JSON line. BENCH_SERVICES (10000).
  */

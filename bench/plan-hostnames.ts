@@ -5,7 +5,7 @@ import { globalIdentity, identityKey, type Identity, type Resource } from '@caus
 import { ResourceIndex, type Change, type StoreChange } from '@causeway/store';
 
 /**
- * The hostname plan (design.md §8): 100,000 services × 10 generators from nothing, then one service and one generator
+ * The hostname plan (docs/design.md §8): 100,000 services × 10 generators from nothing, then one service and one generator
  * changed. Every generator matches every service, so there are a million claims: the worst of all cases. Prints one
  * JSON line; times in ms, memory in MB. `node --expose-gc -r ./bench/register.cjs bench/plan-hostnames.ts [services]`
  */

@@ -9,7 +9,7 @@ import { benchServices } from './support/services';
 
 /**
  * 100,000 services without address in one zone: planned in memory, then allocated and stored in a real Postgres by the
- * runner of a leader (design.md §8: ≤ 10 s), then one more service, then a new leader that only reads. Prints one JSON line.
+ * runner of a leader (docs/design.md §8: ≤ 10 s), then one more service, then a new leader that only reads. Prints one JSON line.
  */
 const SERVICES = Number(process.env['BENCH_SERVICES'] ?? 100_000);
 const CP = { role: 'zone', zone: 'east', federated: true } as const;

@@ -9,7 +9,7 @@ import { benchServices } from './support/services';
 import { summary } from './support/summary';
 
 /**
- * Put in east → the service has virtual IP and hostname in west (design.md §8), over global and zones as processes with a
+ * Put in east → the service has virtual IP and hostname in west (docs/design.md §8), over global and zones as processes with a
  * real Postgres; with one zone, in east itself. Timed is from before the PUT until the watch of the target delivers the
  * service complete. Prints one JSON line a case.
  *

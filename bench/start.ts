@@ -8,7 +8,7 @@ import { memory } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 
 /**
- * `npm start`, installed and built, to the first printed table (design.md §8) and to its end: for the first time, when
+ * `npm start`, installed and built, to the first printed table (docs/design.md §8) and to its end: for the first time, when
  * Postgres makes its files and the sample is applied, then again with the data of before. Resident memory of everything
  * that it started. Prints one JSON line a start. BENCH_STARTS (3).
  */

@@ -8,7 +8,7 @@ import { benchServices } from './support/services';
 
 /**
  * A store in Postgres: single writes one after the other and side by side, batches of 10,000, reads, the way of a
- * change to 100 watchers, and the index of 100,000 resources (design.md §8). Prints one JSON line.
+ * change to 100 watchers, and the index of 100,000 resources (docs/design.md §8). Prints one JSON line.
  */
 const RESOURCES = Number(process.env['BENCH_RESOURCES'] ?? 100_000);
 const TRIES = Number(process.env['BENCH_TRIES'] ?? 500);

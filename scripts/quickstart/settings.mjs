@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
 import { freePort } from '../lib/ports.mjs';
 
-/** The control planes of the quickstart and the ports they have unless the environment says otherwise (design.md §7). */
+/** The control planes of the quickstart and the ports they have unless the environment says otherwise (docs/design.md §7). */
 const CONTROL_PLANES = [
   { name: 'global', app: 'global', ports: { rest: 5681, diagnostics: 5680, kds: 5685 } },
   { name: 'east', app: 'zone', ports: { rest: 6681, diagnostics: 6680, dns: 6653 } },

@@ -1,6 +1,6 @@
 /** A document that a text names, and the sections of it that it names there. */
 export interface Citation {
-  /** As in the text: `design.md`, `docs/guides/dns.md`. */
+  /** As in the text: `docs/design.md`, `docs/guides/dns.md`. */
   readonly document: string;
   /** `5`, `4.2.3`, `Appendix B.4`. */
   readonly sections: readonly string[];

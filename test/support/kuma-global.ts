@@ -18,7 +18,7 @@ type Stream = ServerDuplexStream<Buffer, Buffer>;
 
 /**
  * A Kuma global of a test: no handshake, each kind answered with what `state` holds then. What zones tell of the kinds
- * that it `relays` it passes on to the others as Kuma does (kds.md §4): name, mesh, labels and spec survive its store;
+ * that it `relays` it passes on to the others as Kuma does (docs/reference/kds-wire.md §4): name, mesh, labels and spec survive its store;
  * what Kuma does not know of in a resource's meta, `cw-meta` with it, does not.
  */
 export class KumaGlobal {

@@ -97,7 +97,7 @@ export class LeaderModule {
 }
 
 /**
- * The election of design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
+ * The election of docs/design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
  * in Postgres with and without it. The key in Redis holds the id of the store, so that any number of control planes may
  * share one server.
  */

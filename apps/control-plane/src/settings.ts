@@ -1,6 +1,6 @@
 import { count, duration, flag, oneOf, optional, port, secret, text } from '@causeway/runtime';
 
-/** The settings that every control plane has (design.md §6), by the name of their environment variable. */
+/** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
   DATABASE_URL: secret(text()),
   REDIS_URL: optional(secret(text())),

@@ -10,7 +10,7 @@ const CRASH_DEADLINE = 3_000;
 
 /**
  * Keeps the program running until its end, and gives the signal of that: it aborts on SIGTERM, SIGINT, and when the
- * starter it was forked by goes away in whatever way, kill -9 included (the IPC channel closes then; design.md §7),
+ * starter it was forked by goes away in whatever way, kill -9 included (the IPC channel closes then; docs/design.md §7),
  * and after an error that nobody caught, with code 1. From then on the program has seconds to end by itself.
  */
 export function shutdownSignal(logger: () => Logger): AbortController {

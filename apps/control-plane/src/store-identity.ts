@@ -13,7 +13,7 @@ export interface StoreIdentity {
 
 /**
  * Binds a store to its control plane: a zone's name and the store's id are written at the first start, and another
- * name stops the start (design.md §5 Ownership), since everything in the store bears the first one. Two replicas that
+ * name stops the start (docs/design.md §5 Ownership), since everything in the store bears the first one. Two replicas that
  * start at once have the same id.
  */
 export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<StoreIdentity> {

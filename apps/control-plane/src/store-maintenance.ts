@@ -4,7 +4,7 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
 
-/** How long tombstones are kept, and how often old ones are looked for, ms (design.md §2.3). */
+/** How long tombstones are kept, and how often old ones are looked for, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 const PURGE_INTERVAL = 3_600_000;
 

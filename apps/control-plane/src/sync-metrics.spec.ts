@@ -58,7 +58,7 @@ describe('syncFigures', () => {
 });
 
 describe('propagationHistogram', () => {
-  it('has a bucket for what is promised (design.md §8)', async () => {
+  it('has a bucket for what is promised (docs/design.md §8)', async () => {
     const propagation = propagationHistogram();
     propagation.observe({ kind: 'MeshService' }, 0.015);
     const { values } = await propagation.metric.get();

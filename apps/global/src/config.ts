@@ -1,7 +1,7 @@
 import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
 import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
 
-/** The settings of a global control plane (design.md §6). */
+/** The settings of a global control plane (docs/design.md §6). */
 export const globalSettings = {
   ...sharedSettings,
   CAUSEWAY_KDS_PORT: port(5685),

@@ -16,7 +16,7 @@ interface SecurityOptions extends ControlPlaneCore<GlobalSettings> {
   readonly source: CertificateSource;
 }
 
-/** Who is let in as a zone, and how the global proves itself to zones (design.md §5 Zone tokens, §6 Where they listen). */
+/** Who is let in as a zone, and how the global proves itself to zones (docs/design.md §5 Zone tokens, §6 Where they listen). */
 export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
   private readonly service: ZoneTokenService;
   private readonly requiresTokens: boolean;

@@ -12,7 +12,7 @@ import {
   type SettingValues,
 } from '@causeway/runtime';
 
-/** The settings of a zone's control plane (design.md §6). */
+/** The settings of a zone's control plane (docs/design.md §6). */
 export const zoneSettings = {
   ...sharedSettings,
   CAUSEWAY_ZONE_NAME: text(),

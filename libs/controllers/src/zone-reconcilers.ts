@@ -26,7 +26,7 @@ export interface ZoneReconcilersConfig {
 }
 
 /**
- * The control loops of a zone, each after those whose writes it reads (design.md §4). Throws with every reason when the
+ * The control loops of a zone, each after those whose writes it reads (docs/design.md §4). Throws with every reason when the
  * address ranges contradict each other: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {

@@ -18,7 +18,7 @@ interface FreedBy {
 }
 
 /**
- * The addresses of some ranges and their holders (design.md §4 vip). An owner holds at most one address of the pool, an
+ * The addresses of some ranges and their holders (docs/design.md §4 vip). An owner holds at most one address of the pool, an
  * address has at most one holder. `allocate` gives, in this order: what the owner holds; what the owner freed last and
  * nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address freed
  * longest ago, if its cooldown is over. Costs do not depend on the size of the ranges. Deterministic.

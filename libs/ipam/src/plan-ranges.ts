@@ -35,7 +35,7 @@ interface OwnerRange {
 }
 
 /**
- * Checks all ranges at once (design.md §4 Ranges). With a warning, host bits are cleared, and a range inside another is
+ * Checks all ranges at once (docs/design.md §4 Ranges). With a warning, host bits are cleared, and a range inside another is
  * carved out of it. Errors are equal or partly overlapping ranges, an owner left without addresses, and, unless `force`,
  * addresses that may be routed on the internet.
  */

@@ -12,7 +12,7 @@ export type ParsedRange =
   | { readonly ok: true; readonly range: AddressRange; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** Reads `241.0.0.0/8` or `fd00::/64`. Bits of the host part are cleared, with a warning (design.md §4 Ranges). */
+/** Reads `241.0.0.0/8` or `fd00::/64`. Bits of the host part are cleared, with a warning (docs/design.md §4 Ranges). */
 export function parseRange(text: string): ParsedRange {
   const [ip = '', length = '', ...more] = text.trim().split('/');
   const address = parseAddress(ip);

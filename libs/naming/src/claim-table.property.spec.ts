@@ -106,7 +106,7 @@ function tableOf(given: TestTable): ClaimTable {
   return table;
 }
 
-/** Who gets what, written down from design.md §4 with no index and no state: all pairs, sorted, first come. */
+/** Who gets what, written down from docs/design.md §4 with no index and no state: all pairs, sorted, first come. */
 function oracle({ services, generators, meshes }: TestTable): Map<string, string[]> {
   const age = (value: number): number => (value === 0 ? Infinity : value);
   const byAge = (a: number, b: number): number => (age(a) === age(b) ? 0 : age(a) - age(b));
@@ -152,7 +152,7 @@ function reasons(table: ClaimTable, services: readonly TableService[]): string {
   return JSON.stringify(services.map(({ id }) => table.addressesOf(identityKey(id))));
 }
 
-test('every set of services is named as design.md §4 says', () => {
+test('every set of services is named as docs/design.md §4 says', () => {
   fc.assert(
     fc.property(world, (given) => expect(shown(tableOf(given), given.services)).toEqual(oracle(given))),
     { numRuns: 500 },

@@ -21,8 +21,8 @@ interface KindIndex {
 /**
  * All claims of a zone: which generator claims which hostname for which service, and which claim wins. Incremental: a
  * service costs what the generators of its kind cost, a generator what it matches. The state depends only on the current
- * generators, services and meshes, never on the order in which they came (I3 of design.md §9). Services of a missing
- * mesh claim nothing (design.md §5).
+ * generators, services and meshes, never on the order in which they came (I3 of docs/design.md §9). Services of a missing
+ * mesh claim nothing (docs/design.md §5).
  */
 export class ClaimTable {
   private readonly kinds = new Map<string, KindIndex>();

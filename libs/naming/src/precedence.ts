@@ -5,7 +5,7 @@ export interface GeneratorRank {
   readonly id: Identity;
   /** Made in this zone, not synced from the global. */
   readonly madeHere: boolean;
-  /** 0 is unknown and ranks last (design.md §4 Creation order). */
+  /** 0 is unknown and ranks last (docs/design.md §4 Creation order). */
   readonly creationOrder: number;
 }
 
@@ -27,7 +27,7 @@ export type PrecedenceRule =
   'generator-made-here' | 'generator-creation-order' | 'generator-name' | 'service-creation-order' | 'service-identity';
 
 /**
- * Total order of generators, the stronger first: made in this zone, then older, then by name (design.md §4 hostname).
+ * Total order of generators, the stronger first: made in this zone, then older, then by name (docs/design.md §4 hostname).
  * Generators of one control plane are equal only when they are the same.
  */
 export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {

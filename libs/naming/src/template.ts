@@ -50,7 +50,7 @@ const ALLOWED =
 
 /**
  * Parses a hostname template: `{{ name }}`, `{{ label "x" }}` and Kuma's variables with any inner white space, `{{-` and
- * `-}}` trimming the text beside them as in Go, and nothing else; no code is ever evaluated (design.md §4 hostname). The
+ * `-}}` trimming the text beside them as in Go, and nothing else; no code is ever evaluated (docs/design.md §4 hostname). The
  * reason names the first error. Whether the names can be valid is decided by `checkTemplate`.
  */
 export function parseTemplate(text: string): ParsedTemplate {
@@ -115,7 +115,7 @@ export function checkTemplate(text: string): readonly string[] {
 
 /**
  * The hostname of `subject` in zone `ownZone`, or why it has none: a label is missing or the result is no DNS name.
- * Implied labels count (design.md §1); `.Zone` of what no zone made is the zone that asks.
+ * Implied labels count (docs/design.md §1); `.Zone` of what no zone made is the zone that asks.
  */
 export function renderTemplate(template: Template, subject: TemplateSubject, ownZone: string): RenderedTemplate {
   let hostname = '';
@@ -146,7 +146,7 @@ function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string):
   }
 }
 
-/** The template in Kuma's notation: `{{ name }}` becomes `{{ .DisplayName }}` (design.md §5). */
+/** The template in Kuma's notation: `{{ name }}` becomes `{{ .DisplayName }}` (docs/design.md §5). */
 export function kumaTemplate(template: Template): string {
   return template.parts.map(kumaPart).join('');
 }

@@ -23,7 +23,7 @@ function put(spec: Record<string, string | number>): Change {
 
 jest.setTimeout(30_000);
 
-describeWithRedis('an election on real servers (design.md §3)', () => {
+describeWithRedis('an election on real servers (docs/design.md §3)', () => {
   let database: TestDatabase;
   let redis: RedisServer;
   const replicas: Replica[] = [];

@@ -9,7 +9,7 @@ const STOPS = 25;
 
 jest.setTimeout(120_000);
 
-describe('a process that is stopped at any moment of a write (design.md §2.2)', () => {
+describe('a process that is stopped at any moment of a write (docs/design.md §2.2)', () => {
   it('keeps nobody else from writing, however long it stands still', async () => {
     const database = await createTestDatabase();
     // A writer that held the head row between two round trips, or until its results are read, would let these time out.

@@ -23,7 +23,7 @@ export interface CheckLimits {
   readonly lostZones: Omit<LostZoneLimits, 'report' | 'timeline' | 'rule'>;
 }
 
-/** Holds a mesh against the invariants of design.md §9: at each commit, and at rest. */
+/** Holds a mesh against the invariants of docs/design.md §9: at each commit, and at rest. */
 export class Checker {
   violation: Violation | undefined;
   private readonly history: History;

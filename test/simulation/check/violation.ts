@@ -1,4 +1,4 @@
-/** An invariant of design.md §9 that did not hold. */
+/** An invariant of docs/design.md §9 that did not hold. */
 export interface Violation {
   /** `I1` … `I10`, or `conditions`. */
   readonly invariant: string;

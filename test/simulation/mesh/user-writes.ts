@@ -24,7 +24,7 @@ export interface Desk {
   readonly registry: Registry;
 }
 
-/** The change that an action asks for, as admission makes it (design.md §1). */
+/** The change that an action asks for, as admission makes it (docs/design.md §1). */
 export function userChange(action: UserAction, desk: Desk): Change {
   switch (action.type) {
     case 'service': {

@@ -14,7 +14,7 @@ import { planAvailability } from './plan-availability';
 
 /**
  * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, and says whether the
- * service is available (design.md §4 availability). A Dataplane that changes makes the services stale that may select it.
+ * service is available (docs/design.md §4 availability). A Dataplane that changes makes the services stale that may select it.
  */
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';

@@ -34,7 +34,7 @@ export function planAvailability(
   };
 }
 
-/** Counts the Dataplanes of a service with these ports (design.md §1; docs/reference/kuma-2.14.md §3). A service without ports is served by all. */
+/** Counts the Dataplanes of a service with these ports (docs/design.md §1; docs/reference/kuma-2.14.md §3). A service without ports is served by all. */
 export function countProxies(ports: readonly MeshServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {

@@ -125,7 +125,7 @@ const CONSEQUENCES: readonly Consequence[] = [
 
 /**
  * Which of our rules a resource breaks and what that prevents, in one line; undefined where it breaks none. A user's
- * write would be refused for each; what came by sync is kept and passed on (design.md §5 Strict at the door, tolerant
+ * write would be refused for each; what came by sync is kept and passed on (docs/design.md §5 Strict at the door, tolerant
  * on the wire).
  */
 export function brokenRules(kind: Kind, { spec }: Resource): string | undefined {

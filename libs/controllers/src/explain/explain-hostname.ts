@@ -9,7 +9,7 @@ export type HostnameRef = {
   readonly hostname: string;
 };
 
-/** Which services claim a hostname, which has it and why (design.md §4 `/_explain/hostname`). */
+/** Which services claim a hostname, which has it and why (docs/design.md §4 `/_explain/hostname`). */
 export type HostnameExplanation = HostnameRef & {
   /** The zone whose view this is. */
   readonly zone: string;
@@ -48,7 +48,7 @@ export interface HostnamePage extends PageRange {
   readonly containing?: string;
 }
 
-/** The claimed hostnames of a mesh, with all claims (design.md §4). Holds the event loop for no longer than a slice. */
+/** The claimed hostnames of a mesh, with all claims (docs/design.md §4). Holds the event loop for no longer than a slice. */
 export async function listHostnames(
   table: ClaimTable,
   mesh: string,

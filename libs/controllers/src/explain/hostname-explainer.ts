@@ -22,7 +22,7 @@ export interface ZoneOfView {
 export type ZonedHostnameRef = HostnameRef & ZoneOfView;
 
 /**
- * Explains hostnames on both kinds of control plane (design.md §4): a zone from its own claims, the global from what the
+ * Explains hostnames on both kinds of control plane (docs/design.md §4): a zone from its own claims, the global from what the
  * named zone reported. Every method rejects with Invalid when the global is given no zone or a zone is given another one,
  * with NotFound when the zone does not exist, and with the reason of the signal when that aborts: nothing is computed
  * that nobody waits for.

@@ -23,7 +23,7 @@ type ZoneHostnameRef = HostnameRef & { readonly zone: string };
 
 /**
  * Explains one hostname from what zone `zone` reported in the status of its own services. The global knows no more, since
- * zones do not report the status of copies (design.md §4, §5). Available claims come first, then by service.
+ * zones do not report the status of copies (docs/design.md §4, §5). Available claims come first, then by service.
  */
 export async function explainReported(
   index: IndexReader,

@@ -20,7 +20,7 @@ import { applyToClaims, fillClaims, NAMED_KINDS, type ZoneControlPlane } from '.
 const CHANGES_PER_PLAN = 500;
 
 /**
- * Keeps `status.addresses` of every service in this zone's store equal to what the claim table says (design.md §4
+ * Keeps `status.addresses` of every service in this zone's store equal to what the claim table says (docs/design.md §4
  * hostname). Losers are written before the winner: a row shows a name as Available only after a write that was planned
  * when no other row of the index showed it, so at each commit at most one row does (I3; docs/reference/naming.md has the
  * proof). Everything is derived from the index; nothing is kept beyond a term.

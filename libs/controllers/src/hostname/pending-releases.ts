@@ -1,6 +1,6 @@
 /**
  * The names that rows still show as Available and must release, by mesh and hostname. While a name is pending, no other
- * row may show it (I3 of design.md §9).
+ * row may show it (I3 of docs/design.md §9).
  */
 export class PendingReleases {
   private readonly holders = new Map<string, Set<string>>();

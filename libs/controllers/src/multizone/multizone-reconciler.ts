@@ -6,7 +6,7 @@ import { isMatched, planMultizone, requiredLabels } from './plan-multizone';
 
 const MULTIZONE = 'MeshMultiZoneService';
 
-/** Lists in every MeshMultiZoneService the MeshServices of this zone's store that it stands for (design.md §4 multizone). */
+/** Lists in every MeshMultiZoneService the MeshServices of this zone's store that it stands for (docs/design.md §4 multizone). */
 export class MultizoneReconciler implements KeyedReconciler {
   readonly name = 'multizone';
   /** MeshServices by label. */

@@ -30,7 +30,7 @@ export interface ReconcileResult {
  *   seed(index), keysOf(change) → work queue → reconcile(key) → batch of changes
  *
  * Level-based: a key says only that a resource may be stale; `reconcile` looks at the index and never at the event.
- * Idempotent: for a resource that is as it should be, `reconcile` returns no change (I10 of design.md §9). Keys may
+ * Idempotent: for a resource that is as it should be, `reconcile` returns no change (I10 of docs/design.md §9). Keys may
  * come twice and in any order. What it throws resets the loop and backs it off.
  */
 export interface KeyedReconciler {

@@ -15,7 +15,7 @@ export interface LoopPlan {
 /**
  * A control loop as the runner sees it: a synchronous planner over the index. Level-based: an event says only which
  * keys may be stale, the plan looks at the index. Idempotent: with nothing stale, `plan` is cheap and returns nothing
- * to write (I10 of design.md §9). A loop that throws is reset and backed off; the others go on.
+ * to write (I10 of docs/design.md §9). A loop that throws is reset and backed off; the others go on.
  */
 export interface ControlLoop {
   readonly name: string;

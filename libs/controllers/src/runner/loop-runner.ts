@@ -29,7 +29,7 @@ interface LoopWithPlan {
 }
 
 /**
- * Runs control loops for one term of a leader (design.md §3, §4). One turn: every loop plans, one fenced write carries
+ * Runs control loops for one term of a leader (docs/design.md §3, §4). One turn: every loop plans, one fenced write carries
  * all plans, the index catches up with that write, each loop is given its results. `step` does at most one write, so that
  * a simulation can drive the runner; `run` steps until the term ends. No loop plans before the index holds everything
  * that the store held when the epoch began.

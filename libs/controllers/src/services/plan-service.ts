@@ -52,7 +52,7 @@ export function isGenerated(resource: Resource): boolean {
 }
 
 /**
- * What to do with one service (design.md §4 services). A service written by hand is never changed. An update keeps
+ * What to do with one service (docs/design.md §4 services). A service written by hand is never changed. An update keeps
  * status, state and the labels that users added. Of several differences one is written; the next plan finds the others.
  */
 export function planService(subject: ServiceInputs): ReconcileResult {
@@ -175,7 +175,7 @@ interface Vote {
 const RESERVED = ['kuma.io/', 'k8s.kuma.io/'];
 
 /**
- * The labels that a generated service takes over from its Dataplanes (design.md §4 services): for each key the value
+ * The labels that a generated service takes over from its Dataplanes (docs/design.md §4 services): for each key the value
  * that most Dataplanes carry; of equally frequent values the one of the newest Dataplane, then the smallest. Keys of the
  * control plane (`kuma.io/…`) and invalid labels are left out.
  */

@@ -19,7 +19,7 @@ export interface DataplaneServices {
 }
 
 /**
- * The services of a Dataplane (design.md §4 services; docs/reference/kuma-2.14.md §2). The tag `kuma.io/service` of an inbound names
+ * The services of a Dataplane (docs/design.md §4 services; docs/reference/kuma-2.14.md §2). The tag `kuma.io/service` of an inbound names
  * the service of that inbound. Where no inbound has the tag, the label `kuma.io/workload` names one service for all of
  * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */

@@ -15,7 +15,7 @@ export interface ServicesConfig {
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
 
-/** Makes MeshServices of the Dataplanes of this zone (design.md §4 services). */
+/** Makes MeshServices of the Dataplanes of this zone (docs/design.md §4 services). */
 export class ServicesReconciler implements KeyedReconciler {
   readonly name = 'services';
   /** Service → its Dataplanes, by index key. */

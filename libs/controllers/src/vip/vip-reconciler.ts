@@ -34,7 +34,7 @@ export const ROWS_PER_SLICE = 5_000;
 const NOTE_AREA = 'vip-cursor';
 
 /**
- * Gives a virtual IP to every service in this zone's store, its own services and copies (design.md §4 vip). The pools are
+ * Gives a virtual IP to every service in this zone's store, its own services and copies (docs/design.md §4 vip). The pools are
  * rebuilt from the rows at every reset; only the cursor of each range is kept in a note, written with the addresses.
  */
 export class VipReconciler implements ControlLoop {
@@ -214,7 +214,7 @@ export class VipReconciler implements ControlLoop {
   }
 }
 
-/** The older first; an unknown creation order ranks last (design.md §4). */
+/** The older first; an unknown creation order ranks last (docs/design.md §4). */
 function compareCreation(a: Resource, b: Resource): number {
   const [first, second] = [a.creationOrder || Infinity, b.creationOrder || Infinity];
   return first === second ? compareText(identityKey(a.id), identityKey(b.id)) : first - second;
@@ -222,7 +222,7 @@ function compareCreation(a: Resource, b: Resource): number {
 
 /**
  * A lower bound of the store's clock, derived from the times that the store wrote and from a monotonic clock. Cooldowns
- * are measured by it, so that no jump of this machine's clock ends one early (design.md §4 vip).
+ * are measured by it, so that no jump of this machine's clock ends one early (docs/design.md §4 vip).
  */
 class StoreClock {
   private seen = -Infinity;
