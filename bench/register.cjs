@@ -7,11 +7,16 @@ const { transformSync } = require('@swc/core');
 const root = join(__dirname, '..');
 const resolve = Module._resolveFilename;
 
+/** As `paths` of tsconfig.json has it. */
+function folderOf(lib) {
+  if (lib === 'migrations') return 'migrations';
+  return join(lib === 'control-plane' ? 'apps' : 'libs', lib, 'src');
+}
+
 Module._resolveFilename = function (request, ...rest) {
   const lib = /^@causeway\/([^/]+)$/.exec(request)?.[1];
   if (lib === undefined) return resolve.call(this, request, ...rest);
-  const file = lib === 'migrations' ? join(root, 'migrations', 'index.ts') : join(root, 'libs', lib, 'src', 'index.ts');
-  return resolve.call(this, file, ...rest);
+  return resolve.call(this, join(root, folderOf(lib), 'index.ts'), ...rest);
 };
 
 require.extensions['.ts'] = (module, filename) => {
