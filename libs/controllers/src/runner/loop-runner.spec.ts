@@ -252,4 +252,32 @@ describe('LoopRunner', () => {
     expect(noted).toEqual([[], [{ area: 'area', key: 'k', value: { ip: 'x' } }]]);
     expect(await new MemoryStore(harness.disk).note('area', 'k')).toEqual({ ip: 'x' });
   });
+
+  describe('among writes that never pause', () => {
+    const BURST = 8;
+    const turns = async (loop: Scripted): Promise<number> => {
+      const replica = harness.replica();
+      const runner = await replica.lead([loop]);
+      const running = runner.run();
+      const before = loop.plans.length;
+      for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+      const taken = before - loop.plans.length;
+      await replica.stop();
+      await running;
+      return taken;
+    };
+
+    it('pauses between writes of a few changes, after a burst', async () => {
+      const loop = new Scripted('busy');
+      for (let i = 0; i < 30; i++) loop.plans.push({ changes: [mesh(`m-${i}`)] });
+      // The first turn only starts.
+      expect(await turns(loop)).toBe(BURST - 1);
+    });
+
+    it('does not pause while a plan says that there is more', async () => {
+      const loop = new Scripted('rebuilding');
+      for (let i = 0; i < 30; i++) loop.plans.push({ changes: i % 2 ? [mesh(`m-${i}`)] : [], more: true });
+      expect(await turns(loop)).toBe(30);
+    });
+  });
 });

@@ -47,8 +47,8 @@ export class LoopRunner {
   private seenEvents = 0;
   private checkedEvents = -1;
   private nextResync = 0;
-  /** Changes of the last write. */
-  private lastSize = 0;
+  /** The last turn wrote a few changes and left nothing undone. */
+  private wroteLittle = false;
 
   constructor(
     loops: readonly ControlLoop[],
@@ -111,7 +111,7 @@ export class LoopRunner {
     if (!(await this.step())) {
       pacer.rest();
       await this.idle();
-    } else if (this.lastSize < LARGE_WRITE && pacer.delay > 0) {
+    } else if (this.wroteLittle && pacer.delay > 0) {
       await clock.sleep(pacer.delay, term.signal);
     }
   }
@@ -186,6 +186,7 @@ export class LoopRunner {
   }
 
   private async runTogether(states: readonly LoopState[]): Promise<boolean> {
+    this.wroteLittle = false;
     const now = this.options.clock.now();
     const wanted = states.filter((state) => !state.isBackedOff(now)).flatMap((state) => this.planOf(state) ?? []);
     if (wanted.length === 0) return false;
@@ -197,6 +198,7 @@ export class LoopRunner {
     if (this.checkedEvents === this.events) for (const { state, plan } of plans) this.countDifferences(state, plan);
     try {
       await this.write(plans);
+      this.wroteLittle = wanted.every(({ plan }) => plan.more !== true && plan.changes.length < LARGE_WRITE);
     } catch (error) {
       this.rethrowUnlessBug(error);
       this.failed(plans, error);
@@ -224,7 +226,6 @@ export class LoopRunner {
       this.options.index,
     );
     const { changes, notes } = joint;
-    this.lastSize = changes.length;
     const result = await this.orTermEnd(
       this.options.store.write({ changes, notes, onRefusal: 'skip', fence: this.fence }),
     );
