@@ -18,8 +18,8 @@ export interface RunnerOptions {
   readonly random?: () => number;
 }
 
-/** While users write without a pause, what the loops make of it is written every 10 ms. */
-const PACE = { burst: 8, interval: 10 };
+/** While users write without a pause, what the loops make of it is written every 20 ms. */
+const PACE = { burst: 8, interval: 20 };
 /** Changes of a write that is worth its statement by itself. */
 const LARGE_WRITE = 100;
 
