@@ -30,7 +30,7 @@ const ONE_POSITION = Buffer.from('{"version":3,"sources":["node_modules"],"mappi
  * Threads stay files of their own beside it, and so do the SQL files: code finds them by `__dirname`.
  */
 export async function bundle(root) {
-  const { build } = await import('esbuild').catch((cause) => {
+  const { build, stop } = await import('esbuild').catch((cause) => {
     throw new Failure('esbuild is not installed: npm ci', { cause });
   });
   const dist = join(root, 'dist');
@@ -53,9 +53,11 @@ export async function bundle(root) {
     external: ABSENT.flatMap((name) => [name, `${name}/*`]),
     plugins: [mapOwnCodeOnly],
     logLevel: 'silent',
-  }).catch((cause) => {
-    throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
-  });
+  })
+    .catch((cause) => {
+      throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
+    })
+    .finally(stop); // else its process lives as long as the quickstart
   for (const file of filesIn(root, ['libs', 'migrations'], (file) => file.endsWith('.sql'))) {
     for (const folder of [dirname(file), ...CONTROL_PLANES])
       copyFileSync(join(root, file), join(dist, folder, basename(file)));
