@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { exitWithProblems } from '@causeway/control-plane';
 import { errorText, type Logger } from '@causeway/runtime';
-import { globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
+import { CredentialsMissing, globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
 import type { ZoneSettings } from './config';
 
 /** Where a zone's global is and how to speak to it. */
@@ -78,7 +78,9 @@ function readNamed(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new Error(`${setting}: ${errorText(cause)}`, { cause });
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const Failure = missing ? CredentialsMissing : Error;
+    throw new Failure(`${setting}: ${errorText(cause)}`, { cause });
   }
 }
 

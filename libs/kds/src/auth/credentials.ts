@@ -32,6 +32,9 @@ export function tlsServerCredentials(certificates: ServerCertificates): ServerCr
   return experimental.createCertificateProviderServerCredentials(provider, null, false);
 }
 
+/** A file that a zone needs for its connection to the global is not there yet. */
+export class CredentialsMissing extends Error {}
+
 /** How a zone authenticates its global. */
 export type GlobalTrust =
   /** No TLS: everything, tokens too, can be read on the way. */

@@ -26,7 +26,7 @@ export interface ZoneSyncOptions {
   readonly term: LeaderTerm;
   /** Version of the program. */
   readonly version: string;
-  /** Zone token, read anew at each connection. */
+  /** Zone token, read anew at each connection. Throws `CredentialsMissing` while its file is not there. */
   readonly token?: () => string | undefined;
   /** Extensions this zone offers; all by default. */
   readonly features?: readonly string[];

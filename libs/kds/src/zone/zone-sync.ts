@@ -2,6 +2,7 @@ import { Backoff, errorText } from '@causeway/runtime';
 import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, healthOf } from '../session/kind-report';
 import { retryHint } from './zone-transport';
+import { CredentialsMissing } from '../auth/credentials';
 import { connect, type Connection, type GlobalReplica } from './connection';
 import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
 import type { JsonObject } from '@causeway/resources';
@@ -38,6 +39,8 @@ export interface ZoneSync {
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
+/** How often credentials that are not there yet are looked for, ms. It costs the global nothing. */
+const LOOK_FOR_CREDENTIALS = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
 export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
@@ -47,31 +50,36 @@ export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
   let lastError: string | undefined;
   let awaySince = clock.now();
 
-  let hint = 0;
+  /** One session, from its connection to its end; resolves with the error that tells why there is none. */
+  const session = async (): Promise<unknown> => {
+    try {
+      connection = await connect(options);
+      backoff.reset();
+      const reason = await connection.ended;
+      awaySince = clock.now();
+      return reason;
+    } catch (error) {
+      return error;
+    } finally {
+      await connection?.close();
+      connection = undefined;
+    }
+  };
 
-  const once = async (): Promise<void> => {
-    connection = await connect(options);
-    backoff.reset();
-    lastError = await connection.ended;
-    awaySince = clock.now();
+  const pauseAfter = async (error: unknown): Promise<void> => {
+    const missing = error instanceof CredentialsMissing;
+    const reason = typeof error === 'string' ? error : errorText(error);
+    if (!missing || reason !== lastError)
+      logger.warn('no session with the global, trying again', { address: options.address, error: reason });
+    lastError = reason;
+    await clock.sleep(missing ? LOOK_FOR_CREDENTIALS : Math.max(backoff.next(), retryHint(error)), term.signal);
   };
 
   return {
     run: async () => {
       while (!term.signal.aborted) {
-        try {
-          await once();
-        } catch (error) {
-          lastError = errorText(error);
-          hint = retryHint(error);
-        } finally {
-          await connection?.close();
-          connection = undefined;
-        }
-        if (term.signal.aborted) return;
-        logger.warn('no session with the global, trying again', { address: options.address, error: lastError });
-        await clock.sleep(Math.max(backoff.next(), hint), term.signal);
-        hint = 0;
+        const error = await session();
+        if (!term.signal.aborted) await pauseAfter(error);
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
