@@ -1,6 +1,7 @@
 /**
- * Who is a zone, and which certificate the global shows to zones.
+ * Who users and zones are, what they may do, and which certificate the global shows to zones.
  *
+ *   Roles, RoleBindings → AccessPolicy: Caller, verb, target → allowed, and by which binding
  *   signing keys, revocations → TokenTrust → ZoneTokenService: authenticates, issues, revokes, rotates
  *   authority → SelfIssuedCertificates: the server certificate of this replica, renewed while in use
  *
@@ -17,3 +18,6 @@ export {
   type CertifiedKey,
 } from './certificate-authority';
 export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
+export { AccessPolicy, type AccessDecision } from './authorization/access-policy';
+export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
+export { activities, type AccessTarget, type Verb } from './authorization/grants';

@@ -35,7 +35,7 @@ export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void
 
 /** Throws Forbidden if only the operator writes `kind` and the request has no operator token (docs/design.md §6). */
 export function checkOperator(kind: Kind, context: WriteContext, tokenSet: boolean): void {
-  if (!tokenSet || kind.writer !== 'operator' || context.operator) return;
+  if (!tokenSet || kind.writer === 'owner' || context.operator) return;
   throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
 }
 

@@ -7,6 +7,8 @@ import { MeshExternalService } from './mesh-external-service';
 import { MeshMultiZoneService } from './mesh-multi-zone-service';
 import { MeshService } from './mesh-service';
 import { Namespace } from './namespace';
+import { Role } from './role';
+import { RoleBinding } from './role-binding';
 import { Secret } from './secret';
 import { Zone } from './zone';
 
@@ -22,4 +24,6 @@ export const coreKinds = new Registry([
   HostnameGenerator,
   Secret,
   GlobalSecret,
+  Role,
+  RoleBinding,
 ]);

@@ -8,7 +8,7 @@ export const GlobalSecret = defineKind({
   shortName: 'gsec',
   scope: 'global',
   sync: Sync.secrets,
-  writer: 'operator',
+  writer: 'admin',
   confidential: true,
   bounds: secretBounds,
   spec: SecretSpec,

@@ -11,4 +11,6 @@ export { Mesh } from './mesh';
 export { MeshExternalService } from './mesh-external-service';
 export { MeshMultiZoneService } from './mesh-multi-zone-service';
 export { MeshService } from './mesh-service';
+export { builtInRoles, Role, verbs } from './role';
+export { RoleBinding } from './role-binding';
 export { Zone } from './zone';

@@ -10,6 +10,7 @@ export const Namespace = defineKind({
   apiVersion: 'v1',
   scope: 'global',
   sync: Sync.fromGlobal,
+  writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Type.Object({}, { ...strict, examples: [{}] }),
   checkName: (name, at) =>

@@ -8,7 +8,7 @@ export const Secret = defineKind({
   shortName: 'sec',
   scope: 'mesh',
   sync: Sync.secrets,
-  writer: 'operator',
+  writer: 'admin',
   confidential: true,
   bounds: secretBounds,
   spec: SecretSpec,

@@ -41,7 +41,7 @@ export {
   type JsonValue,
 } from './json';
 export { defineKind } from './kind/define-kind';
-export { type Kind, type SpecOf } from './kind/kind';
+export { type Kind, type SpecOf, type Writer } from './kind/kind';
 export { Registry } from './kind/registry';
 export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
 export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';

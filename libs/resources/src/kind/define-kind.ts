@@ -24,7 +24,7 @@ export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | '
   Partial<Pick<KindDefinition<S>, Defaulted>> & { readonly bounds?: Partial<KindBounds> };
 
 /**
- * Makes a kind from its declaration. Defaults: no namespaces, written by anybody, not confidential, nothing server-owned,
+ * Makes a kind from its declaration. Defaults: no namespaces, written by owners of services, not confidential, nothing server-owned,
  * `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
@@ -46,7 +46,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     scope: input.scope,
     namespaced: input.namespaced ?? false,
     sync: input.sync,
-    writer: input.writer ?? 'anybody',
+    writer: input.writer ?? 'owner',
     confidential: input.confidential ?? false,
     bounds,
     spec: input.spec,

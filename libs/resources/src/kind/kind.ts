@@ -35,8 +35,8 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly scope: 'global' | 'mesh';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
-  /** Who may write it if an operator token is set: anybody, or only the operator (docs/design.md §6). */
-  readonly writer: 'anybody' | 'operator';
+  /** The least built-in role that writes it: a service's owner, the operator of the mesh, an administrator (docs/design.md §6 Roles). */
+  readonly writer: Writer;
   /** Its values never appear in lists or logs. */
   readonly confidential: boolean;
   /** Bounds of the whole resource; every list, text and map of the schema has its own bound besides. */
@@ -54,6 +54,9 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly warn: (subject: Subject<Static<S>>) => readonly string[];
 }
 
+/** Who writes a kind. */
+export type Writer = 'owner' | 'operator' | 'admin';
+
 /** A kind without the type of its spec, as the registry and generic code use it. */
 export interface Kind {
   readonly name: string;
@@ -64,7 +67,7 @@ export interface Kind {
   readonly scope: 'global' | 'mesh';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
-  readonly writer: 'anybody' | 'operator';
+  readonly writer: Writer;
   readonly confidential: boolean;
   readonly bounds: KindBounds;
   readonly spec: TSchema;

@@ -22,7 +22,7 @@ describe('defineKind', () => {
   it('fills usual values in', () => {
     expect(Thing).toMatchObject({
       namespaced: false,
-      writer: 'anybody',
+      writer: 'owner',
       confidential: false,
       serverOwned: [],
       immutable: [],

@@ -98,6 +98,16 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
+  /** Role, RoleBinding: the global's go to Causeway zones; a zone's own stay in it (docs/design.md §6 Roles). */
+  roles: rule({
+    name: 'roles',
+    writtenOn: ['global', 'zone'],
+    standalone: false,
+    down: 'global',
+    up: false,
+    zoneInIdentity: true,
+    peers: 'causeway',
+  }),
   /** What only Kuma zones need of each other: relayed unchanged. */
   relayed: rule({
     name: 'relayed',

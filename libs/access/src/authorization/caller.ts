@@ -1,0 +1,27 @@
+/** Who sends a request, as authentication found out. */
+export interface Caller {
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** How the caller was recognised. */
+  readonly by: 'user-token' | 'oidc' | 'operator-token' | 'localhost' | 'nothing';
+  /** The id of the token (its claim `jti`), for the audit log and for rate limits. */
+  readonly tokenId?: string;
+}
+
+/** The group whose members are administrators everywhere, by a binding that always exists. */
+export const ADMINS = 'causeway:admins';
+
+/** The group of everybody who was recognised. */
+export const AUTHENTICATED = 'causeway:authenticated';
+
+/** The group of who sent no credentials: bind it to a role to open reads to everybody. */
+export const ANONYMOUS = 'causeway:anonymous';
+
+/** Who sent no credentials. */
+export const anonymous: Caller = { user: 'anonymous', groups: [ANONYMOUS], by: 'nothing' };
+
+/** Who asks from this machine where `CAUSEWAY_LOCALHOST_IS_ADMIN` says so. */
+export const localAdmin: Caller = { user: 'localhost', groups: [ADMINS], by: 'localhost' };
+
+/** Who sends the operator token of the settings. */
+export const operator: Caller = { user: 'operator', groups: [ADMINS], by: 'operator-token' };

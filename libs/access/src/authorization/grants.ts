@@ -1,0 +1,102 @@
+import type { Registry, Resource } from '@causeway/resources';
+
+/** What a request does. Lists and watches read many resources, `get` one. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete';
+
+/**
+ * What a request is about. `kind` is a kind of the registry or one of `activities`. Without mesh or namespace a list is
+ * about all of them, so only a right on all of them allows it.
+ */
+export interface AccessTarget {
+  readonly kind: string;
+  readonly mesh?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * What users do besides reading and writing resources, named as kinds are, so that roles speak of both in one way: `get`
+ * reads, `create` acts.
+ */
+export const activities = {
+  /** Looking up who may do what, for others than oneself. */
+  AccessReview: 'operator',
+  /** The audit log. */
+  AuditLog: 'admin',
+  /** The configuration of a control plane, without its secrets. */
+  Configuration: 'operator',
+  /** What is wrong with a control plane. */
+  Diagnosis: 'operator',
+  /** Confirming and adopting zones, and what else only an operator decides. */
+  SyncDecision: 'operator',
+  UserToken: 'admin',
+  ZoneToken: 'admin',
+} as const;
+
+/** A rule of a role: undefined means all. */
+export interface Rule {
+  readonly verbs: ReadonlySet<string> | undefined;
+  readonly kinds: ReadonlySet<string> | undefined;
+  readonly meshes: ReadonlySet<string> | undefined;
+  readonly namespaces: ReadonlySet<string> | undefined;
+}
+
+/** A role given by a binding: every rule narrowed by `within`. */
+export interface Grant {
+  /** How users see the binding: `RoleBinding payments of zone west`. */
+  readonly binding: string;
+  readonly role: string;
+  readonly rules: readonly Rule[];
+  readonly within: Rule;
+}
+
+const EVERYTHING: Rule = { verbs: undefined, kinds: undefined, meshes: undefined, namespaces: undefined };
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/** The roles that always exist, made from the registry: a new kind is in them by its `writer`. */
+export function builtInRules(registry: Registry): ReadonlyMap<string, readonly Rule[]> {
+  const kindsOf = (...writers: readonly string[]): ReadonlySet<string> =>
+    new Set([
+      ...registry.kinds.filter(({ writer }) => writers.includes(writer)).map(({ name }) => name),
+      ...Object.entries(activities)
+        .filter(([, writer]) => writers.includes(writer))
+        .map(([name]) => name),
+    ]);
+  const open = new Set(registry.kinds.filter(({ confidential }) => !confidential).map(({ name }) => name));
+  const reads: Rule = { ...EVERYTHING, verbs: READS, kinds: open };
+  return new Map([
+    ['viewer', [reads]],
+    ['service-owner', [{ ...EVERYTHING, kinds: kindsOf('owner') }]],
+    ['mesh-operator', [reads, { ...EVERYTHING, kinds: kindsOf('owner', 'operator') }]],
+    ['admin', [EVERYTHING]],
+  ]);
+}
+
+/** The rules of a Role. None of them reaches what is left to the built-in role `admin`. */
+export function roleRules(role: Resource): readonly Rule[] {
+  const rules = role.spec['rules'];
+  return Array.isArray(rules) ? rules.map(narrowing) : [];
+}
+
+/** The fields of a rule or binding that narrow what it allows. */
+export function narrowing(value: unknown): Rule {
+  const of = (key: string): ReadonlySet<string> | undefined => {
+    const list: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+    if (!Array.isArray(list) || list.includes('*')) return undefined;
+    return new Set(list.filter((item): item is string => typeof item === 'string'));
+  };
+  return { verbs: of('verbs'), kinds: of('kinds'), meshes: of('meshes'), namespaces: of('namespaces') };
+}
+
+/** Whether a grant allows it. Costs the rules of its role. */
+export function allows({ rules, within }: Grant, verb: Verb, target: AccessTarget): boolean {
+  return matches(within, verb, target) && rules.some((rule) => matches(rule, verb, target));
+}
+
+function matches({ verbs, kinds, meshes, namespaces }: Rule, verb: Verb, target: AccessTarget): boolean {
+  return (
+    (!verbs || verbs.has(verb)) &&
+    (!kinds || kinds.has(target.kind)) &&
+    (!meshes || (target.mesh !== undefined && meshes.has(target.mesh))) &&
+    (!namespaces || (target.namespace !== undefined && namespaces.has(target.namespace)))
+  );
+}

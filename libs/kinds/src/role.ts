@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import { checkName, defineKind, Sync } from '@causeway/resources';
+import { NonEmpty, strict } from './schema/schema-parts';
+import { KindNames, MeshNames, NamespaceNames } from './schema/access-parts';
+
+/** What a rule may allow; `*` is all of them. */
+export const verbs = ['get', 'list', 'watch', 'create', 'update', 'delete'] as const;
+
+const Rule = Type.Object(
+  {
+    verbs: Type.Array(Type.Enum([...verbs, '*']), { minItems: 1, maxItems: 8 }),
+    kinds: KindNames,
+    meshes: Type.Optional(MeshNames),
+    namespaces: Type.Optional(NamespaceNames),
+  },
+  strict,
+);
+
+const Spec = Type.Object(
+  { description: Type.Optional(NonEmpty), rules: Type.Array(Rule, { minItems: 1, maxItems: 64 }) },
+  { ...strict, examples: [{ rules: [{ verbs: ['get', 'list', 'watch'], kinds: ['MeshService'] }] }] },
+);
+
+/** The roles that always exist; no Role may have their names (docs/design.md §6 Roles). */
+export const builtInRoles = ['viewer', 'service-owner', 'mesh-operator', 'admin'] as const;
+
+/** What its holders may do; RoleBindings say who holds it (docs/design.md §6 Roles). */
+export const Role = defineKind({
+  name: 'Role',
+  plural: 'roles',
+  shortName: 'role',
+  scope: 'global',
+  sync: Sync.roles,
+  writer: 'admin',
+  bounds: { bytes: 64 * 1024 },
+  spec: Spec,
+  checkName: (name, at) =>
+    builtInRoles.some((builtIn) => builtIn === name)
+      ? [at.violation(`must not be ${builtInRoles.join(', ')}: these roles always exist; got "${name}"`)]
+      : checkName(name, at),
+});
