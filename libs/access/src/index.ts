@@ -9,7 +9,6 @@
  */
 export { createZoneTokenService, type ZoneTokenService } from './zone-token-service';
 export { type IssuedZoneToken, type ZoneTokenRequest } from './zone-token-issuer';
-export { Unauthenticated } from './zone-token';
 export {
   AUTHORITY_SECRET,
   authorityText,
@@ -21,3 +20,5 @@ export { SelfIssuedCertificates, type ServerCertificates } from './server-certif
 export { AccessPolicy, type AccessDecision } from './authorization/access-policy';
 export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
 export { activities, type AccessTarget, type Verb } from './authorization/grants';
+export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
+export { Unauthenticated } from './authentication/unauthenticated';

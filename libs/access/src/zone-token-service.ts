@@ -1,10 +1,11 @@
 import { decodeProtectedHeader } from 'jose';
 import { compareText, Forbidden, type Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
+import { Unauthenticated } from './authentication/unauthenticated';
 import { isOwnGlobalSecret } from './global-secrets';
 import { signingKeySerial } from './signing-keys';
 import { TokenTrust } from './token-trust';
-import { CP_SCOPE, Unauthenticated, verifyZoneToken } from './zone-token';
+import { CP_SCOPE, verifyZoneToken } from './zone-token';
 import { ZoneTokenIssuer, type ZoneTokenDependencies } from './zone-token-issuer';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */

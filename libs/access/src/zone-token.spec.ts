@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { errorText } from '@causeway/runtime';
+import { Unauthenticated } from './authentication/unauthenticated';
 import type { SigningKey } from './signing-keys';
-import { signZoneToken, Unauthenticated, verifyZoneToken, type TrustedKeys } from './zone-token';
+import { signZoneToken, verifyZoneToken, type TrustedKeys } from './zone-token';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;

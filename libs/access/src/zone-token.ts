@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { errors, jwtVerify, SignJWT, type CompactJWSHeaderParameters } from 'jose';
-import { Forbidden } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
+import { Unauthenticated } from './authentication/unauthenticated';
 import type { SigningKey } from './signing-keys';
 
 /** The scope that lets a control plane join; Kuma's `ingress` and `egress` are for proxies. */
@@ -19,12 +19,6 @@ export interface ZoneClaims {
   /** ms since 1970. */
   readonly expiresAt: number;
 }
-
-/**
- * The caller has no valid token: none, or one that is malformed, expired, revoked or of an unknown key. A valid token
- * for another zone or another use is Forbidden instead.
- */
-export class Unauthenticated extends Forbidden {}
 
 /** The only algorithm: a token that names another is refused before its signature is verified. */
 const ALGORITHM = 'RS256';

@@ -40,7 +40,7 @@ interface CompiledPolicy {
   readonly limits: Grants;
 }
 
-const SUBJECTS = ['User', 'Group', 'Zone'] as const;
+const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
 const BUILT_IN_BINDING = 'the binding that always exists';
 
 /**
@@ -155,7 +155,7 @@ function reservedForAdmins(registry: Registry): ReadonlySet<string> {
 function subjectsOf({ spec }: Resource): readonly string[] {
   const subjects = Array.isArray(spec['subjects']) ? spec['subjects'].filter(isJsonObject) : [];
   return subjects.flatMap(({ kind, name }) =>
-    typeof name === 'string' && SUBJECTS.some((known) => known === kind) ? [`${String(kind)}:${name}`] : [],
+    typeof name === 'string' && typeof kind === 'string' && SUBJECTS.includes(kind) ? [`${kind}:${name}`] : [],
   );
 }
 
