@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { coreKinds } from '@causeway/kinds';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { openApiDocument } from '../../libs/rest/src/openapi/open-api-document';
+
+const REPO = resolve(__dirname, '..', '..');
+
+/** The rules of a document's findings under the recommended rules of redocly, each with the place. */
+function findings(document: JsonObject): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-openapi-'));
+  try {
+    const file = join(folder, 'openapi.json');
+    writeFileSync(file, JSON.stringify(document));
+    const program = join(REPO, 'node_modules', '.bin', 'redocly');
+    const { stdout, error } = spawnSync(
+      program,
+      ['lint', '--config', join(REPO, 'redocly.yaml'), '--format', 'json', file],
+      {
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    if (error) throw error;
+    const report: unknown = JSON.parse(stdout);
+    if (!isJsonObject(report) || !Array.isArray(report['problems'])) throw new Error('redocly gave no report');
+    return report['problems'].filter(isJsonObject).map((problem) => {
+      const [place] = Array.isArray(problem['location']) ? problem['location'].filter(isJsonObject) : [];
+      return `${String(problem['ruleId'])} ${String(place?.['pointer'])}`;
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument(coreKinds, '0.1.0');
+
+  it('passes the recommended rules of redocly', () => expect(findings(document)).toEqual([]));
+
+  it('would not pass without its security', () => {
+    const { security: _, ...open } = document;
+    expect(findings(open)).toContain('security-defined #/paths/~1config/get');
+  });
+});
