@@ -55,12 +55,13 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
 const OPEN: readonly string[] = ['/', '/openapi.json', '/kds/ca', '/who-am-i'];
 
 function withOpenOperations(paths: JsonObject): JsonObject {
-  const opened = OPEN.flatMap((path) => {
+  const opened: Record<string, JsonObject> = {};
+  for (const path of OPEN) {
     const item = paths[path];
-    if (!isJsonObject(item) || !isJsonObject(item['get'])) return [];
-    return [[path, { ...item, get: { ...item['get'], security: [{}, { bearer: [] }] } }]];
-  });
-  return { ...paths, ...Object.fromEntries(opened) };
+    if (isJsonObject(item) && isJsonObject(item['get']))
+      opened[path] = { ...item, get: { ...item['get'], security: [{}, { bearer: [] }] } };
+  }
+  return { ...paths, ...opened };
 }
 
 function merged(parts: readonly OpenApiObject[]): OpenApiObject {
