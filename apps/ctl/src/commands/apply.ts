@@ -4,6 +4,8 @@ import { pathOf, UsageError, type CommandContext } from '../context';
 import { readDocuments, type SourceDocument } from '../documents';
 import { objectAt, serviceName, table, textAt, listAt } from '../render';
 import { printWarnings } from './delete';
+import type { Command } from 'commander';
+import { meshOption, type SetExitCode } from '../options';
 
 /** `causeway apply`: tries every document; the exit code is 0 if all were applied. */
 export async function apply(context: CommandContext, options: ApplyOptions): Promise<number> {
@@ -184,4 +186,18 @@ function collision(name: JsonObject): string {
   const loser = objectAt(name, 'takesFrom');
   if (Object.keys(loser).length === 0) return textAt(name, 'reason');
   return `won from ${serviceName(loser)}, which then shows: ${textAt(loser, 'reason')}`;
+}
+
+/** `causeway apply`. */
+export function registerApply(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('apply')
+    .description('creates or updates what files, folders or - (standard input) hold')
+    .requiredOption('-f, --filename <path...>', 'files, folders, or -')
+    .addOption(meshOption())
+    .option('--dry-run', 'check everything, write nothing; of a HostnameGenerator, tell the names it would make')
+    .option('--seen-from <zone>', 'with --dry-run on the global: the zone in which to look')
+    .option('--prune', 'delete what carries the selector and is not in the files')
+    .option('-l, --selector <labels>', 'labels that all your files carry, for --prune')
+    .action(async (options: ApplyOptions) => finish(await apply(context, options)));
 }

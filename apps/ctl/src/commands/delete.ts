@@ -1,6 +1,8 @@
 import { isJsonObject } from '@causeway/resources';
 import { ApiError } from '../api-client';
 import { kindOf, pathOf, type CommandContext } from '../context';
+import type { Command } from 'commander';
+import { meshOption, nouns, type SetExitCode } from '../options';
 
 export interface DeleteOptions {
   readonly mesh: string;
@@ -37,4 +39,19 @@ export async function remove(
 export function printWarnings(context: CommandContext, body: unknown): void {
   const warnings = isJsonObject(body) ? body['warnings'] : undefined;
   if (Array.isArray(warnings)) for (const warning of warnings) context.printError(`  warning: ${String(warning)}`);
+}
+
+/** `causeway delete`. */
+export function registerDelete(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('delete')
+    .description('deletes resources by name')
+    .argument('<kind>', nouns(context))
+    .argument('<names...>')
+    .addOption(meshOption())
+    .option('-n, --namespace <namespace>')
+    .option('--dry-run', 'check everything, delete nothing')
+    .action(async (kind: string, names: string[], options: DeleteOptions) =>
+      finish(await remove(context, kind, names, options)),
+    );
 }

@@ -1,6 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
 import { structured, table, textAt, type Output, listAt } from '../render';
+import type { Command } from 'commander';
+import { outputOption, type SetExitCode } from '../options';
 
 export interface DigOptions {
   readonly output: Output;
@@ -41,4 +43,17 @@ function digInWords(context: CommandContext, body: JsonObject): void {
     ...['mesh', 'kind', 'zone', 'namespace', 'name', 'vip'].map((key) => textAt(h, key)),
   ]);
   context.print(table(['ANSWERS', 'MESH', 'KIND', 'ZONE', 'NAMESPACE', 'NAME', 'VIP'], rows));
+}
+
+/** `causeway dig`. */
+export function registerDig(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('dig')
+    .description("says what a zone's DNS answers to a name, and why")
+    .argument('<name>', 'a name, or an address: who has it')
+    .argument('[type]', 'A (default), AAAA, SRV, TXT, PTR, …')
+    .addOption(outputOption())
+    .action(async (name: string, type: string | undefined, options: DigOptions) =>
+      finish(await dig(context, { name, type }, options)),
+    );
 }

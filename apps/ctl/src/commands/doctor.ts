@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../context';
 import { objectAt, structured, textAt, type Output, listAt } from '../render';
+import type { Command } from 'commander';
+import { outputOption, type SetExitCode } from '../options';
 
 export interface DoctorOptions {
   readonly output: Output;
@@ -49,4 +51,13 @@ function linesOf(check: JsonObject): readonly string[] {
 function subjectOf(resource: JsonObject): string {
   const path = ['zone', 'mesh', 'namespace', 'name'].map((key) => textAt(resource, key)).filter((part) => part !== '');
   return `${textAt(resource, 'type')} ${path.join('/')}`.trim();
+}
+
+/** `causeway doctor`. */
+export function registerDoctor(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('doctor')
+    .description('says what is not as it should be, and what to do; exit code 1 where something is found')
+    .addOption(outputOption())
+    .action(async (options: DoctorOptions) => finish(await doctor(context, options)));
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '@causeway/resources';
 import { UsageError, type CommandContext } from '../context';
 import { structured, textAt, type Output } from '../render';
+import type { Command } from 'commander';
+import { outputOption, type SetExitCode } from '../options';
 
 export interface ZoneTokenOptions {
   readonly validFor: string;
@@ -73,4 +75,32 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** `causeway tokens` and its subcommands. */
+export function registerTokens(program: Command, context: CommandContext, finish: SetExitCode): void {
+  const tokens = program
+    .command('tokens')
+    .description('how zones join the global: tokens, their keys, its certificate');
+  tokens
+    .command('zone')
+    .description('issues a token that lets a zone in; it is shown once')
+    .argument('<name>', 'the zone')
+    .requiredOption('--valid-for <duration>', 'such as 720h or 1h30m, at most 87600h')
+    .option('--scope <scope...>', 'cp (the default), ingress, egress')
+    .addOption(outputOption())
+    .action(async (name: string, options: ZoneTokenOptions) => finish(await issueZoneToken(context, name, options)));
+  tokens
+    .command('revoke')
+    .description('revokes a token; its zone is sent away at once')
+    .argument('<id>', 'the id (jti) of the token, or the token')
+    .action(async (id: string) => finish(await revokeZoneToken(context, id)));
+  tokens
+    .command('rotate')
+    .description('makes a newer signing key')
+    .action(async () => finish(await rotateZoneTokenKey(context)));
+  tokens
+    .command('ca')
+    .description('shows the certificate that zones verify the global by')
+    .action(async () => finish(await showAuthority(context)));
 }

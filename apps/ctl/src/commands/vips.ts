@@ -1,8 +1,10 @@
 import { compareText, type JsonObject } from '@causeway/resources';
 import { kindOf, pathOf, type CommandContext } from '../context';
 import { structured, table, textAt, type Output } from '../render';
-import { missingVip } from './columns';
+import { missingVip } from './get/columns';
 import { listAll } from '../api-client';
+import type { Command } from 'commander';
+import { meshOption, outputOption, type SetExitCode } from '../options';
 
 export interface VipsOptions {
   readonly allMeshes?: boolean;
@@ -57,4 +59,15 @@ function toRow(item: JsonObject): VipRow {
 /** An address with padded numbers, so that text order is address order; services without an address come last. */
 function sortable(ip: string): string {
   return ip === '' ? '~' : ip.replace(/\d+/g, (digits) => digits.padStart(3, '0'));
+}
+
+/** `causeway vips`. */
+export function registerVips(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('vips')
+    .description('lists the virtual IPs of a zone')
+    .addOption(meshOption())
+    .option('-A, --all-meshes', 'over all meshes')
+    .addOption(outputOption())
+    .action(async (options: VipsOptions) => finish(await vips(context, options)));
 }

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
-import { kindOf, pathOf, UsageError, type CommandContext } from '../context';
-import { age, structured, table, textAt, type Output } from '../render';
+import { kindOf, pathOf, UsageError, type CommandContext } from '../../context';
+import { age, structured, table, textAt, type Output } from '../../render';
 import { columnsOf } from './columns';
-import { listAll } from '../api-client';
+import { listAll } from '../../api-client';
+import type { Command } from 'commander';
+import { meshOption, nouns, outputOption, type SetExitCode } from '../../options';
 
 export interface GetOptions {
   readonly mesh: string;
@@ -88,4 +90,23 @@ function printEvent(
   if (seen.output !== 'table') return context.print(structured(body, seen.output));
   const cells = columnsOf(seen.kind).map((column) => column.cell(item));
   context.print([seen.event.padEnd(8), ...cells].join('  '));
+}
+
+/** `causeway get`. */
+export function registerGet(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('get')
+    .description('shows resources of a kind, or one of them')
+    .argument('<kind>', nouns(context))
+    .argument('[name]')
+    .addOption(meshOption())
+    .option('-A, --all-meshes', 'over all meshes')
+    .option('-n, --namespace <namespace>')
+    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
+    .option('-l, --selector <labels>', 'labels, as in team=db,tier!=test')
+    .addOption(outputOption())
+    .option('-w, --watch', 'show every change as it comes')
+    .action(async (kind: string, name: string | undefined, options: GetOptions) =>
+      finish(await get(context, kind, name, options)),
+    );
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import { age, objectAt, table, textAt, listAt } from '../render';
+import { age, objectAt, table, textAt, listAt } from '../../render';
 
 /** Sums over the kinds of a zone, for a table. */
 export interface InsightSums {

@@ -1,8 +1,11 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import type { CommandContext } from '../context';
-import { objectAt, structured, table, textAt, type Output, listAt } from '../render';
-import { listAll } from '../api-client';
+import type { CommandContext } from '../../context';
+import { objectAt, structured, table, textAt, type Output, listAt } from '../../render';
+import { listAll } from '../../api-client';
 import { absenceOf, pendingDecisions, seconds, sumsOf } from './zone-insight';
+import type { Command } from 'commander';
+import { outputOption, type SetExitCode } from '../../options';
+import { registerZoneDecisions } from './zone-decisions';
 
 export interface ZonesOptions {
   readonly output: Output;
@@ -66,4 +69,14 @@ function row(item: JsonObject, asked: string | undefined, now: number): string[]
 
 function distinct(texts: readonly string[]): string {
   return [...new Set(texts)].join(',');
+}
+
+/** `causeway zones` and its subcommands. */
+export function registerZones(program: Command, context: CommandContext, finish: SetExitCode): void {
+  const command = program
+    .command('zones')
+    .description('shows how far each zone is: session, lag, rejects, versions; and what only an operator can decide')
+    .addOption(outputOption())
+    .action(async (options: ZonesOptions) => finish(await zones(context, options)));
+  registerZoneDecisions(command, context, finish);
 }

@@ -1,6 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import type { CommandContext } from '../context';
-import { serviceName, structured, table, textAt, type Output, listAt } from '../render';
+import type { CommandContext } from '../../context';
+import { serviceName, structured, table, textAt, type Output, listAt } from '../../render';
+import type { Command } from 'commander';
+import { meshOption, outputOption, type SetExitCode } from '../../options';
 
 export interface ExplainOptions {
   readonly mesh: string;
@@ -52,4 +54,16 @@ function explainInWords(context: CommandContext, body: JsonObject): void {
 function generatorName(claim: JsonObject): string {
   const zone = textAt(claim, 'generator', 'zone');
   return `${textAt(claim, 'generator', 'name')} (${zone === '' ? 'global' : zone})`;
+}
+
+/** `causeway explain`. */
+export function registerExplain(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('explain')
+    .description('says who claims a hostname, who has it, and why')
+    .argument('<hostname>')
+    .addOption(meshOption())
+    .option('-z, --zone <zone>', 'whose view; needed on the global')
+    .addOption(outputOption())
+    .action(async (hostname: string, options: ExplainOptions) => finish(await explain(context, hostname, options)));
 }

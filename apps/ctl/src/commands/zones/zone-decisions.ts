@@ -1,6 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import { kindOf, UsageError, type CommandContext } from '../context';
-import { objectAt, textAt } from '../render';
+import { kindOf, UsageError, type CommandContext } from '../../context';
+import { objectAt, textAt } from '../../render';
+import type { Command } from 'commander';
+import type { SetExitCode } from '../../options';
 
 export interface QuarantineOptions {
   readonly mesh?: string;
@@ -105,4 +107,39 @@ async function confirm(context: CommandContext, who: string, path: string): Prom
     );
   } else context.print(`${who} has no new incarnation to confirm`);
   return 0;
+}
+
+/** The subcommands of `causeway zones` that only an operator can decide. */
+export function registerZoneDecisions(command: Command, context: CommandContext, finish: SetExitCode): void {
+  command
+    .command('confirm')
+    .description('accepts the new incarnation of a zone: what it lacks is deleted (on the global)')
+    .argument('<name>', 'the zone')
+    .action(async (name: string) => finish(await confirmZone(context, name)));
+  command
+    .command('confirm-global')
+    .description('accepts the new incarnation of the global: what it lacks is deleted (on a zone)')
+    .action(async () => finish(await confirmGlobal(context)));
+  command
+    .command('adopt')
+    .description('binds the name of a zone to another store (on the global)')
+    .argument('<name>', 'the zone')
+    .argument('[store]', 'id of the store; else the one refused last')
+    .action(async (name: string, store: string | undefined) => finish(await adoptZone(context, name, store)));
+  command
+    .command('reset-epoch')
+    .description('takes the next leader of a zone whatever its epoch; its session ends (on the global)')
+    .argument('<name>', 'the zone')
+    .action(async (name: string) => finish(await resetEpoch(context, name)));
+  command
+    .command('quarantine')
+    .description('keeps a zone, or some of its resources, away from the mesh (on the global)')
+    .argument('<name>', 'the zone')
+    .argument('[resources...]', 'as KIND/NAME; none: the whole zone')
+    .option('-m, --mesh <mesh>', 'the mesh of the resources; default: default')
+    .option('-n, --namespace <namespace>', 'their namespace; default: default')
+    .option('--release', 'lets them in again; without resources the zone and all that was named')
+    .action(async (name: string, resources: string[], options: QuarantineOptions) =>
+      finish(await quarantine(context, name, resources, options)),
+    );
 }

@@ -1,8 +1,10 @@
 import { describeIdentity, isJsonObject, type JsonObject } from '@causeway/resources';
-import { kindOf, pathOf, type CommandContext } from '../context';
-import { age, objectAt, structured, table, textAt, listAt } from '../render';
-import { zoneOfServer } from './zones';
-import { pendingDecisions, insightLines } from './zone-insight';
+import { kindOf, pathOf, type CommandContext } from '../../context';
+import { age, objectAt, structured, table, textAt, listAt } from '../../render';
+import { zoneOfServer } from '../zones/zones';
+import { pendingDecisions, insightLines } from '../zones/zone-insight';
+import type { Command } from 'commander';
+import { meshOption, nouns, type SetExitCode } from '../../options';
 
 export interface DescribeOptions {
   readonly mesh: string;
@@ -86,4 +88,19 @@ function hostnames(context: CommandContext, body: JsonObject): void {
 
 function indent(text: string): string {
   return text.replace(/^/gm, '  ');
+}
+
+/** `causeway describe`. */
+export function registerDescribe(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('describe')
+    .description('shows everything about one resource')
+    .argument('<kind>', nouns(context))
+    .argument('<name>')
+    .addOption(meshOption())
+    .option('-n, --namespace <namespace>')
+    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
+    .action(async (kind: string, name: string, options: DescribeOptions) =>
+      finish(await describe(context, kind, name, options)),
+    );
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, Kind } from '@causeway/resources';
-import { listAt, objectAt, textAt } from '../render';
+import { listAt, objectAt, textAt } from '../../render';
 
 /** One column of a kind's table. */
 export interface Column {

@@ -1,0 +1,21 @@
+import { Option, type Command } from 'commander';
+import type { CommandContext } from './context';
+import { outputs } from './render';
+
+/** Where a command's exit code goes. */
+export type SetExitCode = (code: number) => void;
+
+/** Adds a command, or a group of them, to the command line. */
+export type RegisterCommand = (program: Command, context: CommandContext, finish: SetExitCode) => void;
+
+/** `-m, --mesh`: the mesh of what a command works with. */
+export const meshOption = (): Option => new Option('-m, --mesh <mesh>', 'the mesh').default('default');
+
+/** `-o, --output`: table, YAML or JSON. */
+export const outputOption = (): Option =>
+  new Option('-o, --output <form>', 'form of the output').choices(outputs).default('table');
+
+/** The kinds that a command takes as nouns, for its help. */
+export function nouns({ registry }: CommandContext): string {
+  return registry.kinds.map((kind) => `${kind.plural} (${kind.shortName})`).join(', ');
+}
