@@ -4,7 +4,8 @@ import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { AccessDenied } from './access-denied';
 import { AccessPolicy } from './access-policy';
 import { anonymous, operator, type Caller } from './caller';
-import { CallerRights, targetOf } from './caller-rights';
+import { CallerRights } from './caller-rights';
+import { targetOf } from './grants';
 
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated', 'payments'], by: 'user-token' };
 const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'payments', name: 'redis' };

@@ -1,4 +1,3 @@
-import type { Identity } from '@causeway/resources';
 import { AccessDenied } from './access-denied';
 import type { AccessPolicy } from './access-policy';
 import type { Caller } from './caller';
@@ -27,9 +26,4 @@ export class CallerRights {
     if (!this.policy.hasGrants(this.caller))
       throw new AccessDenied(this.caller, `no RoleBinding names user "${user}" or a group of ${groups.join(', ')}`);
   }
-}
-
-/** What a request about one resource is about. */
-export function targetOf({ kind, mesh, namespace }: Identity): AccessTarget {
-  return { kind, mesh: mesh === '' ? undefined : mesh, namespace: namespace === '' ? undefined : namespace };
 }
