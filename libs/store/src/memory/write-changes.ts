@@ -25,6 +25,7 @@ export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResu
   if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
   disk.commit(transaction.written, request.notes ?? [], transaction.creationOrder);
   auditWrite(disk, request.changes, results);
+  request.onDurable?.(results);
   return { revision: disk.revision, results };
 }
 
