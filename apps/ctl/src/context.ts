@@ -1,5 +1,6 @@
 import type { Kind, Registry } from '@causeway/resources';
 import type { ApiClient } from './api-client';
+import type { Paint } from './colour';
 
 /** What a command works with. */
 export interface CommandContext {
@@ -9,6 +10,8 @@ export interface CommandContext {
   readonly printError: (line: string) => void;
   readonly stdin: () => Promise<string>;
   readonly now: () => number;
+  /** Colours what is printed to a terminal. */
+  readonly paint: Paint;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
 }

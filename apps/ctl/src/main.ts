@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { coreKinds } from '@causeway/kinds';
 import { CommanderError, type Command } from 'commander';
 import { ApiClient, ApiError } from './api-client';
+import { painter } from './colour';
 import { readCliConfig } from './config';
 import { UsageError, type CommandContext } from './context';
 import { DocumentError } from './documents';
@@ -27,6 +28,7 @@ async function main(argv: readonly string[]): Promise<void> {
     printError: (line) => void process.stderr.write(`${line}\n`),
     stdin: () => text(process.stdin),
     now: () => Date.now(),
+    paint: painter(process.stdout.isTTY && config.color),
     signal: stop.signal,
   };
   const program = createProgram(context, (code) => void (process.exitCode = code));

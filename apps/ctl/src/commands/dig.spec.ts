@@ -1,3 +1,4 @@
+import { painter } from '../colour';
 import { coreKinds } from '@causeway/kinds';
 import { DnsZone, generator, service } from '../../../../test/dns/dns-zone';
 import { restFixture, type RestFixture } from '../../../../test/rest/rest-fixture';
@@ -32,6 +33,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
     print: (line: string) => void lines.push(line),
     printError: (line: string) => void lines.push(line),
     stdin: () => Promise.resolve(''),
+    paint: painter(false),
     now: () => 0,
     signal: new AbortController().signal,
   };
