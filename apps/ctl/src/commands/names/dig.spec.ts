@@ -1,10 +1,10 @@
-import { painter } from '../colour';
+import { painter } from '../../colour';
 import { coreKinds } from '@causeway/kinds';
-import { DnsZone, generator, service } from '../../../../test/dns/dns-zone';
-import { restFixture, type RestFixture } from '../../../../test/rest/rest-fixture';
-import { ApiClient } from '../api-client';
-import { readCliConfig } from '../config';
-import { createProgram } from '../program';
+import { DnsZone, generator, service } from '../../../../../test/dns/dns-zone';
+import { restFixture, type RestFixture } from '../../../../../test/rest/rest-fixture';
+import { ApiClient } from '../../api-client';
+import { readCliConfig } from '../../config';
+import { createProgram } from '../../program';
 import { registerDig } from './dig';
 
 const name = 'shop.svc.mesh.local';
