@@ -17,15 +17,26 @@ export interface TableForm {
   readonly allMeshes: boolean;
 }
 
+/** Characters of a text that is not a name; `-o wide` shows all. */
+const MAX_TEXT = 60;
+
 const name: Column = { title: 'NAME', cell: (item) => textAt(item, 'name') };
 const mesh: Column = { title: 'MESH', cell: (item) => textAt(item, 'mesh') };
 const namespace: Column = { title: 'NAMESPACE', cell: (item) => textAt(item, 'namespace') || 'default' };
-const zone: Column = { title: 'ZONE', cell: (item) => textAt(item, 'labels', 'kuma.io/zone') || '(global)' };
+const zone: Column = {
+  title: 'ZONE',
+  cell: (item) => textAt(item, 'labels', 'kuma.io/zone') || textAt(item, 'zone') || '(global)',
+};
 
 /** The first ones, and how many more there are. */
 function shortened(texts: readonly string[], shown: number): string {
   const more = texts.length > shown ? ` +${texts.length - shown}` : '';
   return `${texts.slice(0, shown).join(',')}${more}`;
+}
+
+/** A long text without its end. */
+function cut(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
 
 const portsOf = (item: JsonObject): string[] =>
@@ -93,9 +104,9 @@ export function readiness(item: JsonObject): string {
   return ready === 0 ? 'NotReady' : `PartiallyReady (${ready}/${inbounds.length})`;
 }
 
-/** Whether an inbound takes requests. */
+/** Whether an inbound takes requests: as on the control plane only `state` says so (docs/reference/kuma-2.14.md §3). */
 export function isReady(inbound: JsonObject): boolean {
-  return textAt(inbound, 'state') !== 'NotReady' && textAt(inbound, 'health', 'ready') !== 'false';
+  return (textAt(inbound, 'state') || 'Ready') === 'Ready';
 }
 
 /** What an inbound listens on, and its service: `8080/http web`. */
@@ -124,7 +135,11 @@ const special: Readonly<Record<string, readonly Column[]>> = {
   MeshExternalService: [vip, hostname],
   HostnameGenerator: [
     { title: 'SELECTS', cell: selects, onlyWide: true },
-    { title: 'TEMPLATE', cell: (item) => textAt(item, 'spec', 'template') },
+    {
+      title: 'TEMPLATE',
+      cell: (item) => cut(textAt(item, 'spec', 'template')),
+      wideCell: (item) => textAt(item, 'spec', 'template'),
+    },
   ],
   Dataplane: [
     { title: 'STATE', cell: readiness },

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
+import { listAll } from '../../api-client';
 import { colourOf } from '../../colour';
 import { UsageError, type CommandContext } from '../../context';
 import { meshOption, outputOption, type SetExitCode } from '../../options';
@@ -26,6 +27,11 @@ export async function explain(
 ): Promise<number> {
   const { what, sought } = questionOf(words);
   if (what === 'vip') return explainVip(context, sought, options);
+  if (options.zone === undefined && (await zoneOfServer(context)) === undefined) {
+    const zones = await listAll(context.api(), { path: '/zones' });
+    const names = zones.map((zone) => textAt(zone, 'name')).join(', ');
+    throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
+  }
   const { body } = await context.api().send({
     method: 'POST',
     path: '/_explain/hostname',
