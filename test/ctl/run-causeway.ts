@@ -15,7 +15,8 @@ export interface Ran {
 export async function runCauseway(server: string, args: readonly string[], stdin = ''): Promise<Ran> {
   const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
     cwd: ROOT,
-    env: { ...process.env, CAUSEWAY_SERVER: server },
+    // No contexts: those of the person who runs the tests are none of the tests' business.
+    env: { ...process.env, CAUSEWAY_SERVER: server, CAUSEWAY_CONTEXTS_FILE: resolve(ROOT, 'no-contexts.json') },
   });
   child.stdin.end(stdin);
   const exited = new Promise<number | null>((done) => child.once('close', done));

@@ -1,7 +1,7 @@
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
-import { createRestServer, type RestDependencies, type RestServer } from '@causeway/rest';
+import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 
@@ -23,7 +23,7 @@ export interface SeedResource {
 }
 
 export type FixtureOptions = Partial<
-  Pick<RestDependencies, 'access' | 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'syncDecisions'>
+  Pick<RestServerOptions, 'access' | 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'syncDecisions'>
 > & {
   readonly cp?: ControlPlane;
 };

@@ -10,7 +10,8 @@ export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type Share
 export { INDEX, IndexModule, StoreBinding, storeOptions } from './index.module';
 export { ADMISSION, AdmissionModule } from './admission.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
-export { QueriesModule, restLimits, SharedRestDependencies } from './queries.module';
+export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
+export { restLimits, restModule } from './rest-dependencies';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { maintainStore } from './store-maintenance';
 export { namingInsights } from './naming-insights';

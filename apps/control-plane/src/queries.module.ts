@@ -1,25 +1,25 @@
-import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import type { Admission } from '@causeway/admission';
+import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import { HostnameExplainer } from '@causeway/controllers';
+import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
-import type { RestDependencies, RestLimits } from '@causeway/rest';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { ADMISSION } from './admission.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { namingInsights } from './naming-insights';
 import { VERSION } from './version';
 
-/** What the REST interface of every control plane answers from. */
-export class SharedRestDependencies implements OnApplicationShutdown {
+/** The `Queries` of this replica: every interface answers from this one object. */
+export const QUERIES = Symbol('Queries');
+
+/** What the queries of every control plane read from. */
+export class SharedQuerySources implements OnApplicationShutdown {
   private readonly explainer: HostnameExplainer;
 
   constructor(
     @Inject(CORE) private readonly core: ControlPlaneCore,
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
     @Inject(INDEX) private readonly index: IndexReader,
-    @Inject(ADMISSION) private readonly admission: Admission,
   ) {
     this.explainer = new HostnameExplainer(index, core.cp);
   }
@@ -29,45 +29,49 @@ export class SharedRestDependencies implements OnApplicationShutdown {
   }
 
   /** What a program adds its own parts to. */
-  get(): RestDependencies {
-    const { cp, registry, clock, logger, settings, instance, redacted } = this.core;
-    const token = settings.CAUSEWAY_OPERATOR_TOKEN;
+  get(): QuerySources {
+    const { cp, registry, clock, settings, instance, redacted } = this.core;
     return {
-      ...{ cp, registry, clock, logger },
+      ...{ cp, registry, clock },
       store: this.backend.store,
       index: this.index,
-      admission: this.admission,
-      access: {
-        bindAddress: settings.CAUSEWAY_BIND_ADDRESS,
-        ...(token === undefined ? {} : { operatorToken: token }),
-      },
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
       insights: namingInsights(this.core, this.explainer),
-      limits: restLimits(settings),
+      limits: { allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024 },
     };
   }
 }
 
-/** What users are answered from: the index, admission, and the views that are made of them. */
+/** How a program completes the sources: the factory is given SharedQuerySources and what `inject` names. */
+export interface QueriesModuleOptions extends ModuleImports {
+  readonly inject: NonNullable<FactoryProvider['inject']>;
+  readonly useFactory: FactoryProvider<QuerySources>['useFactory'];
+}
+
+const QUERY_SOURCES = Symbol('QuerySources');
+
+/** What users are answered from, whichever interface asks: one object, so that interfaces share bounds and caches. */
 @Module({})
-export class QueriesModule {
-  static forRoot({ imports }: ModuleImports): DynamicModule {
+export class QueriesModule implements OnApplicationShutdown {
+  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
+
+  static forRootAsync({ imports, inject, useFactory }: QueriesModuleOptions): DynamicModule {
     return {
       module: QueriesModule,
       imports,
-      providers: [SharedRestDependencies],
-      exports: [SharedRestDependencies],
+      providers: [
+        SharedQuerySources,
+        { provide: QUERY_SOURCES, inject: [SharedQuerySources, ...inject], useFactory },
+        { provide: QUERIES, inject: [QUERY_SOURCES], useFactory: createQueries },
+      ],
+      exports: [QUERIES],
     };
   }
-}
 
-/** The bounds of REST that settings choose. */
-export function restLimits(settings: ControlPlaneCore['settings']): Partial<RestLimits> {
-  return {
-    connections: settings.CAUSEWAY_REST_CONNECTIONS,
-    connectionsPerClient: settings.CAUSEWAY_REST_CONNECTIONS_PER_CLIENT,
-    allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024,
-  };
+  /** Interfaces end the watches that they serve themselves; by now nobody asks any more. */
+  onApplicationShutdown(): void {
+    this.queries.close();
+  }
 }
 
 /** The settings as JSON, for `/config`. */

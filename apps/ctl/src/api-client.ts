@@ -1,4 +1,7 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { isJsonArray, isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
+import { connectionFailure, HttpTransport, type Connection } from './transport';
 
 /** What the CLI shows of a violation. */
 type ReportedViolation = Pick<Violation, 'field' | 'reason'>;
@@ -21,13 +24,17 @@ export interface ApiAnswer {
   readonly body: unknown;
   /** The outcome of a write: created, updated or unchanged; undefined for other requests. */
   readonly outcome: string | undefined;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
+  /** The ETag of the state that a write changes; the server refuses with 412 if the state is another. */
+  readonly ifMatch?: string;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -43,34 +50,45 @@ export function parseServer(text: string): URL | undefined {
 
 /** A client of the REST interface of one control plane. Every refusal is an `ApiError`. */
 export class ApiClient {
-  constructor(
-    private readonly server: URL,
-    private readonly token: string | undefined,
-  ) {}
+  private readonly transport: HttpTransport;
+
+  constructor(private readonly connection: Connection) {
+    this.transport = new HttpTransport(connection);
+  }
+
+  /** The address of the control plane. */
+  get server(): URL {
+    return this.connection.server;
+  }
 
   async send(request: ApiRequest): Promise<ApiAnswer> {
     const response = await this.open(request);
-    const text = await response.text();
+    const { statusCode: status = 0, headers } = response;
+    const text = await this.read(response, request);
     const body: unknown = text === '' ? {} : parseJson(text);
-    if (!response.ok) throw refusal(response.status, body, text);
-    return { status: response.status, body, outcome: response.headers.get('causeway-outcome') ?? undefined };
+    if (!isDone(status)) throw refusal(status, body, text);
+    const outcome = headers['causeway-outcome'];
+    return { status, body, outcome: typeof outcome === 'string' ? outcome : undefined, headers };
   }
 
   /** The text of an answer that is not JSON. */
   async text(request: ApiRequest): Promise<string> {
     const response = await this.open(request);
-    const text = await response.text();
-    if (!response.ok) throw refusal(response.status, parseJson(text), text);
+    const text = await this.read(response, request);
+    if (!isDone(response.statusCode)) throw refusal(response.statusCode, parseJson(text), text);
     return text;
   }
 
   /** The lines of a server-sent event stream, until it ends or `signal` aborts. */
   async *events(request: ApiRequest, signal: AbortSignal): AsyncIterable<string> {
-    const response = await this.open(request, signal);
-    if (!response.ok) throw refusal(response.status, {}, await response.text());
+    const response = await this.open({ ...request, signal });
+    if (!isDone(response.statusCode)) {
+      const text = await textOf(response);
+      throw refusal(response.statusCode, parseJson(text), text);
+    }
     const decoder = new TextDecoder();
     let rest = '';
-    const chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? [];
+    const chunks: AsyncIterable<Uint8Array> = response;
     for await (const chunk of chunks) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
@@ -80,31 +98,39 @@ export class ApiClient {
 
   /** A URL below the path of the server. Of an absolute URL (the next page of a list) only path and query count. */
   private urlOf(path: string): URL {
-    const { pathname, search } = new URL(path, this.server.origin);
-    return new URL(this.server.pathname.replace(/\/$/, '') + pathname + search, this.server.origin);
+    const { origin, pathname: base } = this.server;
+    const { pathname, search } = new URL(path, origin);
+    return new URL(base.replace(/\/$/, '') + pathname + search, origin);
   }
 
-  private async open(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
-    const url = this.urlOf(request.path);
-    for (const [key, value] of Object.entries(request.query ?? {}))
-      if (value !== undefined) url.searchParams.set(key, value);
-    const headers = new Headers({ accept: 'application/json' });
-    if (request.body !== undefined) headers.set('content-type', 'application/json');
-    if (this.token) headers.set('authorization', `Bearer ${this.token}`);
-    const init = {
-      method: request.method,
-      headers,
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-      ...(signal ? { signal } : {}),
+  private async open({ method, path, query = {}, body, ifMatch, signal }: ApiRequest): Promise<IncomingMessage> {
+    const url = this.urlOf(path);
+    for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
+    const { token } = this.connection;
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = {
+      accept: 'application/json',
+      ...(text === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }),
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     };
-    return fetch(url, init).catch((error: unknown) => {
-      if (signal?.aborted) throw error;
-      throw new ApiError(
-        `cannot reach ${this.server.href.replace(/\/$/, '')}: is the control plane running? (--server or CAUSEWAY_SERVER names another)`,
-        0,
-      );
-    });
+    const sent = { method, url, headers, ...(text === undefined ? {} : { body: text }), ...(signal ? { signal } : {}) };
+    return this.transport.send(sent).catch((error: unknown) => this.fail(error, signal));
   }
+
+  private read(response: IncomingMessage, { signal }: ApiRequest): Promise<string> {
+    return textOf(response).catch((error: unknown) => this.fail(error, signal));
+  }
+
+  private fail(error: unknown, signal: AbortSignal | undefined): never {
+    if (signal?.aborted) throw error;
+    throw new ApiError(connectionFailure(this.server, error), 0);
+  }
+}
+
+function isDone(status = 0): boolean {
+  return status >= 200 && status < 300;
 }
 
 function parseJson(text: string): unknown {
@@ -115,7 +141,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refusal(status: number, body: unknown, text: string): ApiError {
+function refusal(status = 0, body: unknown, text: string): ApiError {
   const problem: JsonObject = isProblem(body) ? body : {};
   const message = [problem['title'], problem['detail']].filter((part) => typeof part === 'string').join(': ');
   const listed = problem['invalid_parameters'];

@@ -1,11 +1,35 @@
-/** What the CLI takes from its environment; flags win over it. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** What the CLI takes from its environment; flags win over it, and it wins over the context in use. */
 export interface CliConfig {
   /** Base address of a control plane's REST interface. */
-  readonly server: string;
+  readonly server: string | undefined;
   readonly token: string | undefined;
+  readonly caFile: string | undefined;
+  /** Name of a context. */
+  readonly context: string | undefined;
+  /** The file of contexts. */
+  readonly contextsFile: string;
+  /** The command that edits a file. */
+  readonly editor: string;
+  /** False if the user asks for no colour (https://no-color.org). */
+  readonly color: boolean;
 }
 
-/** Reads `CAUSEWAY_SERVER` (default the global's REST port here) and `CAUSEWAY_OPERATOR_TOKEN`. */
+/**
+ * Reads `CAUSEWAY_SERVER`, `CAUSEWAY_TOKEN` (or `CAUSEWAY_OPERATOR_TOKEN`), `CAUSEWAY_CA_FILE`, `CAUSEWAY_CONTEXT`,
+ * `CAUSEWAY_CONTEXTS_FILE` (else `causeway/contexts.json` in the user's config folder), `VISUAL`, `EDITOR`, `NO_COLOR`.
+ */
 export function readCliConfig(env: Readonly<Record<string, string | undefined>> = process.env): CliConfig {
-  return { server: env['CAUSEWAY_SERVER'] || 'http://127.0.0.1:5681', token: env['CAUSEWAY_OPERATOR_TOKEN'] };
+  const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
+  return {
+    server: env['CAUSEWAY_SERVER'] || undefined,
+    token: env['CAUSEWAY_TOKEN'] || env['CAUSEWAY_OPERATOR_TOKEN'] || undefined,
+    caFile: env['CAUSEWAY_CA_FILE'] || undefined,
+    context: env['CAUSEWAY_CONTEXT'] || undefined,
+    contextsFile: env['CAUSEWAY_CONTEXTS_FILE'] || join(folder, 'causeway', 'contexts.json'),
+    editor: env['VISUAL'] || env['EDITOR'] || 'vi',
+    color: !env['NO_COLOR'] && env['TERM'] !== 'dumb',
+  };
 }

@@ -4,11 +4,12 @@ import { fstatSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { coreKinds } from '@causeway/kinds';
 import { CommanderError, type Command } from 'commander';
-import { ApiClient, ApiError, parseServer } from './api-client';
+import { ApiClient, ApiError } from './api-client';
 import { readCliConfig } from './config';
 import { UsageError, type CommandContext } from './context';
 import { DocumentError } from './documents';
 import { createProgram } from './program';
+import { connectionOf, type ConnectionFlags } from './settings/connection';
 
 /** ms after which a command counts as long: it may then print nothing for hours. */
 const LONG = 500;
@@ -37,11 +38,7 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 function clientFor(program: Command, config: ReturnType<typeof readCliConfig>): ApiClient {
-  const { server, token } = program.opts<{ server?: string; token?: string }>();
-  const given = server ?? config.server;
-  const url = parseServer(given);
-  if (!url) throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681`);
-  return new ApiClient(url, token ?? config.token);
+  return new ApiClient(connectionOf(config, program.opts<ConnectionFlags>()));
 }
 
 function report(context: CommandContext, error: unknown): number {

@@ -5,22 +5,22 @@ import {
   INDEX,
   IndexModule,
   LeaderModule,
+  QUERIES,
   QueriesModule,
-  SharedRestDependencies,
+  restModule,
   SharedTelemetry,
   SharedTelemetryModule,
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
 import { GLOBAL_SYNC, KdsGlobalModule } from '@causeway/kds';
-import { REST_QUERIES, RestModule } from '@causeway/rest';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 import { kdsOptions } from './kds-options';
 import { leaderTermFactory } from './leader-term';
-import { globalRest } from './rest';
+import { globalQuerySources } from './query-sources';
 import { globalTelemetry } from './telemetry';
 import { ZoneSecurity, ZoneSecurityModule } from './zone-security.module';
 
@@ -33,7 +33,6 @@ export class GlobalModule {
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
     const admission = AdmissionModule.forRoot({ imports: state });
-    const queries = QueriesModule.forRoot({ imports: [...state, admission] });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -45,16 +44,17 @@ export class GlobalModule {
       inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity],
       useFactory: kdsOptions(core),
     });
-    const rest = RestModule.forRootAsync({
-      imports: [queries, kds, security],
-      inject: [SharedRestDependencies, GLOBAL_SYNC, ZoneSecurity],
-      useFactory: globalRest,
+    const queries = QueriesModule.forRootAsync({
+      imports: [...state, kds, security],
+      inject: [GLOBAL_SYNC, ZoneSecurity],
+      useFactory: globalQuerySources,
     });
+    const rest = restModule({ imports: [facts, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, rest, security],
-      inject: [SharedTelemetry, GLOBAL_SYNC, REST_QUERIES, ZoneSecurity],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, queries, security],
+      inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, queries, security, leader, kds, rest, telemetry] };
+    return { module: GlobalModule, imports: [...state, admission, security, leader, kds, queries, rest, telemetry] };
   }
 }

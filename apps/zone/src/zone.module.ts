@@ -5,8 +5,9 @@ import {
   INDEX,
   IndexModule,
   LeaderModule,
+  QUERIES,
   QueriesModule,
-  SharedRestDependencies,
+  restModule,
   SharedTelemetry,
   SharedTelemetryModule,
   StoreBinding,
@@ -16,13 +17,12 @@ import {
 import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
-import { REST_QUERIES, RestModule } from '@causeway/rest';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 import { kdsOptions } from './kds-options';
-import { zoneRest } from './rest';
+import { zoneQuerySources } from './query-sources';
 import { zoneTelemetry } from './telemetry';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -42,7 +42,6 @@ export class ZoneModule {
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
     const admission = AdmissionModule.forRoot({ imports: state });
-    const queries = QueriesModule.forRoot({ imports: [...state, admission] });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -63,19 +62,20 @@ export class ZoneModule {
         port: core.settings.CAUSEWAY_DNS_PORT,
       }),
     });
-    const rest = RestModule.forRootAsync({
-      imports: [queries, zoneLeader, dns],
-      inject: [SharedRestDependencies, ZoneLeader, DNS_SERVER],
-      useFactory: zoneRest,
+    const queries = QueriesModule.forRootAsync({
+      imports: [...state, zoneLeader, dns],
+      inject: [ZoneLeader, DNS_SERVER],
+      useFactory: zoneQuerySources,
     });
+    const rest = restModule({ imports: [facts, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), rest, zoneLeader, dns],
-      inject: [SharedTelemetry, REST_QUERIES, ZoneLeader, DNS_SERVER],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), queries, zoneLeader, dns],
+      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, admission, queries, kds, zoneLeader, leader, dns, rest, telemetry],
+      imports: [...state, admission, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

@@ -19,6 +19,6 @@ export {
 export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
 export { AccessPolicy, type AccessDecision } from './authorization/access-policy';
 export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
-export { activities, type AccessTarget, type Verb } from './authorization/grants';
+export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { Unauthenticated } from './authentication/unauthenticated';

@@ -5,13 +5,13 @@ import {
   isJsonObject,
   NotFound,
   ownZone,
-  type ControlPlane,
   type Identity,
-  type Registry,
   type Resource,
 } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
-import type { Change, IndexReader, ResourceStore } from '@causeway/store';
+import type { Change } from '@causeway/store';
+import type { AdmissionParts } from './admission-parts';
+import type { BatchOutcome, BatchRequest } from './batch/batch';
+import { BatchWrite } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
 import type { DecodedDocument, Target } from './document/document';
 import { throwIfInvalid } from './document/document-report';
@@ -32,17 +32,6 @@ import {
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
 import { checkMadeHere, checkOperator, checkWritable } from './rights';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
-
-/** What admission works with. */
-export interface AdmissionParts {
-  readonly registry: Registry;
-  readonly store: ResourceStore;
-  readonly index: IndexReader;
-  readonly controlPlane: ControlPlane;
-  readonly clock: Clock;
-  /** True if an operator token is configured: kinds with writer `operator` then need it. */
-  readonly operatorToken: boolean;
-}
 
 /** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
 const TRIES = 4;
@@ -83,6 +72,21 @@ export class Admission {
       const decoded = decodeDocument(this.parts.registry, body, targetAt(stored, address));
       return this.storeOnce(decoded, await this.validate(decoded, address), request, stored);
     });
+  }
+
+  /**
+   * Creates or replaces many resources as one write, in the order of the documents: all or none of them (`atomic`), or each
+   * by itself as `put` does. What a document breaks is in its result. A Mesh counts for the documents behind it; a right
+   * that a RoleBinding of the batch gives does not. Documents of the same resource are all refused. Throws Invalid for a
+   * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
+   */
+  apply(request: BatchRequest): Promise<BatchOutcome> {
+    const rules = {
+      authorise: ({ draft }: DecodedDocument) => this.checkRights(draft.kind, request),
+      plan: (decoded: DecodedDocument, draft: ValidatedDraft, stored: Resource | undefined) =>
+        this.plan(decoded, draft, request, stored),
+    };
+    return new BatchWrite(this.parts, rules, request).run();
   }
 
   /** Deletes; NotFound if there is nothing, InUse if other resources need it. */

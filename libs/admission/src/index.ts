@@ -6,6 +6,15 @@
  */
 export { Admission } from './admission';
 export { applyDefaults } from './apply-defaults';
+export {
+  MAX_BATCH,
+  type BatchDocument,
+  type BatchOutcome,
+  type BatchProgress,
+  type BatchRequest,
+  type BatchResult,
+  type DocumentDiff,
+} from './batch/batch';
 export { decodeDocument } from './document/decode-document';
 export { toDocument, type DocumentFormat } from './document/render-document';
 export { InUse } from './mesh-rules';

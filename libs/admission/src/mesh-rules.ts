@@ -32,9 +32,10 @@ export function checkMeshEmpty(mesh: string, registry: Registry, index: IndexRea
   throw new InUse(`Mesh ${mesh} is in use by ${named.join(', ')}${more}; delete them first`);
 }
 
-/** Waits until the index holds everything committed before the call. Throws Unavailable after 5 s. */
-export async function catchUp(store: ResourceStore, index: IndexReader, clock: Clock): Promise<void> {
+/** Waits until the index holds everything committed before the call: up to the revision. Throws Unavailable after 5 s. */
+export async function catchUp(store: ResourceStore, index: IndexReader, clock: Clock): Promise<number> {
   const { revision } = await store.head();
   const tooLate = new Unavailable(`this replica has not reached revision ${revision} yet; try again`);
   await withDeadline(clock, CATCH_UP_TIMEOUT, tooLate, (signal) => index.reached(revision, signal));
+  return revision;
 }

@@ -7,6 +7,5 @@
 export { type RegisteredRoute } from './http/route-table';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 export { RestModule } from './rest.module';
-export { QUERIES as REST_QUERIES } from './rest-dependencies';
-export { createRestServer, type RestServer } from './rest-server';
+export { createRestServer, type RestServer, type RestServerOptions } from './rest-server';
 export { DEFAULT_LIMITS, type RestAccess, type RestDependencies, type RestLimits } from './rest-dependencies';

@@ -1,9 +1,10 @@
 import type { Admission } from '@causeway/admission';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits, type QuerySources } from '@causeway/queries';
-import type { Logger } from '@causeway/runtime';
+import type { Queries } from '@causeway/queries';
+import type { Registry } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
 
 /** What bounds a request. Durations in ms, sizes in bytes. */
-export interface RestLimits extends QueryLimits {
+export interface RestLimits {
   /** Connections open at once. */
   readonly connections: number;
   /** Of them for one client address. */
@@ -22,7 +23,6 @@ export const DEFAULT_LIMITS: RestLimits = {
   body: 1024 * 1024,
   yaml: 256 * 1024,
   requestTimeout: 30_000,
-  ...DEFAULT_QUERY_LIMITS,
 };
 
 /** Who may reach this server and write (docs/design.md §6). */
@@ -33,10 +33,16 @@ export interface RestAccess {
 }
 
 /** What RestModule is given. */
-export interface RestDependencies extends Omit<QuerySources, 'limits'> {
+export interface RestDependencies {
+  readonly registry: Registry;
+  /** Shared with the other interfaces; who made them closes them, after this module has ended. */
+  readonly queries: Queries;
   readonly admission: Admission;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;
+  /** The version of the program, for the OpenAPI document. */
+  readonly version: string;
   readonly limits?: Partial<RestLimits>;
 }
 

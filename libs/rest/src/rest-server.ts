@@ -1,8 +1,8 @@
-import type { Queries, WatchMetrics } from '@causeway/queries';
+import { createQueries, type QueryLimits, type QuerySources, type WatchMetrics } from '@causeway/queries';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';
-import { QUERIES, type RestDependencies } from './rest-dependencies';
+import type { RestDependencies, RestLimits } from './rest-dependencies';
 import { RouteTable, type RegisteredRoute } from './http/route-table';
 import { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 import { RestModule } from './rest.module';
@@ -21,19 +21,28 @@ export interface RestServer {
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
 }
 
+/** What a server by itself is made of: its queries are its own. */
+export interface RestServerOptions
+  extends Omit<QuerySources, 'limits'>, Omit<RestDependencies, 'queries' | 'version' | 'limits'> {
+  readonly limits?: Partial<RestLimits & QueryLimits>;
+}
+
 /** A Nest application that consists of RestModule alone, for tests and benchmarks; control planes import the module. */
-export async function createRestServer(deps: RestDependencies): Promise<RestServer> {
+export async function createRestServer(options: RestServerOptions): Promise<RestServer> {
+  const queries = createQueries(options);
   const app = await NestFactory.create<NestFastifyApplication>(
-    RestModule.forRoot(deps),
-    restAdapter(deps.limits),
+    RestModule.forRoot({ ...options, queries, version: options.program.version }),
+    restAdapter(options.limits),
     REST_APPLICATION_OPTIONS,
   );
   await app.init();
-  const queries = app.get<Queries>(QUERIES);
   const routes = app.get(RouteTable);
   return {
     listen: (host, port) => listen(app, host, port),
-    close: () => app.close(),
+    close: async () => {
+      await app.close();
+      queries.close();
+    },
     watches: () => queries.watches.metrics(),
     routes: () => routes.list(),
     inject: (request) => app.inject(request),

@@ -7,7 +7,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
-import { createQueries, type Queries } from '@causeway/queries';
+import type { Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
@@ -64,11 +64,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
   providers: [
     { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
     { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
-    {
-      provide: QUERIES,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: (deps: RestDependencies) => createQueries({ ...deps, limits: limitsOf(deps) }),
-    },
+    { provide: QUERIES, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.queries },
     {
       provide: EVENT_ENCODER,
       inject: [QUERIES],
@@ -77,8 +73,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     {
       provide: OPENAPI,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ registry, program }: RestDependencies) =>
-        JSON.stringify(openApiDocument(registry, program.version)),
+      useFactory: ({ registry, version }: RestDependencies) => JSON.stringify(openApiDocument(registry, version)),
     },
     {
       provide: CallerAuthorizer,
@@ -118,7 +113,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [QUERIES, RouteTable],
+  exports: [RouteTable],
 })
 export class RestModule
   extends ConfigurableModuleClass
@@ -140,7 +135,7 @@ export class RestModule
 
   /** Ends watches and gives up requests, then waits until their responses are sent: Nest closes the socket next. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.queries.close();
+    this.queries.watches.close();
     await this.hooks.drain(this.fastify());
   }
 

@@ -48,7 +48,7 @@ export {
   type SettingValues,
 } from './settings/setting';
 export { SingleFlight } from './single-flight';
-export { batchesOf, inSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
+export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';

@@ -1,3 +1,5 @@
+import type { Clock } from './clock';
+
 /** Items in a slice; at 20 to 50 µs an item, a slice holds the event loop for 20 to 50 ms. */
 export const SLICE = 1_000;
 
@@ -40,6 +42,31 @@ export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, sl
     await yieldToEventLoop();
     signal.throwIfAborted();
   }
+}
+
+/** How `inTimedSlices` goes about its work. */
+export interface TimedSlices {
+  readonly clock: Pick<Clock, 'elapsed'>;
+  readonly signal?: AbortSignal;
+  /** Is called after each slice. */
+  readonly each?: () => void;
+}
+
+/** How long a slice of `inTimedSlices` holds the event loop, ms. */
+const SLICE_TIME = 5;
+
+/** As `inSlices`, for items of very different cost: a slice ends with the step that reaches 5 ms. */
+export async function inTimedSlices(steps: Iterable<unknown>, { clock, signal, each }: TimedSlices): Promise<void> {
+  signal?.throwIfAborted();
+  let began = clock.elapsed();
+  for (const _ of steps) {
+    if (clock.elapsed() - began < SLICE_TIME) continue;
+    each?.();
+    await yieldToEventLoop();
+    signal?.throwIfAborted();
+    began = clock.elapsed();
+  }
+  each?.();
 }
 
 /** The items in their order, in batches of at most `size`. */

@@ -183,6 +183,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       next = await preparedMeanwhile(more.shift(), writing);
       const written = await writing;
       results.push(...written.results);
+      request.onDurable?.(written.results);
       revision = written.revision;
     }
     return { revision, results };

@@ -84,6 +84,11 @@ export interface WriteRequest {
   readonly session?: SessionFence;
   /** Written with the changes or not at all. */
   readonly notes?: readonly Note[];
+  /**
+   * With `skip`: is called with the results of each part that is durable, in the order of the changes, before `write`
+   * resolves or throws. Which parts a store writes is its choice.
+   */
+  readonly onDurable?: (results: readonly ChangeResult[]) => void;
 }
 
 /**

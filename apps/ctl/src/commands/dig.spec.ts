@@ -27,7 +27,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
   const lines: string[] = [];
   let code = -1;
   const context = {
-    api: () => new ApiClient(new URL(server), undefined),
+    api: () => new ApiClient({ server: new URL(server) }),
     registry: coreKinds,
     print: (line: string) => void lines.push(line),
     printError: (line: string) => void lines.push(line),

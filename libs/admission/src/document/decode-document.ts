@@ -120,7 +120,7 @@ function readMesh({ kind, envelope, target, report }: DecodeContext): string {
     return '';
   }
   if (given !== undefined) report.violations.addAll(checkName(given, at));
-  const mesh = given ?? target.mesh ?? 'default';
+  const mesh = given ?? target.mesh ?? target.meshIfAbsent ?? 'default';
   refuseDifference(target.mesh, mesh, at, report);
   return mesh;
 }

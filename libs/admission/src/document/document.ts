@@ -4,6 +4,8 @@ import type { FieldPath, Identity, JsonObject, Kind, Labels, Violations } from '
 export interface Target {
   readonly kind?: Kind;
   readonly mesh?: string;
+  /** The mesh of a document that names none; default: `default`. */
+  readonly meshIfAbsent?: string;
   readonly namespace?: string;
   readonly name?: string;
 }

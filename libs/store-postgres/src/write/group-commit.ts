@@ -23,7 +23,7 @@ interface Waiting {
  * Group commit: while single changes are being written, the changes that arrive meanwhile wait and become one statement.
  * One writer at a time locks the head of the log anyway, so concurrent users cost a fraction of the work, and a single
  * user never waits. When several users write at once, a group waits up to a millisecond for the users whose writes were
- * just answered. Only single changes without fence and notes are grouped; each gets its own answer.
+ * just answered. Only single changes without fence, notes and `onDurable` are grouped; each gets its own answer.
  */
 export class GroupCommit {
   private running = 0;
@@ -41,7 +41,7 @@ export class GroupCommit {
   write(request: WriteRequest): Promise<WriteResult> {
     const [change, ...others] = request.changes;
     const alone = change === undefined || others.length > 0;
-    if (alone || request.fence || request.session || request.notes) return this.writeNow(request);
+    if (alone || request.fence || request.session || request.notes || request.onDurable) return this.writeNow(request);
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, request, resolve, reject });
       if (this.gathering && this.waiting.length >= this.lastSize) this.endGathering();

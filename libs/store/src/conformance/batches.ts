@@ -1,5 +1,5 @@
 import { RefusedWrite } from '../refused-write';
-import type { Change } from '../resource-store';
+import type { Change, ChangeResult } from '../resource-store';
 import { freshId, held, put, refusals, write, type StoreWorld } from './store-world';
 
 /** Guarantee 4: many changes at once, all or the accepted ones; and notes with them. */
@@ -46,6 +46,25 @@ export function describeBatches(world: () => StoreWorld): void {
       expect(results.map((result) => result.type === 'written' && result.generation)).toEqual([1, 1, 2, 2, 3]);
       expect(await held(store, id)).toMatchObject({ spec: { n: 3 }, generation: 3 });
       expect(await held(store, id)).not.toHaveProperty('status');
+    });
+
+    it('says what is durable in the order of the changes, and gives creation orders in it', async () => {
+      const { store } = world();
+      const ids = Array.from({ length: 1_203 }, () => freshId());
+      const durable: ChangeResult[] = [];
+      const { results } = await store.write({
+        changes: ids.map((id) => put(id)),
+        onRefusal: 'skip',
+        onDurable: (part) => durable.push(...part),
+      });
+      expect(durable).toEqual(results);
+      const { resources } = await store.snapshot();
+      const orders = new Map(resources.map(({ id, creationOrder }) => [id.name, creationOrder]));
+      const inOrder = ids.map(({ name }) => orders.get(name) ?? NaN);
+      expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
+      const single: ChangeResult[] = [];
+      await store.write({ changes: [put(freshId())], onRefusal: 'skip', onDurable: (part) => single.push(...part) });
+      expect(single).toMatchObject([{ type: 'written', created: true }]);
     });
 
     it('undoes the first change of an identity where the second is refused', async () => {

@@ -23,6 +23,7 @@ export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResu
   const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));
   if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
   disk.commit(transaction.written, request.notes ?? [], transaction.creationOrder);
+  request.onDurable?.(results);
   return { revision: disk.revision, results };
 }
 

@@ -1,10 +1,10 @@
-import type { SharedRestDependencies } from '@causeway/control-plane';
+import type { SharedQuerySources } from '@causeway/control-plane';
 import type { GlobalSync } from '@causeway/kds';
-import type { RestDependencies } from '@causeway/rest';
+import type { QuerySources } from '@causeway/queries';
 import type { ZoneSecurity } from './zone-security.module';
 
-/** What REST answers from on a global: besides what all control planes have, its zones. */
-export function globalRest(shared: SharedRestDependencies, sync: GlobalSync, security: ZoneSecurity): RestDependencies {
+/** What a global answers from: besides what all control planes have, its zones. */
+export function globalQuerySources(shared: SharedQuerySources, sync: GlobalSync, security: ZoneSecurity): QuerySources {
   const base = shared.get();
   return {
     ...base,

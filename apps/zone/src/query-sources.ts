@@ -1,10 +1,10 @@
-import type { SharedRestDependencies } from '@causeway/control-plane';
+import type { SharedQuerySources } from '@causeway/control-plane';
 import type { DnsServer } from '@causeway/dns';
-import type { RestDependencies } from '@causeway/rest';
+import type { QuerySources } from '@causeway/queries';
 import type { ZoneLeader } from './zone-leader.module';
 
-/** What REST answers from in a zone: besides what all control planes have, its DNS and the session with its global. */
-export function zoneRest(shared: SharedRestDependencies, leader: ZoneLeader, dns: DnsServer): RestDependencies {
+/** What a zone answers from: besides what all control planes have, its DNS and the session with its global. */
+export function zoneQuerySources(shared: SharedQuerySources, leader: ZoneLeader, dns: DnsServer): QuerySources {
   const base = shared.get();
   const { cp } = base;
   return {

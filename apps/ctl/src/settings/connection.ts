@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { parseServer } from '../api-client';
+import type { CliConfig } from '../config';
+import { UsageError } from '../context';
+import type { Connection } from '../transport';
+import { readContexts, type NamedContext } from './contexts-file';
+
+/** The flags of the program that name a control plane. */
+export interface ConnectionFlags {
+  readonly server?: string;
+  readonly token?: string;
+  readonly context?: string;
+  readonly caFile?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+}
+
+/** The address used where nothing names one: the REST port of a control plane on this machine. */
+const DEFAULT_SERVER = 'http://127.0.0.1:5681';
+
+/**
+ * The context that a command uses, by name: of the flag, else of the environment, else the current one. Undefined if
+ * there is none. Throws UsageError if there is no context of the name.
+ */
+export function contextInUse(
+  config: CliConfig,
+  flag: string | undefined,
+): { readonly name: string; readonly context: NamedContext } | undefined {
+  const { contexts, currentContext } = readContexts(config.contextsFile);
+  const name = flag ?? config.context ?? currentContext;
+  if (name === undefined) return undefined;
+  const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
+  if (context) return { name, context };
+  const known = Object.keys(contexts).sort();
+  const those =
+    known.length === 0 ? 'there is none yet: causeway config set-context' : `there are: ${known.join(', ')}`;
+  throw new UsageError(`no context "${name}"; ${those}`);
+}
+
+/**
+ * How a command reaches its control plane. Each part is the flag's, else the environment's, else the context's. A context
+ * named by a flag wins over the environment. A server that is named apart from a context gets nothing of the context: no
+ * token goes to a server that it is not for.
+ */
+export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connection {
+  const fromEnvironment =
+    flags.context === undefined ? config : { server: undefined, token: undefined, caFile: undefined };
+  const named = flags.server ?? fromEnvironment.server;
+  const used = named === undefined ? contextInUse(config, flags.context) : undefined;
+  const given = named ?? used?.context.server ?? DEFAULT_SERVER;
+  const server = parseServer(given);
+  if (!server) throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681`);
+  const token = flags.token ?? fromEnvironment.token ?? (used && tokenOf(used.context));
+  const caFile = flags.caFile ?? fromEnvironment.caFile ?? used?.context.caFile;
+  return {
+    server,
+    ...(token === undefined ? {} : { token }),
+    ...(caFile === undefined ? {} : { ca: readText(caFile) }),
+    ...((flags.insecureSkipTlsVerify ?? used?.context.insecureSkipTlsVerify) ? { insecure: true } : {}),
+  };
+}
+
+/** The token of a context, from itself or from its file. */
+export function tokenOf({ token, tokenFile }: NamedContext): string | undefined {
+  return token ?? (tokenFile === undefined ? undefined : readText(tokenFile).trim());
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw new UsageError(`${file}: cannot be read (${reason})`, { cause });
+  }
+}

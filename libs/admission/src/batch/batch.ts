@@ -1,0 +1,89 @@
+import type { DomainError, Identity, JsonObject } from '@causeway/resources';
+import type { WriteContext } from '../rights';
+import type { TextPosition } from '../yaml/parse-yaml';
+
+/** Most documents of one batch. */
+export const MAX_BATCH = 10_000;
+
+/** One document of a batch. */
+export interface BatchDocument {
+  readonly body: unknown;
+  /** Where the document begins in the text it came from. */
+  readonly position?: TextPosition;
+}
+
+/** A request to create or replace many resources. */
+export interface BatchRequest {
+  /** In the order in which they are created; at most `MAX_BATCH`. */
+  readonly documents: readonly BatchDocument[];
+  readonly context: WriteContext;
+  /** Write all documents or none; otherwise each is written by itself. */
+  readonly atomic?: boolean;
+  /** Run every check, compare, and write nothing. */
+  readonly dryRun?: boolean;
+  /** The mesh of documents that name none; default: `default`. */
+  readonly mesh?: string;
+  /** Ends the batch before it writes; a write that has begun is finished. */
+  readonly signal?: AbortSignal;
+  /** Is told now and then how far the batch is. */
+  readonly progress?: (progress: BatchProgress) => void;
+}
+
+/** How far a batch is: so many documents are checked, so many changes are durable. */
+export interface BatchProgress {
+  readonly checked: number;
+  readonly written: number;
+}
+
+/** What a dry run would change: the parts of the document that users own. Values of confidential kinds are left out. */
+export interface DocumentDiff {
+  /** Absent where the resource would be created. */
+  readonly before?: JsonObject;
+  readonly after: JsonObject;
+}
+
+/** What every result has. */
+interface ResultPlace {
+  /** Index of the document in the batch. */
+  readonly index: number;
+  readonly position?: TextPosition;
+}
+
+/** A document that is stored, or that a dry run would store. */
+export interface AppliedResult extends ResultPlace {
+  readonly outcome: 'created' | 'updated' | 'unchanged';
+  readonly id: Identity;
+  /** As in `WriteOutcome`. */
+  readonly revision: number;
+  readonly etag?: string;
+  readonly warnings: readonly string[];
+  /** On a dry run, unless the outcome is `unchanged`. */
+  readonly diff?: DocumentDiff;
+}
+
+/** A document that cannot be written. */
+export interface RefusedResult extends ResultPlace {
+  readonly outcome: 'refused';
+  /** Absent where the document does not say which resource it is. */
+  readonly id?: Identity;
+  /** Why; Unavailable where the database went away during the write, so that it may or may not be stored. */
+  readonly error: DomainError;
+  /** Index of another document of the same resource, where that is the reason. */
+  readonly sameAs?: number;
+}
+
+/** A good document of an atomic batch that was not written, because another one was refused. */
+export interface SkippedResult extends ResultPlace {
+  readonly outcome: 'skipped';
+  readonly id: Identity;
+}
+
+export type BatchResult = AppliedResult | RefusedResult | SkippedResult;
+
+/** The result of a batch. */
+export interface BatchOutcome {
+  /** One for each document, in their order. */
+  readonly results: readonly BatchResult[];
+  /** A reader that has seen this revision of the store has seen the batch. */
+  readonly revision: number;
+}
