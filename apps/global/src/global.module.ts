@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AdmissionModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -33,6 +34,7 @@ export class GlobalModule {
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
     const admission = AdmissionModule.forRoot({ imports: state });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -55,6 +57,6 @@ export class GlobalModule {
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, security, leader, kds, queries, rest, telemetry] };
+    return { module: GlobalModule, imports: [...state, admission, authentication, security, leader, kds, queries, rest, telemetry] };
   }
 }

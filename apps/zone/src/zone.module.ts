@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AdmissionModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -42,6 +43,7 @@ export class ZoneModule {
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
     const admission = AdmissionModule.forRoot({ imports: state });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -75,7 +77,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, admission, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, admission, authentication, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

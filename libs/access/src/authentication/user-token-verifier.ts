@@ -9,6 +9,8 @@ import { GLOBAL_ISSUER, isControlPlane, issuerOf, verifyUserToken } from './user
 /** The keys and revocations of a control plane; what they are may change between two reads. */
 export interface KeySource {
   readonly trustedKeys: TrustedKeys;
+  /** Calls `listener` after each change, until the returned function is called. */
+  onChange(listener: () => void): () => void;
 }
 
 /** What user tokens are verified by. */
@@ -48,5 +50,10 @@ export class UserTokenVerifier implements TokenVerifier {
       );
     const { id, name, groups, expiresAt } = await verifyUserToken(token, source.trustedKeys, clock.now());
     return { user: name, groups: [...groups, AUTHENTICATED], by: 'user-token', tokenId: id, until: expiresAt };
+  }
+
+  onChange(listener: () => void): () => void {
+    const stops = [this.sources.own, this.sources.global].map((source) => source.onChange(listener));
+    return () => stops.forEach((stop) => stop());
   }
 }

@@ -84,8 +84,7 @@ export async function verifyToken(
   });
   const { jti: id, exp } = payload;
   if (typeof id !== 'string' || id === '') throw new Unauthenticated(`the ${use.name} has no jti`);
-  if (typeof exp !== 'number')
-    throw new Unauthenticated(`the ${use.name} has no exp: it would be valid for ever`);
+  if (typeof exp !== 'number') throw new Unauthenticated(`the ${use.name} has no exp: it would be valid for ever`);
   if (trusted.revoked.has(id)) throw new Unauthenticated(`the ${use.name} ${id} is revoked`);
   return { id, expiresAt: exp * 1_000, payload };
 }
