@@ -66,8 +66,8 @@ export const AuthenticationConfiguration = defineKind({
   bounds: { bytes: 2 * 1024 * 1024 },
   spec: Spec,
   serverOwned: ['tokenKeys', 'revokedTokens'],
-  checkName: (name, at) => (name === 'default' ? [] : [at.violation(`must be default: there is one; got "${name}"`)]),
   validate: ({ oidc }, at) => issuerViolations(oidc?.issuers ?? [], at.field('oidc').field('issuers')),
+  warn: ({ name }) => (name === 'default' ? [] : ['name: only the AuthenticationConfiguration "default" has an effect']),
 });
 
 function issuerViolations(issuers: readonly Static<typeof Issuer>[], at: FieldPath): Violation[] {
