@@ -57,6 +57,9 @@ export class GlobalModule {
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, authentication, security, leader, kds, queries, rest, telemetry] };
+    return {
+      module: GlobalModule,
+      imports: [...state, admission, authentication, security, leader, kds, queries, rest, telemetry],
+    };
   }
 }

@@ -67,7 +67,8 @@ export const AuthenticationConfiguration = defineKind({
   spec: Spec,
   serverOwned: ['tokenKeys', 'revokedTokens'],
   validate: ({ oidc }, at) => issuerViolations(oidc?.issuers ?? [], at.field('oidc').field('issuers')),
-  warn: ({ name }) => (name === 'default' ? [] : ['name: only the AuthenticationConfiguration "default" has an effect']),
+  warn: ({ name }) =>
+    name === 'default' ? [] : ['name: only the AuthenticationConfiguration "default" has an effect'],
 });
 
 function issuerViolations(issuers: readonly Static<typeof Issuer>[], at: FieldPath): Violation[] {
