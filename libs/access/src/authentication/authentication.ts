@@ -4,7 +4,6 @@ import { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
 import { AuthenticationSettings } from './authentication-settings';
 import { Authenticator } from './authenticator';
-import { RememberedVerdicts } from './remembered-verdicts';
 import { UserTokenIssuer } from './user-token-issuer';
 import { UserTokenVerifier } from './user-token-verifier';
 
@@ -30,8 +29,11 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   const own = new TokenTrust({ ...dependencies, use: USER_TOKEN, zone: ownZone(cp) });
   const settings = new AuthenticationSettings(index);
   const userTokens = new UserTokenVerifier({ cp, own, global: settings, clock });
+  const authenticator = new Authenticator({ verifiers: [userTokens], clock, operatorToken });
+  // Before anybody else hears of the change, so that who asks again is judged anew.
+  authenticator.onChange(() => authenticator.forget());
   return {
-    authenticator: new Authenticator({ verifiers: [new RememberedVerdicts(userTokens, clock)], operatorToken }),
+    authenticator,
     tokens: new UserTokenIssuer(dependencies, own),
     faults: () => own.faults,
     close: () => {
