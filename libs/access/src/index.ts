@@ -17,8 +17,11 @@ export {
   type CertifiedKey,
 } from './certificate-authority';
 export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
+export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision } from './authorization/access-policy';
+export { CallerRights } from './authorization/caller-rights';
 export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
-export { activities, type AccessTarget, type Verb } from './authorization/grants';
+export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
+export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
 export { Unauthenticated } from './authentication/unauthenticated';

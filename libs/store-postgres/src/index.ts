@@ -3,7 +3,7 @@
  * leader's epoch and lease, the sessions of zones, and notes. TypeORM's DataSource is the pool; LISTEN and the thread that
  * renews the lease have connections of their own.
  *
- *   PostgresBackend → { store, sessions, lease, leaseKeeper }
+ *   PostgresBackend → { store, sessions, audit, lease, leaseKeeper }
  */
 export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
 export { PostgresStore } from './postgres-store';

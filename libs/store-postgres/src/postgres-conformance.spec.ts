@@ -12,6 +12,7 @@ storeConformance('PostgresStore', async () => {
     store: mine.store,
     other: other.store,
     sessions: mine.sessions,
+    audit: mine.audit,
     lease: mine.lease,
     close: async () => {
       await Promise.all([mine.close(), other.close()]);

@@ -18,8 +18,9 @@ import { NoteRow, PointKeyRow } from './database/entities';
 import { queryOn, type StoreDatabase } from './database/store-database';
 import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
+import { logAudited } from './audit/audited-writes';
 import { wireResults, type WireResult } from './write/write-decode';
-import { fencedError, WRITE_STATEMENT, splitWrite, resultsOf, writeCall, type WriteCall } from './write/write-request';
+import { fencedError, splitWrite, resultsOf, writeCall, type WriteCall } from './write/write-request';
 
 export interface PostgresStoreOptions {
   readonly database: StoreDatabase;
@@ -198,6 +199,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       if (row.fenced !== null) throw fencedError(row.fenced, request);
       const written = { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
       if (row.written) this.recent.add(row.written, request, written);
+      logAudited(this.options.logger, request, written);
       return written;
     } finally {
       this.options.wakeUp.notify(); // also after a failure: the write may have happened
@@ -206,7 +208,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
 
   private callWrite(call: WriteCall): Promise<WriteRow> {
     return this.options.database.connected(async (client) => {
-      const [row] = await queryOn<WriteRow>(client, { name: 'write', text: WRITE_STATEMENT, values: call.values });
+      const [row] = await queryOn<WriteRow>(client, call);
       if (!row) throw new Error('the database returned no row for a write');
       if (!call.stash || row.fenced !== null) return row;
       const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, freshVip, put } from '../../store/src/conformance';
 import { createPostgresBackend } from './postgres-backend';
-import { WRITE_STATEMENT, writeCall } from './write/write-request';
+import { writeCall } from './write/write-request';
 
 const ROWS = 2_000;
 const CHANGED = 100;
@@ -28,11 +28,8 @@ describe('a write', () => {
   });
 
   function write(changes: readonly Change[]): Promise<unknown> {
-    return client.query({
-      name: 'write',
-      text: WRITE_STATEMENT,
-      values: [...writeCall({ changes, onRefusal: 'skip' }).values],
-    });
+    const { name, text, values } = writeCall({ changes, onRefusal: 'skip' });
+    return client.query({ name, text, values: [...values] });
   }
 
   function give(ids: readonly Identity[]): Promise<unknown> {

@@ -43,6 +43,23 @@ export {
   type SessionRecord,
 } from './session-store';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
+export {
+  auditFields,
+  auditSource,
+  auditText,
+  type AuditBounds,
+  type AuditEntry,
+  type AuditInterface,
+  type AuditLog,
+  type AuditPage,
+  type AuditPosition,
+  type AuditQuery,
+  type AuditRecord,
+  type AuditResult,
+  type AuditSource,
+  type AuditSubject,
+} from './audit-log';
+export { MemoryAudit } from './memory/memory-audit';
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
 export { MemoryLease } from './memory/memory-lease';

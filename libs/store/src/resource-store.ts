@@ -7,6 +7,7 @@ import type {
   StorePoint,
   Tombstone,
 } from '@causeway/resources';
+import type { AuditSource } from './audit-log';
 
 /** The stored state that a change was made from: a row revision, no row, or any state. */
 export type Expectation = number | 'absent' | 'any';
@@ -21,6 +22,8 @@ export interface PutChange {
   readonly status?: JsonObject;
   /** Set on copies of another store's resource: these facts are kept as the origin has them (docs/design.md §5). */
   readonly copy?: CopyFacts;
+  /** The user who asks for it; without one no entry of the audit log is written. */
+  readonly audit?: AuditSource;
 }
 
 /** The facts that a copy takes over from its origin. */
@@ -52,6 +55,8 @@ export interface DeleteChange {
   readonly type: 'delete';
   readonly id: Identity;
   readonly expect: number | 'any';
+  /** As of PutChange. */
+  readonly audit?: AuditSource;
 }
 
 export type Change = PutChange | PatchChange | DeleteChange;

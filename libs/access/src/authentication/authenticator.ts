@@ -1,9 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { BoundedMap, type Clock } from '@causeway/runtime';
 import { anonymous, operator, type Caller } from '../authorization/caller';
 import { Unauthenticated } from './unauthenticated';
 
 /** Longest bearer token that is looked at, in characters. Tokens with many groups have a few thousand. */
 const LONGEST_TOKEN = 16_384;
+
+/** Verified tokens that are remembered. */
+const MOST_REMEMBERED = 10_000;
+
+/** How long at most a token counts as verified, ms: what a verifier learns by time alone is asked again. */
+const REMEMBERED_FOR = 60_000;
 
 /** Verifies one sort of bearer token. */
 export interface TokenVerifier {
@@ -18,13 +25,28 @@ export interface TokenVerifier {
 export interface AuthenticatorParts {
   /** Asked in order; the first that knows the sort of a token decides. */
   readonly verifiers: readonly TokenVerifier[];
+  readonly clock: Pick<Clock, 'now'>;
   /** The static token of an administrator, from the settings. */
   readonly operatorToken?: string | undefined;
 }
 
-/** Finds out who sends a request, by its bearer token alone; whether it is local is the interface's own question. */
+interface Remembered {
+  readonly caller: Caller;
+  /** Ms since 1970. */
+  readonly until: number;
+}
+
+/**
+ * Finds out who sends a request, by its bearer token alone; whether it is local is the interface's own question. A
+ * verified token is remembered by its hash until it expires, for a minute at most, and until `forget`.
+ */
 export class Authenticator {
-  constructor(private readonly parts: AuthenticatorParts) {}
+  private remembered = new BoundedMap<Remembered>(MOST_REMEMBERED);
+  private readonly operatorDigest: Buffer | undefined;
+
+  constructor(private readonly parts: AuthenticatorParts) {
+    this.operatorDigest = parts.operatorToken === undefined ? undefined : digestOf(parts.operatorToken);
+  }
 
   /** The caller of a token; `anonymous` without one. Throws Unauthenticated, which says which check failed. */
   async authenticate(token: string | undefined): Promise<Caller> {
@@ -33,9 +55,27 @@ export class Authenticator {
       throw new Unauthenticated(
         `the bearer token must not be longer than ${LONGEST_TOKEN} characters, has ${token.length}`,
       );
-    const { operatorToken, verifiers } = this.parts;
-    if (operatorToken !== undefined && equalInConstantTime(token, operatorToken)) return operator;
-    for (const verifier of verifiers) {
+    const digest = digestOf(token);
+    // Digests, so that the time of the comparison does not depend on the content.
+    if (this.operatorDigest && timingSafeEqual(digest, this.operatorDigest)) return operator;
+    const key = digest.toString('latin1');
+    const known = this.remembered.get(key);
+    const now = this.parts.clock.now();
+    if (known && now < known.until) return known.caller;
+    const memory = this.remembered;
+    const caller = await this.verify(token);
+    // Into the memory of the start: a verdict from before `forget` is not kept after it.
+    memory.set(key, { caller, until: Math.min(expiryOf(token), now + REMEMBERED_FOR) });
+    return caller;
+  }
+
+  /** Has every token verified anew. To be called when keys, revocations or trusted issuers change. */
+  forget(): void {
+    this.remembered = new BoundedMap(MOST_REMEMBERED);
+  }
+
+  private async verify(token: string): Promise<Caller> {
+    for (const verifier of this.parts.verifiers) {
       const caller = await verifier.verify(token);
       if (caller) return caller;
     }
@@ -45,8 +85,19 @@ export class Authenticator {
   }
 }
 
-/** Compares in a time that does not depend on the content. */
-function equalInConstantTime(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** When a verified JWT expires, ms since 1970: its claim `exp`; never for another sort of token. */
+function expiryOf(token: string): number {
+  const payload = token.split('.')[1];
+  if (payload === undefined) return Infinity;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    const exp: unknown = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined;
+    return typeof exp === 'number' ? exp * 1_000 : Infinity;
+  } catch {
+    return Infinity;
+  }
 }

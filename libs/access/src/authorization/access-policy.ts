@@ -68,8 +68,13 @@ export class AccessPolicy {
   decide(caller: Caller, verb: Verb, target: AccessTarget): AccessDecision {
     if (caller.groups.includes(ADMINS))
       return { allowed: true, binding: BUILT_IN_BINDING, role: 'admin', reason: `${ADMINS} are administrators` };
-    const keys = [`User:${caller.user}`, ...caller.groups.map((group) => `Group:${group}`)];
-    return this.decideFor(keys, verb, target, `user "${caller.user}"`);
+    return this.decideFor(keysOf(caller), verb, target, `user "${caller.user}"`);
+  }
+
+  /** Whether any binding names the caller or one of its groups. */
+  hasGrants(caller: Caller): boolean {
+    const { grants } = this.policy();
+    return caller.groups.includes(ADMINS) || keysOf(caller).some((key) => grants.has(key));
   }
 
   /**
@@ -150,6 +155,10 @@ function reservedForAdmins(registry: Registry): ReadonlySet<string> {
   const kinds = registry.kinds.filter(({ confidential, writer }) => confidential || writer === 'admin');
   const acts = Object.entries(activities).filter(([, writer]) => writer === 'admin');
   return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name)]);
+}
+
+function keysOf({ user, groups }: Caller): readonly string[] {
+  return [`User:${user}`, ...groups.map((group) => `Group:${group}`)];
 }
 
 function subjectsOf({ spec }: Resource): readonly string[] {

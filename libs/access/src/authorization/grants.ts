@@ -1,4 +1,11 @@
-import type { Registry, Resource } from '@causeway/resources';
+import {
+  isJsonObject,
+  type Identity,
+  type JsonObject,
+  type JsonValue,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
 
 /** What a request does. Lists and watches read many resources, `get` one. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete';
@@ -11,6 +18,15 @@ export interface AccessTarget {
   readonly kind: string;
   readonly mesh?: string | undefined;
   readonly namespace?: string | undefined;
+}
+
+/** A resource as a target. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
+export function targetOf({ kind, mesh, namespace, name }: Identity): AccessTarget {
+  return {
+    kind,
+    mesh: kind === 'Mesh' ? name : mesh || undefined,
+    namespace: kind === 'Namespace' ? name : namespace || undefined,
+  };
 }
 
 /**
@@ -71,20 +87,29 @@ export function builtInRules(registry: Registry): ReadonlyMap<string, readonly R
   ]);
 }
 
-/** The rules of a Role. None of them reaches what is left to the built-in role `admin`. */
-export function roleRules(role: Resource): readonly Rule[] {
-  const rules = role.spec['rules'];
-  return Array.isArray(rules) ? rules.map(narrowing) : [];
+/**
+ * The rules of a Role. None of them reaches what is left to the built-in role `admin`. A rule without verbs or kinds allows
+ * nothing: a schema was not obeyed.
+ */
+export function roleRules({ spec }: Resource): readonly Rule[] {
+  const rules = Array.isArray(spec['rules']) ? spec['rules'].filter(isJsonObject) : [];
+  return rules.map((rule) => ({
+    ...narrowing(rule),
+    verbs: namesIn(rule['verbs'] ?? []),
+    kinds: namesIn(rule['kinds'] ?? []),
+  }));
 }
 
 /** The fields of a rule or binding that narrow what it allows. */
-export function narrowing(value: unknown): Rule {
-  const of = (key: string): ReadonlySet<string> | undefined => {
-    const list: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-    if (!Array.isArray(list) || list.includes('*')) return undefined;
-    return new Set(list.filter((item): item is string => typeof item === 'string'));
-  };
-  return { verbs: of('verbs'), kinds: of('kinds'), meshes: of('meshes'), namespaces: of('namespaces') };
+export function narrowing({ kinds, meshes, namespaces }: JsonObject): Rule {
+  return { verbs: undefined, kinds: namesIn(kinds), meshes: namesIn(meshes), namespaces: namesIn(namespaces) };
+}
+
+/** The names of a list; undefined for all, by `*` or by absence. What is no list has none. */
+function namesIn(list: JsonValue | undefined): ReadonlySet<string> | undefined {
+  if (list === undefined || list === null) return undefined;
+  if (!Array.isArray(list)) return new Set();
+  return list.includes('*') ? undefined : new Set(list.filter((item): item is string => typeof item === 'string'));
 }
 
 /** Whether a grant allows it. Costs the rules of its role. */

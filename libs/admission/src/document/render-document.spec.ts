@@ -18,6 +18,8 @@ const samples: Readonly<Record<string, object>> = {
   HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
   Secret: { data: 'dGVzdA==' },
   GlobalSecret: { data: 'dGVzdA==' },
+  Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
+  RoleBinding: { role: 'viewer', subjects: [{ kind: 'Group', name: 'developers' }] },
 };
 
 async function stored(name: string): Promise<{ readonly cp: ControlPlane; readonly resource: Resource }> {

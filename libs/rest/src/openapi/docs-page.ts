@@ -20,19 +20,23 @@ const typeOf = (schema) => !schema ? '' : schema.enum ? schema.enum.join(' | ') 
 const pathFor = (path, parameters) => parameters.filter((p) => p.in === 'path')
   .reduce((url, p) => url.replace('{' + p.name + '}', encodeURIComponent(p.example || p.name)), path);
 
-const curl = (method, url, example) => {
+let token = '';
+const credentials = () => (token === '' ? {} : { authorization: 'Bearer ' + token });
+
+const curl = (method, url, example, open) => {
   const at = location.origin + url;
-  if (method === 'get') return "curl '" + at + "'";
+  const login = open ? '' : ' -H "authorization: Bearer $CAUSEWAY_TOKEN"';
+  if (method === 'get') return 'curl' + login + " '" + at + "'";
   const type = method === 'patch' ? 'application/merge-patch+json' : 'application/json';
   const data = example ? " -H 'content-type: " + type + "' -d '" + JSON.stringify(example) + "'" : '';
-  return 'curl -X ' + method.toUpperCase() + data + " '" + at + "'";
+  return 'curl -X ' + method.toUpperCase() + login + data + " '" + at + "'";
 };
 
 const tryIt = (url) => {
   const out = make('div', {});
   const button = make('button', { type: 'button' }, 'Send');
   button.addEventListener('click', async () => {
-    const answer = await fetch(url);
+    const answer = await fetch(url, { headers: credentials() });
     const text = await answer.text();
     let shown = text;
     try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* no JSON */ }
@@ -51,7 +55,7 @@ const operation = (api, path, method, item) => {
     ...(parameters.length ? part('Parameters', table(['name', 'in', 'type', ''],
       parameters.map((p) => [make('code', {}, p.name), p.in, typeOf(p.schema), p.description || '']))) : []),
     ...(content && content.example ? part('Body', pretty(content.example)) : []),
-    ...part('Call', make('pre', {}, curl(method, url, content && content.example))),
+    ...part('Call', make('pre', {}, curl(method, url, content && content.example, (op.security || []).some((way) => Object.keys(way).length === 0)))),
     method === 'get' ? tryIt(url) : undefined,
     ...part('Answers', table(['status', ''], Object.entries(op.responses).map(([status, answer]) =>
       [make('code', {}, status), resolve(api, answer).description]))));
@@ -59,10 +63,30 @@ const operation = (api, path, method, item) => {
     make('summary', {}, make('span', { className: 'verb' }, method), make('code', {}, path), make('span', { className: 'note' }, op.summary)), body);
 };
 
+// The token stays in this page: it is in no storage and no address, and is gone when the page is left.
+const login = () => {
+  const who = make('span', { className: 'note', role: 'status' });
+  const field = make('input', { type: 'password', autocomplete: 'off', spellcheck: false, placeholder: 'token', ariaLabel: 'token' });
+  const ask = async () => {
+    const answer = await fetch('/who-am-i', { headers: credentials() });
+    const said = await answer.json();
+    who.textContent = answer.ok ? 'You are ' + said.name + (said.groups.length ? ', of ' + said.groups.join(', ') : '') + '.' : said.detail;
+  };
+  const form = make('form', { className: 'login' }, field, make('button', { type: 'submit' }, 'Log in'), who);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    token = field.value.trim();
+    field.value = '';
+    ask().catch((error) => { who.textContent = error.message; });
+  });
+  ask().catch(() => undefined);
+  return form;
+};
+
 const show = (api) => {
   const main = document.querySelector('main');
   main.replaceChildren(make('h1', {}, api.info.title + ' REST ' + api.info.version), make('p', {}, api.info.description),
-    make('p', {}, make('a', { href: '/openapi.json' }, 'openapi.json')));
+    make('p', {}, make('a', { href: '/openapi.json' }, 'openapi.json')), login());
   for (const tag of api.tags) {
     document.querySelector('nav').append(make('a', { href: '#' + tag.name }, tag.name));
     main.append(make('h2', { id: tag.name }, tag.name), make('p', { className: 'note' }, tag.description));
@@ -88,18 +112,19 @@ body { margin: 0; font: 15px/1.5 system-ui, sans-serif; display: grid; grid-temp
 nav { border-right: 1px solid var(--line); padding: 1rem; position: sticky; top: 0; height: 100vh; overflow: auto; }
 nav a { display: block; color: inherit; text-decoration: none; padding: .15rem 0; }
 nav a:hover { color: var(--mark); }
-main { padding: 1rem 2rem; max-width: 60rem; min-width: 0; }
+main { padding: 1rem 2rem; max-width: 60rem; min-width: 0; overflow-wrap: anywhere; }
 h1 { font-size: 1.4rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
 details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; }
 summary { cursor: pointer; padding: .4rem .8rem; display: flex; gap: .8rem; align-items: baseline; }
 details[open] summary { background: var(--soft); }
-.body { padding: .2rem .8rem .8rem; }
+.body { padding: .2rem .8rem .8rem; overflow-x: auto; }
+.login { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .login input { font: inherit; min-width: 0; flex: 0 1 24rem; }
 .verb { font: 600 12px/1 ui-monospace, monospace; width: 4rem; color: var(--mark); text-transform: uppercase; }
 code, pre { font: 13px/1.45 ui-monospace, monospace; }
 pre { background: var(--soft); padding: .6rem .8rem; border-radius: .4rem; overflow: auto; max-height: 30rem; }
 table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: .25rem .6rem .25rem 0; vertical-align: top; border-top: 1px solid var(--line); }
 button { font: inherit; padding: .2rem .8rem; } .note { opacity: .7; }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
+@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } summary { flex-wrap: wrap; } }
 `;
 
 /** A page to browse /openapi.json; it brings everything with it and asks no other server for anything. */

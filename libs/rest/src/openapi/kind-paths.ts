@@ -111,13 +111,18 @@ function deleteOperation(kind: Kind): OpenApiObject {
   };
 }
 
+const ROLES: Readonly<Record<Kind['writer'], string>> = {
+  owner: 'service-owner',
+  operator: 'mesh-operator',
+  admin: 'admin',
+};
+
 const WRITE_PROBLEMS = [400, 403, 404, 409, 412, 413, 415, 422];
 
 function writeOperation(kind: Kind, verb: string, summary: string): OpenApiObject {
   return {
     ...{ operationId: `${verb}${kind.name}`, tags: [kind.name], summary },
-    description: `Written on: ${kind.sync.writtenOn.join(', ')}${kind.sync.standalone ? ', or a zone without a global' : ''}.`,
-    ...(kind.writer === 'operator' ? { security: [{ operator: [] }, {}] } : {}),
+    description: `Written on: ${kind.sync.writtenOn.join(', ')}${kind.sync.standalone ? ', or a zone without a global' : ''}. The least built-in role that may: ${ROLES[kind.writer]}.`,
     parameters: [...queryParameters(writeParameters(kind)), IF_MATCH],
   };
 }

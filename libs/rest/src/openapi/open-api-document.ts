@@ -34,16 +34,34 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
       })),
       { name: 'Server', description: 'The control plane itself, and views over kinds' },
     ],
-    paths,
+    security: [{ bearer: [] }],
+    paths: withOpenOperations(paths),
     components: {
       parameters,
       schemas: asJson(merged([SHARED_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
       responses: asJson(problemComponents()),
       securitySchemes: {
-        operator: { type: 'http', scheme: 'bearer', description: 'The operator token, where one is set.' },
+        bearer: {
+          ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          description:
+            'A user token of this mesh, a token of a trusted OIDC issuer, or the operator token of the control plane.',
+        },
       },
     },
   };
+}
+
+/** What everybody may read: who this is, how to speak with it, how to verify it, and whom it takes the caller for. */
+const OPEN: readonly string[] = ['/', '/openapi.json', '/kds/ca', '/who-am-i'];
+
+function withOpenOperations(paths: JsonObject): JsonObject {
+  const opened: Record<string, JsonObject> = {};
+  for (const path of OPEN) {
+    const item = paths[path];
+    if (isJsonObject(item) && isJsonObject(item['get']))
+      opened[path] = { ...item, get: { ...item['get'], security: [{}, { bearer: [] }] } };
+  }
+  return { ...paths, ...opened };
 }
 
 function merged(parts: readonly OpenApiObject[]): OpenApiObject {

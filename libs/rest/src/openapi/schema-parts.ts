@@ -44,9 +44,9 @@ export function jsonContent(description: string, body: OpenApiObject, headers: O
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The query, the body or the request itself cannot be read, or takes too long to read; control characters are refused.',
-  403: 'Not allowed: the operator token is missing, or the call is not provably of this machine; or not on this control plane. The detail says which.',
+  401: 'No credentials, or a token that is not valid: the detail says which check failed.',
+  403: 'No role of the caller allows it, or not on this control plane. The detail says which.',
   404: 'No such path, mesh or resource.',
-  405: 'Not with this method.',
   409: 'Somebody else wrote at the same time, or others need what was to be deleted.',
   410: 'The watch cannot go on from there; list again.',
   412: 'If-Match names another state than the stored one.',
@@ -54,6 +54,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   414: 'The path or the query is longer than 8,192 characters.',
   415: 'The body is neither JSON nor YAML.',
   422: 'Every rule that the document breaks.',
+  429: 'The caller sends more than its rate allows; Retry-After says when the next request is taken.',
   431: 'The headers, the path among them, are too large.',
   503: 'The database or the wanted revision is away for now, or too much is under way; the same request may work later. Retry-After says when, where that is known.',
 };
@@ -61,7 +62,10 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 /** References to the failures of an operation, by status. */
 export function problemResponses(...statuses: readonly number[]): OpenApiObject {
   return Object.fromEntries(
-    [...statuses, 414, 431, 503].map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
+    [...statuses, 401, 414, 429, 431, 503].map((status) => [
+      String(status),
+      { $ref: `#/components/responses/${status}` },
+    ]),
   );
 }
 

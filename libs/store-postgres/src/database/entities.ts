@@ -1,5 +1,6 @@
 import type { FreedAddress, JsonObject, Labels } from '@causeway/resources';
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { AuditInterface, AuditResult } from '@causeway/store';
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /*
  * The tables as TypeORM sees them; migrations/ makes them, and schema.spec.ts holds the two equal. Columns keep the
@@ -117,6 +118,42 @@ export class PointKeyRow {
   @Column('text') key: string;
 }
 
+const ofIdentity = { type: 'text', collation: 'C' } as const;
+
+/** An entry of the audit log. */
+@Entity('audit')
+@Index('audit_resource', ['kind', 'mesh', 'name', 'at', 'number'])
+@Index('audit_actor', ['actor', 'at', 'number'])
+@Index('audit_refused', ['at', 'number'], { where: "(result = 'refused'::text)" })
+export class AuditRow {
+  /** µs since 1970. */
+  @PrimaryColumn('bigint', { primaryKeyConstraintName: 'audit_order' }) at: number;
+  @PrimaryGeneratedColumn('identity', {
+    ...{ type: 'bigint', generatedIdentity: 'ALWAYS', primaryKeyConstraintName: 'audit_order' },
+  })
+  number: number;
+  @Column(ofIdentity) actor: string;
+  @Column('jsonb') groups: readonly string[];
+  @Column('text') recognized_by: string;
+  @Column('text', { nullable: true }) token_id: string | null;
+  @Column('text') address: string;
+  @Column('text') via: AuditInterface;
+  @Column('text') user_agent: string;
+  @Column('text') verb: string;
+  @Column(ofIdentity) kind: string;
+  @Column(ofIdentity) mesh: string;
+  @Column(ofIdentity) zone: string;
+  @Column(ofIdentity) namespace: string;
+  @Column(ofIdentity) name: string;
+  @Column('text') activity: string;
+  @Column('text') result: AuditResult;
+  @Column('text') reason: string;
+  /** Null: the write created the resource, or the entry is of no write. */
+  @Column('bigint', { nullable: true }) generation_before: number | null;
+  @Column('bigint', { nullable: true }) generation_after: number | null;
+  @Column('bigint', { nullable: true }) revision: number | null;
+}
+
 /** Every table of a store. */
 export const storeEntities = [
   ResourceRow,
@@ -127,4 +164,5 @@ export const storeEntities = [
   SessionFloorRow,
   NoteRow,
   PointKeyRow,
+  AuditRow,
 ];

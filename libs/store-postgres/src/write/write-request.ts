@@ -5,6 +5,7 @@ import {
   refusalDetail,
   refusedWrite,
   unstorable,
+  type AuditSource,
   type Change,
   type ChangeResult,
   type CopyFacts,
@@ -22,8 +23,13 @@ const ROWS_ECHOED = 50;
 /** The one statement of a write. */
 export const WRITE_STATEMENT = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5, $6, $7, $8, $9)';
 
-/** The values of the statement. */
+/** The one statement of a write that leaves entries in the audit log. */
+const AUDITED_STATEMENT = 'SELECT * FROM causeway_write_audited($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)';
+
+/** The statement and its values. */
 export interface WriteCall {
+  readonly name: string;
+  readonly text: string;
   readonly values: readonly unknown[];
   readonly stash: boolean;
   /** Results that need no database, by index in the request. */
@@ -35,8 +41,9 @@ export function writeCall(request: WriteRequest): WriteCall {
   const known = unstorableChanges(request.changes);
   if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
   const stash = request.changes.length - known.size > SENT_AT_ONCE;
+  const sources = new AuditSources();
   const values = [
-    JSON.stringify(changesOf(request.changes, known)),
+    JSON.stringify(changesOf(request.changes, known, sources)),
     request.onRefusal === 'abort',
     request.fence?.epoch ?? null,
     request.fence?.holder ?? null,
@@ -46,7 +53,24 @@ export function writeCall(request: WriteRequest): WriteCall {
     stash,
     echoMode(request.changes),
   ];
-  return { values, stash, known };
+  if (sources.list.length === 0) return { name: 'write', text: WRITE_STATEMENT, values, stash, known };
+  const audited = [...values, JSON.stringify(sources.list)];
+  return { name: 'write-audited', text: AUDITED_STATEMENT, values: audited, stash, known };
+}
+
+/** The sources of the changes of one write, each once. */
+class AuditSources {
+  readonly list: AuditSource[] = [];
+  private readonly places = new Map<AuditSource, number>();
+
+  /** The place of a source in the list; undefined for a change without one. */
+  placeOf(source: AuditSource | undefined): number | undefined {
+    if (source === undefined) return undefined;
+    const known = this.places.get(source);
+    if (known !== undefined) return known;
+    this.places.set(source, this.list.length);
+    return this.list.push(source) - 1;
+  }
 }
 
 /** `tell_rows` of `causeway_write`: null where the patches themselves describe the result, else whether rows are echoed. */
@@ -97,12 +121,16 @@ function unstorableChanges(changes: readonly Change[]): Map<number, ChangeResult
   return found;
 }
 
-function changesOf(changes: readonly Change[], left: ReadonlyMap<number, ChangeResult>): readonly JsonObject[] {
-  return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at)]));
+function changesOf(
+  changes: readonly Change[],
+  left: ReadonlyMap<number, ChangeResult>,
+  sources: AuditSources,
+): readonly JsonObject[] {
+  return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at, sources)]));
 }
 
 /** Called for every change of every write, so it makes no intermediate copies; undefined fields are not sent. */
-function changeFields(change: Change, at: number): JsonObject {
+function changeFields(change: Change, at: number, sources: AuditSources): JsonObject {
   const { type, id, expect } = change;
   const { kind, mesh, zone, namespace, name } = id;
   const absent = expect === 'absent' ? true : undefined;
@@ -110,7 +138,8 @@ function changeFields(change: Change, at: number): JsonObject {
   switch (type) {
     case 'put': {
       const { labels, spec, status } = change;
-      const asked = { at, type, kind, mesh, zone, namespace, name, absent, expect: revision, labels, spec, status };
+      const by = sources.placeOf(change.audit);
+      const asked = { at, by, type, kind, mesh, zone, namespace, name, absent, expect: revision, labels, spec, status };
       return change.copy ? { ...asked, ...copyFields(change.copy) } : asked;
     }
     case 'patch': {
@@ -120,7 +149,7 @@ function changeFields(change: Change, at: number): JsonObject {
       return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt });
     }
     case 'delete':
-      return { at, type, kind, mesh, zone, namespace, name, expect: revision };
+      return { at, by: sources.placeOf(change.audit), type, kind, mesh, zone, namespace, name, expect: revision };
   }
 }
 

@@ -3,6 +3,7 @@
  * passes may stand in for any other.
  */
 import { describeAddresses } from './addresses';
+import { describeAudit } from './audit';
 import { describeBatches } from './batches';
 import { describeConcurrency } from './concurrency';
 import { describeCopies } from './copies';
@@ -35,5 +36,6 @@ export function storeConformance(name: string, makeWorld: () => Promise<StoreWor
     describeFences(world);
     describeSessions(world);
     describeIncarnations(world);
+    describeAudit(world);
   });
 }

@@ -2,6 +2,7 @@ import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import type { LeaderLease } from '@causeway/runtime';
 import type { Change, ChangeBatch, ChangeResult, CopyFacts, PutChange, ResourceStore } from '../resource-store';
 import type { SessionStore } from '../session-store';
+import type { AuditLog } from '../audit-log';
 import type { StoreMaintenance } from '../resource-store';
 
 /** One store as two processes see it, empty at first. */
@@ -11,6 +12,7 @@ export interface StoreWorld {
   readonly other: ResourceStore & StoreMaintenance;
   readonly sessions: SessionStore;
   readonly lease: LeaderLease;
+  readonly audit: AuditLog;
   close(): Promise<void>;
 }
 

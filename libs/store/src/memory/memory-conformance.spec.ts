@@ -1,4 +1,5 @@
 import { storeConformance } from '../conformance';
+import { MemoryAudit } from './memory-audit';
 import { MemoryDisk } from './memory-disk';
 import { MemoryLease } from './memory-lease';
 import { MemorySessions } from './memory-sessions';
@@ -11,6 +12,7 @@ storeConformance('MemoryStore', () => {
     store,
     other,
     sessions: new MemorySessions(disk),
+    audit: new MemoryAudit(disk),
     lease: new MemoryLease(disk),
     close: async () => {
       await Promise.all([store.close(), other.close()]);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '@causeway/runtime';
+import type { AuditEntry } from '../audit-log';
 import type { SessionRecord } from '../session-store';
 import { RelistRequired, type ChangeBatch, type Note, type StoreChange } from '../resource-store';
 import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
@@ -50,6 +51,9 @@ export class MemoryDisk {
   sessionFloor = 0;
   /** See ResourceStore. */
   pointKey: string;
+  /** The audit log; the number of its last entry. */
+  audit: AuditEntry[] = [];
+  auditNumber = 0;
   leader: MemoryLeader = { epoch: 0, holder: '', expiresAt: 0 };
   incarnation: string;
   revision = 0;

@@ -9,6 +9,7 @@ import {
 } from '../resource-store';
 import { refusedWrite } from '../refused-write';
 import { decideChange, type Decision } from './decide-change';
+import { auditWrite } from './memory-audit';
 import type { MemoryDisk } from './memory-disk';
 import type { MemoryRow } from './memory-row';
 
@@ -23,6 +24,7 @@ export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResu
   const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));
   if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
   disk.commit(transaction.written, request.notes ?? [], transaction.creationOrder);
+  auditWrite(disk, request.changes, results);
   request.onDurable?.(results);
   return { revision: disk.revision, results };
 }

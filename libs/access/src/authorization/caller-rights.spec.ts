@@ -1,0 +1,50 @@
+import { coreKinds } from '@causeway/kinds';
+import { globalIdentity, type JsonObject } from '@causeway/resources';
+import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { AccessDenied } from './access-denied';
+import { AccessPolicy } from './access-policy';
+import { anonymous, operator, type Caller } from './caller';
+import { CallerRights } from './caller-rights';
+import { targetOf } from './grants';
+
+const anna: Caller = { user: 'anna', groups: ['causeway:authenticated', 'payments'], by: 'user-token' };
+const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'payments', name: 'redis' };
+
+async function policyWith(bindings: Readonly<Record<string, JsonObject>>): Promise<AccessPolicy> {
+  const store = new MemoryStore(new MemoryDisk());
+  const changes = Object.entries(bindings).map(([name, spec]) => ({
+    ...{ type: 'put' as const, expect: 'any' as const, labels: {}, spec },
+    id: globalIdentity('RoleBinding', name),
+  }));
+  if (changes.length > 0) await store.write({ changes, onRefusal: 'abort' });
+  const index = new ResourceIndex();
+  index.load(await store.snapshot());
+  await store.close();
+  return new AccessPolicy({ registry: coreKinds, index, cp: { role: 'global' } });
+}
+
+const PAYMENTS: JsonObject = {
+  role: 'service-owner',
+  subjects: [{ kind: 'Group', name: 'payments' }],
+  namespaces: ['payments'],
+};
+
+describe('CallerRights', () => {
+  it('allows what a binding gives, and says of the rest that no binding does', async () => {
+    const rights = new CallerRights(await policyWith({ payments: PAYMENTS }), anna);
+    expect(rights.may('update', targetOf(service))).toBe(true);
+    expect(rights.may('update', targetOf({ ...service, namespace: 'other' }))).toBe(false);
+    expect(() => rights.check('list', { kind: 'MeshService', mesh: 'default' })).toThrow(
+      new AccessDenied(anna, 'no RoleBinding lets user "anna" list MeshService in mesh "default"'),
+    );
+  });
+
+  it('tells a caller with any right from one without', async () => {
+    const policy = await policyWith({ payments: PAYMENTS });
+    expect(() => new CallerRights(policy, anna).checkAny()).not.toThrow();
+    expect(() => new CallerRights(policy, operator).checkAny()).not.toThrow();
+    expect(() => new CallerRights(policy, anonymous).checkAny()).toThrow(
+      'no RoleBinding names user "anonymous" or a group of causeway:anonymous',
+    );
+  });
+});

@@ -1,0 +1,146 @@
+import { shortened, type Identity } from '@causeway/resources';
+import type { LogFields } from '@causeway/runtime';
+
+/** Who asked for something, and from where. Made by `auditSource`, which bounds its texts. */
+export interface AuditSource {
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** How the user was recognised: `user-token`, `oidc`, `operator-token`, `localhost`, `nothing`. */
+  readonly recognizedBy: string;
+  /** The id of the token, never the token. */
+  readonly tokenId?: string;
+  /** The address of the client, as the connection shows it. */
+  readonly address: string;
+  readonly via: AuditInterface;
+  readonly userAgent: string;
+}
+
+/** The interfaces through which users come. */
+export type AuditInterface = 'REST' | 'gRPC';
+
+/** What was asked for. Texts are empty where the request names none. */
+export interface AuditSubject extends Identity {
+  readonly verb: string;
+  /** What was done besides writing a resource: `issued a zone token`. */
+  readonly activity: string;
+}
+
+/** `done`: it has happened. `refused`: nothing has happened, and `reason` says why. */
+export type AuditResult = 'done' | 'refused';
+
+/** An entry that no write carries: an activity, or a refusal. */
+export interface AuditRecord extends AuditSource, AuditSubject {
+  readonly result: AuditResult;
+  /** Why it was refused; empty when it was done. */
+  readonly reason: string;
+  /** How long ago it happened, ms; entries are dated by the clock of the store. */
+  readonly age: number;
+}
+
+/** The place of an entry in the order of the log: its time in µs since 1970, and a number that no two entries share. */
+export interface AuditPosition {
+  readonly at: number;
+  readonly number: number;
+}
+
+/** An entry as it is stored. */
+export interface AuditEntry extends AuditSource, AuditSubject {
+  readonly position: AuditPosition;
+  readonly result: AuditResult;
+  readonly reason: string;
+  /** The generation of the resource before the write; absent where the write created it. */
+  readonly generationBefore?: number;
+  /** The generation after the write; absent where the write deleted it. */
+  readonly generationAfter?: number;
+  /** The revision of the write. */
+  readonly revision?: number;
+}
+
+/** Which entries are wanted: those that match all fields. */
+export interface AuditQuery {
+  readonly user?: string;
+  readonly verb?: string;
+  readonly kind?: string;
+  readonly mesh?: string;
+  readonly name?: string;
+  readonly result?: AuditResult;
+  /** From this time on, ms since 1970. */
+  readonly since?: number;
+  /** Before this time, ms since 1970. */
+  readonly until?: number;
+  /** Most entries of the page. */
+  readonly size: number;
+  /** Only entries before this one; the newest first where it is absent. */
+  readonly after?: AuditPosition;
+}
+
+/** A page of the log, newest first. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  /** Where the next page begins. A page that is not full has one where the search was ended for its cost. */
+  readonly next?: AuditPosition;
+}
+
+/** How much of the log is kept. */
+export interface AuditBounds {
+  /** ms. */
+  readonly age: number;
+  readonly entries: number;
+  /** Of them refusals: callers that may do nothing must not push out what was done. */
+  readonly refusals: number;
+}
+
+/**
+ * What users did to one control plane, and what was refused to them. The entry of a write is committed with the write: a
+ * change that has an `audit` (`PutChange`, `DeleteChange`) and writes something leaves one entry, any other none. Entries
+ * are never changed. Methods throw `Unavailable` when the database is away.
+ */
+export interface AuditLog {
+  /** Stores entries that no write carries, all or none. */
+  record(records: readonly AuditRecord[]): Promise<void>;
+  /**
+   * A page of the log. Pages that follow `next` show every entry that was committed before the first of them once.
+   */
+  page(query: AuditQuery): Promise<AuditPage>;
+  /** Deletes what goes beyond the bounds, oldest first, and returns the number of entries deleted. */
+  purge(bounds: AuditBounds): Promise<number>;
+}
+
+/** What an interface knows of a caller, unbounded. */
+export type UnboundedSource = Omit<AuditSource, 'tokenId'> & { readonly tokenId?: string | undefined };
+
+/** Longest texts of an entry, in characters, and most groups. */
+const MAX_TEXT = 200;
+const MAX_USER_AGENT = 100;
+const MAX_GROUPS = 20;
+
+// Control characters end log lines; Postgres stores neither NUL nor half a surrogate pair.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
+
+/** A text as entries hold it: at most 200 characters, each of them printable. */
+export function auditText(text: string, most = MAX_TEXT): string {
+  return shortened(text, most, '…').replace(UNPRINTABLE, '?');
+}
+
+/** A source whose texts and lists are bounded. */
+export function auditSource(source: UnboundedSource): AuditSource {
+  const { user, groups, recognizedBy, tokenId, address, via, userAgent } = source;
+  return {
+    user: auditText(user),
+    groups: groups.slice(0, MAX_GROUPS).map((group) => auditText(group)),
+    recognizedBy: auditText(recognizedBy),
+    ...(tokenId === undefined ? {} : { tokenId: auditText(tokenId) }),
+    address: auditText(address),
+    via,
+    userAgent: auditText(userAgent, MAX_USER_AGENT),
+  };
+}
+
+/** What is written to the program's log about an entry; fields that are empty are left out. */
+export function auditFields(source: AuditSource, subject: AuditSubject, more: LogFields): LogFields {
+  const { user, recognizedBy, tokenId, address, via, userAgent } = source;
+  const { verb, kind, mesh, zone, namespace, name, activity } = subject;
+  const who = { user, recognizedBy, tokenId, address, via, userAgent };
+  const fields = { ...who, verb, kind, mesh, zone, namespace, name, activity, ...more };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
+}

@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const MAIN = resolve(__dirname, '..', '..', '..', 'dist', 'apps', 'ctl', 'src', 'main.js');
+
+/** A job that runs in the background, and what it printed. */
+interface Job {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | null>;
+}
+
+/** A shell with the built `causeway` on its path, in an empty folder that is also its home. */
+export class TranscriptShell {
+  private readonly root = mkdtempSync(join(tmpdir(), 'causeway-cli-'));
+  private readonly folder = join(this.root, 'work');
+  private job: Job | undefined;
+
+  /** `shown` says which text stands on the page for each that belongs to this run, such as the address of a server. */
+  constructor(private readonly shown: ReadonlyMap<string, string>) {
+    const path = join(this.root, 'causeway');
+    mkdirSync(this.folder);
+    writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+    chmodSync(path, 0o755);
+  }
+
+  /**
+   * What a command prints against a server; of an exit code other than 0, a last line tells. `COMMAND &` prints nothing;
+   * see `foreground`.
+   */
+  async run(command: string, server: string): Promise<string> {
+    const background = /^(.*\S)\s*&$/.exec(command)?.[1];
+    if (background !== undefined) {
+      this.job = this.start(`exec ${background}`, server);
+      return '';
+    }
+    const { output, ended } = this.start(command, server);
+    const code = await ended;
+    return `${output()}${code === 0 ? '' : `exit code: ${code}\n`}`;
+  }
+
+  /** What the background job printed so far. */
+  foreground(): string {
+    if (!this.job) throw new Error('no job runs in the background');
+    return this.job.output();
+  }
+
+  /** Ends the background job, as Ctrl-C does; rejects if it does not end well. */
+  async interrupt(): Promise<void> {
+    const { job } = this;
+    this.job = undefined;
+    job?.child.kill('SIGINT');
+    const code = await job?.ended;
+    if (code !== undefined && code !== 0) throw new Error(`the job ended with ${code}: ${job?.output()}`);
+  }
+
+  /** Ends what runs and removes the folder. */
+  async close(): Promise<void> {
+    this.job?.child.kill('SIGKILL');
+    await this.job?.ended;
+    rmSync(this.root, { recursive: true });
+  }
+
+  private start(command: string, server: string): Job {
+    const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|NO_COLOR|FORCE_COLOR)/.test(key));
+    const PATH = `${this.root}:${process.env['PATH']}`;
+    const child = spawn('sh', ['-c', `exec 2>&1\n${command}`], {
+      cwd: this.folder,
+      env: { ...Object.fromEntries(inherited), PATH, HOME: this.root, CAUSEWAY_SERVER: server },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => void (output += text));
+    const ended = new Promise<number | null>((done) => child.once('close', done));
+    return { child, output: () => this.readable(output), ended };
+  }
+
+  private readable(output: string): string {
+    const here: [string, string][] = [...this.shown, [this.root, '~']];
+    return here.reduce((text, [mine, shown]) => text.replaceAll(mine, shown), output);
+  }
+}
