@@ -2,6 +2,7 @@ import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { BatchRequest } from '@causeway/admission';
 import { CallerAuthorizer } from '../http/caller-authorizer';
 import type { RestRequest } from '../http/rest-request';
+import { DRY_RUN } from './query-parameters';
 import { queryOf, type RestQueryParameter } from './query-reader';
 
 /** The query of a batch. */
@@ -11,11 +12,7 @@ export const APPLY_PARAMETERS: readonly RestQueryParameter[] = [
     description: 'Write all documents or none; without it each document is written by itself.',
     schema: { type: 'boolean', default: false },
   },
-  {
-    name: 'dryRun',
-    description: 'Run every check, compare with what is stored, and write nothing.',
-    schema: { type: 'boolean', default: false },
-  },
+  DRY_RUN,
   {
     name: 'mesh',
     description: 'The mesh of documents that name none.',
@@ -36,7 +33,7 @@ export class ApplyPipe implements PipeTransform<RestRequest, ApplyQuery> {
     const [atomic, dryRun] = [query.flag('atomic'), query.flag('dryRun')];
     const mesh = query.text('mesh');
     query.check();
-    const context = { operator: this.authorizer.isOperator(request) };
+    const context = { caller: this.authorizer.batchWriterOf(request) };
     return { context, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
   }
 }
