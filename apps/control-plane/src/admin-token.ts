@@ -5,7 +5,15 @@ import { dirname, join } from 'node:path';
 import { ADMINS, type Authentication } from '@causeway/access';
 import type { ControlPlane } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { TokenChoreContext } from './token-chores';
+import type { Fence, ResourceStore } from '@causeway/store';
+import type { ControlPlaneCore } from './core.module';
+
+/** What the chores of tokens work with. */
+export interface TokenChoreContext extends Pick<ControlPlaneCore, 'cp' | 'clock' | 'logger' | 'settings'> {
+  readonly store: ResourceStore;
+  /** The leader's right to write. */
+  readonly term: Fence;
+}
 
 /** How long the token is valid; the leader writes another one when it has expired. */
 const VALIDITY = '8760h';
