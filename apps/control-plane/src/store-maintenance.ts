@@ -33,9 +33,9 @@ export async function maintainStore(
   };
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
   while (!term.signal.aborted) {
-    for (const { failure, run } of [...more, purge]) {
+    for (const chore of [...more, purge]) {
       if (term.signal.aborted) return;
-      await run().catch((error: unknown) => logger.warn(failure, { error: errorText(error) }));
+      await chore.run().catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }));
     }
     await clock.sleep(CHORE_INTERVAL, term.signal);
   }
