@@ -1,6 +1,9 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AccessModule,
   AdmissionModule,
+  AUTHENTICATION,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -32,11 +35,13 @@ export class GlobalModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const admission = AdmissionModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state });
+    const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
-      imports: state,
-      inject: [POSTGRES_BACKEND, INDEX],
+      imports: [...state, authentication, security],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({
@@ -55,6 +60,9 @@ export class GlobalModule {
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, security, leader, kds, queries, rest, telemetry] };
+    return {
+      module: GlobalModule,
+      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, telemetry],
+    };
   }
 }
