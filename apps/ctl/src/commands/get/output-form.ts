@@ -19,9 +19,10 @@ export function parseOutputForm(text: string): OutputForm {
   throw new UsageError(`-o ${text}: is no form; there are ${FORMS.join(', ')} and jsonpath=TEMPLATE`);
 }
 
-/** `-o` of `get`. */
+/** `-o` of `get`; the choices are what a shell completes. */
 export const outputFormOption = (): Option =>
-  new Option('-o, --output <form>', `form of the output: ${FORMS.join(', ')} or jsonpath=TEMPLATE`)
+  new Option('-o, --output <form>', 'form of the output')
+    .choices([...FORMS, 'jsonpath='])
     .default('table')
     .argParser((text) => {
       parseOutputForm(text);
