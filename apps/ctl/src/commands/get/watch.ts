@@ -68,7 +68,7 @@ function plainPrinter(context: CommandContext, { output, selection }: WatchReque
  */
 function tablePrinter(context: CommandContext, { selection, form }: WatchRequest): (seen: WatchEvent) => void {
   const table = new ResourceTable(selection.kind, form);
-  const head = ['EVENT', ...table.head];
+  const head = ['EVENT'.padEnd(7), ...table.head];
   const seenNames = new Set<string>();
   let waiting: (readonly string[])[] | undefined = [];
   let widths: readonly number[] = [];
