@@ -4,24 +4,11 @@ import { pathOf, UsageError, type CommandContext } from '../../context';
 import { readDocuments, type SourceDocument } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
 import { textAt } from '../../render';
+import type { ApplyOptions } from './apply-options';
 import { ApplyReport, ProgressLine } from './apply-report';
 import { applyDocuments } from './batches';
 import { printDryRunNames } from './generator-names';
 import { prune, type AppliedDocument } from './prune';
-
-/** Options of `causeway apply`. */
-export interface ApplyOptions {
-  readonly filename: readonly string[];
-  readonly mesh: string;
-  readonly dryRun?: boolean;
-  /** Write all documents or none. */
-  readonly atomic?: boolean;
-  /** With a dry run on the global: the zone whose view of the names is printed. */
-  readonly seenFrom?: string;
-  /** Delete resources that match `selector` and are not in the files. */
-  readonly prune?: boolean;
-  readonly selector?: string;
-}
 
 /** `causeway apply`: the exit code is 0 if all documents were applied. */
 export async function apply(context: CommandContext, options: ApplyOptions): Promise<number> {

@@ -3,7 +3,7 @@ import { ApiError } from '../../api-client';
 import { UsageError, type CommandContext } from '../../context';
 import type { SourceDocument } from '../../documents';
 import { objectAt, textAt } from '../../render';
-import type { ApplyOptions } from './apply';
+import type { ApplyOptions } from './apply-options';
 
 /** Bounds of one batch of the server. */
 const MOST_DOCUMENTS = 10_000;

@@ -3,7 +3,7 @@ import { ApiError, listAll } from '../../api-client';
 import { pathOf, type CommandContext } from '../../context';
 import { textAt } from '../../render';
 import { printWarnings } from '../delete';
-import type { ApplyOptions } from './apply';
+import type { ApplyOptions } from './apply-options';
 
 /** One document that was written, and its address. */
 export interface AppliedDocument {
