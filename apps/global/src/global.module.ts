@@ -3,6 +3,7 @@ import {
   ACCESS_POLICY,
   AccessModule,
   AdmissionModule,
+  AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
   INDEX,
@@ -40,8 +41,8 @@ export class GlobalModule {
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
-      imports: [...state, access],
-      inject: [POSTGRES_BACKEND, INDEX, ACCESS_POLICY],
+      imports: [...state, authentication, security, access],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({
