@@ -21,20 +21,21 @@ export function leaderTermFactory(
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (backend, index, authentication, security, rights) => (term) => {
-    const context = { ...core, store: backend.store, index, term };
-    const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
-    const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
-    const keys = authentication.createKeyPublisher();
-    const chores = [...tokenChores(context, authentication.tokens), security.purge];
-    return {
-      run: async () => {
-        await Promise.all([
-          maintainStore(core, backend, term, chores),
-          zones.run(),
-          runLoops([conditions, keys], context),
-        ]);
-      },
+  return (...[backend, index, authentication, security, rights]) =>
+    (term) => {
+      const context = { ...core, store: backend.store, index, term };
+      const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
+      const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
+      const keys = authentication.createKeyPublisher();
+      const chores = [...tokenChores(context, authentication.tokens), security.purge];
+      return {
+        run: async () => {
+          await Promise.all([
+            maintainStore(core, backend, term, chores),
+            zones.run(),
+            runLoops([conditions, keys], context),
+          ]);
+        },
+      };
     };
-  };
 }
