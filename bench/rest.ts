@@ -149,7 +149,14 @@ async function main(): Promise<void> {
   const parts = { registry: coreKinds, store, index, clock: systemClock };
   const admission = new Admission({ ...parts, controlPlane: CP, operatorToken: false });
   const server = await createRestServer({
-    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: { bindAddress: '127.0.0.1' } },
+    ...{
+      ...parts,
+      audit: backend.audit,
+      cp: CP,
+      admission,
+      logger: silentLogger,
+      access: { bindAddress: '127.0.0.1' },
+    },
     program: { version: '0', instanceId: 'bench', config: {} },
   });
   const base = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`;

@@ -1,7 +1,9 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import type { AuditRecorder } from '@causeway/access';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { TelemetryOptions } from '@causeway/telemetry';
+import { AUDIT_RECORDER } from './audit.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { LeaderService } from './leader.module';
@@ -15,14 +17,15 @@ export class SharedTelemetry {
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
     @Inject(INDEX) private readonly index: IndexReader,
     @Inject(LeaderService) private readonly leader: LeaderService,
+    @Inject(AUDIT_RECORDER) private readonly recorder: AuditRecorder,
   ) {}
 
   /** What a program adds its own metrics to. */
   options(): TelemetryOptions {
-    const { backend, index, leader } = this;
+    const { backend, index, leader, recorder } = this;
     const { registry, settings, logger, propagation, shutdown } = this.core;
     return {
-      metrics: controlPlaneMetrics({ registry, index, backend, leader }),
+      metrics: controlPlaneMetrics({ registry, index, backend, leader, recorder }),
       histograms: [propagation],
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),
       host: settings.CAUSEWAY_BIND_ADDRESS,

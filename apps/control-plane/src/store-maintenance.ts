@@ -8,18 +8,47 @@ import type { ControlPlaneCore } from './core.module';
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 const PURGE_INTERVAL = 3_600_000;
 
-/** What a leader of any control plane does: it writes the defaults at the first start, then removes old tombstones until the term ends. */
+/** How often the audit log is cut, ms: between two cuts it grows beyond its bound by what users write. */
+const AUDIT_INTERVAL = 60_000;
+
+/** The share of the audit log that refusals may take. */
+const REFUSALS = 0.2;
+
+/**
+ * What a leader of any control plane does: it writes the defaults at the first start, then removes old tombstones and old
+ * entries of the audit log until the term ends.
+ */
 export async function maintainStore(core: ControlPlaneCore, backend: PostgresBackend, term: LeaderTerm): Promise<void> {
-  const { clock, logger, cp } = core;
-  const { store } = backend;
+  const { clock, cp, settings } = core;
+  const { store, audit } = backend;
+  const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
-  while (!term.signal.aborted) {
+  const bounds = { age, entries, refusals: Math.ceil(entries * REFUSALS) };
+  await Promise.all([
+    repeat(core, term, {
+      what: 'old tombstones',
+      every: PURGE_INTERVAL,
+      purge: () => store.purgeTombstones(TOMBSTONE_RETENTION),
+    }),
+    repeat(core, term, { what: 'old audit entries', every: AUDIT_INTERVAL, purge: () => audit.purge(bounds) }),
+  ]);
+}
+
+interface Purging {
+  readonly what: string;
+  /** ms. */
+  readonly every: number;
+  readonly purge: () => Promise<unknown>;
+}
+
+async function repeat({ clock, logger }: ControlPlaneCore, { signal }: LeaderTerm, purging: Purging): Promise<void> {
+  while (!signal.aborted) {
     try {
-      await store.purgeTombstones(TOMBSTONE_RETENTION);
+      await purging.purge();
     } catch (error) {
-      logger.warn('old tombstones could not be removed', { error: errorText(error) });
+      logger.warn('a purge failed; it is tried again', { what: purging.what, error: errorText(error) });
     }
-    await clock.sleep(PURGE_INTERVAL, term.signal);
+    await clock.sleep(purging.every, signal);
   }
 }
 

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AdmissionModule,
+  AuditModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -33,6 +34,7 @@ export class GlobalModule {
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
     const admission = AdmissionModule.forRoot({ imports: state });
+    const audit = AuditModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -49,12 +51,15 @@ export class GlobalModule {
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, queries, security],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, security, leader, kds, queries, rest, telemetry] };
+    return {
+      module: GlobalModule,
+      imports: [...state, admission, audit, security, leader, kds, queries, rest, telemetry],
+    };
   }
 }

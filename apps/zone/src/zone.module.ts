@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AdmissionModule,
+  AuditModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -42,6 +43,7 @@ export class ZoneModule {
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
     const admission = AdmissionModule.forRoot({ imports: state });
+    const audit = AuditModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -67,15 +69,15 @@ export class ZoneModule {
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), queries, zoneLeader, dns],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, admission, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, admission, audit, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

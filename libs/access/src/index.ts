@@ -25,3 +25,10 @@ export { activities, targetOf, type AccessTarget, type Verb } from './authorizat
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
 export { Unauthenticated } from './authentication/unauthenticated';
+export {
+  AuditRecorder,
+  auditSourceOf,
+  refusalReason,
+  type AuditRecorderStatus,
+  type CallerOrigin,
+} from './audit/audit-recorder';

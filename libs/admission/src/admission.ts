@@ -30,7 +30,7 @@ import {
   type WriteOutcome,
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
-import { checkMadeHere, checkOperator, checkWritable } from './rights';
+import { auditOf, checkMadeHere, checkOperator, checkWritable } from './rights';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 /** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
@@ -179,7 +179,10 @@ export class Admission {
     const planned = this.plan(decoded, draft, options, stored);
     const { id, labels, spec } = planned;
     if (planned.outcome === 'unchanged' || options.dryRun === true) return planned;
-    const written = await this.write({ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec });
+    const written = await this.write({
+      ...{ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec },
+      ...auditOf(options),
+    });
     return written && { ...planned, revision: written.revision, etag: etagOf(written) };
   }
 
@@ -205,7 +208,7 @@ export class Admission {
       checkMeshEmpty(id.name, registry, index);
     }
     if (request.dryRun === true) return { outcome: 'deleted', id, revision };
-    const written = await this.write({ type: 'delete', id, expect: revision });
+    const written = await this.write({ type: 'delete', id, expect: revision, ...auditOf(request) });
     return written && { outcome: 'deleted', id, revision: written.revision };
   }
 

@@ -7,11 +7,19 @@ import {
   type Kind,
   type Labels,
 } from '@causeway/resources';
+import type { AuditSource, PutChange } from '@causeway/store';
 
 /** Who sent a write. */
 export interface WriteContext {
   /** The request carried the operator's token. */
   readonly operator: boolean;
+  /** Who it is and from where, for the audit log; without it the write leaves no entry. */
+  readonly audit?: AuditSource;
+}
+
+/** The part of a change that names its user. */
+export function auditOf({ context: { audit } }: { readonly context: WriteContext }): Pick<PutChange, 'audit'> {
+  return audit ? { audit } : {};
 }
 
 /** True where users of `cp` may write `kind` at all (docs/design.md §1, table of kinds). */

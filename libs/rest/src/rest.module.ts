@@ -9,6 +9,7 @@ import {
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import type { Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
+import { AuditController } from './controllers/audit.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ResourceController } from './controllers/resource.controller';
@@ -21,6 +22,7 @@ import { AccessGuard } from './http/access.guard';
 import { BodyParser } from './http/body-parser';
 import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
+import { RequestAudit } from './http/request-audit';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
@@ -58,6 +60,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     InspectionController,
     ZoneAccessController,
     SyncDecisionsController,
+    AuditController,
     ResourceController,
     ResourceWriteController,
   ],
@@ -98,18 +101,25 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestHooks,
-      inject: [RouteTable, CallerAuthorizer, RequestSignals, MODULE_OPTIONS_TOKEN],
+      inject: [RouteTable, CallerAuthorizer, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
       useFactory: (
         routes: RouteTable,
         authorizer: CallerAuthorizer,
         signals: RequestSignals,
+        audit: RequestAudit,
         { clock }: RestDependencies,
-      ) => new RequestHooks(routes, authorizer, signals, clock),
+      ) => new RequestHooks(routes, authorizer, signals, audit, clock),
+    },
+    {
+      provide: RequestAudit,
+      inject: [MODULE_OPTIONS_TOKEN, CallerAuthorizer],
+      useFactory: ({ recorder, registry }: RestDependencies, authorizer: CallerAuthorizer) =>
+        new RequestAudit(recorder, registry, authorizer),
     },
     {
       provide: APP_FILTER,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ logger }: RestDependencies) => new ProblemFilter(logger),
+      inject: [MODULE_OPTIONS_TOKEN, RequestAudit],
+      useFactory: ({ logger }: RestDependencies, audit: RequestAudit) => new ProblemFilter(logger, audit),
     },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { isWrite } from './access.guard';
 import type { CallerAuthorizer } from './caller-authorizer';
 import { HttpError } from './http-error';
+import type { RequestAudit } from './request-audit';
 import type { RequestSignals } from './request-signals';
 import { pathOf, type RouteTable } from './route-table';
 
@@ -20,12 +21,16 @@ export class RequestHooks {
     private readonly routes: RouteTable,
     private readonly authorizer: CallerAuthorizer,
     private readonly signals: RequestSignals,
+    private readonly audit: RequestAudit,
     private readonly clock: Clock,
   ) {}
 
   /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
   install(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', ({ method, url }) => this.routes.add(method, url));
+    fastify.addHook('onRoute', (route) => {
+      this.routes.add(route.method, route.url);
+      this.audit.watch(route);
+    });
     fastify.addHook('onRequest', (request, reply, done) => {
       const error = requestLineError(request.url);
       if (error) return done(error);

@@ -3,6 +3,7 @@ import type { NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
 import { CallerAuthorizer } from '../http/caller-authorizer';
+import { RequestAudit } from '../http/request-audit';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
 import { truncated } from '../http/http-error';
@@ -108,6 +109,7 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
   constructor(
     @Inject(REGISTRY) private readonly registry: Registry,
     @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
+    @Inject(RequestAudit) private readonly audit: RequestAudit,
   ) {}
 
   transform(request: RestRequest): WriteQuery {
@@ -119,7 +121,11 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     query.check();
     const ifMatch = header(request, 'if-match');
     const operator = this.authorizer.isOperator(request);
-    const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    const options = {
+      context: { operator, audit: this.audit.sourceOf(request) },
+      dryRun,
+      ...(ifMatch === undefined ? {} : { ifMatch }),
+    };
     return { address, options, seenFrom };
   }
 }
