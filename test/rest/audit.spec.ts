@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { ZoneAccess } from '@causeway/queries';
@@ -38,14 +39,16 @@ async function replicaOf(database: TestDatabase): Promise<Replica> {
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: ended.signal });
   await index.reached(0);
   const parts = { registry: coreKinds, store, index, clock: systemClock };
+  const policy = new AccessPolicy({ registry: coreKinds, index, cp: GLOBAL });
   const server = await createRestServer({
     ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess },
-    admission: new Admission({ ...parts, controlPlane: GLOBAL, operatorToken: true }),
+    admission: new Admission({ ...parts, controlPlane: GLOBAL, access: policy }),
     access: { bindAddress: '127.0.0.1', operatorToken: TOKEN },
     program: { version: '0', instanceId: 'test', config: {} },
   });
   const close = async (): Promise<void> => {
     await server.close();
+    policy.close();
     ended.abort();
     await following;
     await backend.close();

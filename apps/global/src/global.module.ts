@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AccessModule,
   AdmissionModule,
   AuditModule,
   CoreModule,
@@ -33,7 +34,8 @@ export class GlobalModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const admission = AdmissionModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state });
+    const admission = AdmissionModule.forRoot({ imports: [...state, access] });
     const audit = AuditModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
@@ -59,7 +61,7 @@ export class GlobalModule {
     });
     return {
       module: GlobalModule,
-      imports: [...state, admission, audit, security, leader, kds, queries, rest, telemetry],
+      imports: [...state, access, admission, audit, security, leader, kds, queries, rest, telemetry],
     };
   }
 }

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AccessModule,
   AdmissionModule,
   AuditModule,
   CoreModule,
@@ -42,7 +43,8 @@ export class ZoneModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const admission = AdmissionModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state });
+    const admission = AdmissionModule.forRoot({ imports: [...state, access] });
     const audit = AuditModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
@@ -77,7 +79,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, admission, audit, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, access, admission, audit, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

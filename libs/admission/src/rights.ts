@@ -1,3 +1,4 @@
+import { auditSourceOf, type Caller, type CallerOrigin } from '@causeway/access';
 import {
   describeIdentity,
   Forbidden,
@@ -7,19 +8,21 @@ import {
   type Kind,
   type Labels,
 } from '@causeway/resources';
-import type { AuditSource, PutChange } from '@causeway/store';
+import type { AuditSource } from '@causeway/store';
 
 /** Who sent a write. */
 export interface WriteContext {
-  /** The request carried the operator's token. */
-  readonly operator: boolean;
-  /** Who it is and from where, for the audit log; without it the write leaves no entry. */
-  readonly audit?: AuditSource;
+  readonly caller: Caller;
+  /** From where the caller speaks, for the audit log. */
+  readonly origin?: CallerOrigin;
 }
 
-/** The part of a change that names its user. */
-export function auditOf({ context: { audit } }: { readonly context: WriteContext }): Pick<PutChange, 'audit'> {
-  return audit ? { audit } : {};
+/** Where a write comes from that no interface sent: a test, a tool. */
+const IN_PROCESS: CallerOrigin = { address: '', via: 'in-process', userAgent: undefined };
+
+/** The user of a change, for the audit log. */
+export function auditOf({ context }: { readonly context: WriteContext }): AuditSource {
+  return auditSourceOf(context.caller, context.origin ?? IN_PROCESS);
 }
 
 /** True where users of `cp` may write `kind` at all (docs/design.md §1, table of kinds). */
@@ -39,12 +42,6 @@ export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void
       ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to${otherwise(cp, id)}`
       : `${kind.name} is written on the global control plane; send it there`,
   );
-}
-
-/** Throws Forbidden if only the operator writes `kind` and the request has no operator token (docs/design.md §6). */
-export function checkOperator(kind: Kind, context: WriteContext, tokenSet: boolean): void {
-  if (!tokenSet || kind.writer === 'owner' || context.operator) return;
-  throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
 }
 
 /** The command that quarantines a zone's resource on the global. */

@@ -101,14 +101,9 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestHooks,
-      inject: [RouteTable, CallerAuthorizer, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
-      useFactory: (
-        routes: RouteTable,
-        authorizer: CallerAuthorizer,
-        signals: RequestSignals,
-        audit: RequestAudit,
-        { clock }: RestDependencies,
-      ) => new RequestHooks(routes, authorizer, signals, audit, clock),
+      inject: [RouteTable, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
+      useFactory: (routes: RouteTable, signals: RequestSignals, audit: RequestAudit, { clock }: RestDependencies) =>
+        new RequestHooks({ routes, authorizer: audit.authorizer, signals, audit, clock }),
     },
     {
       provide: RequestAudit,

@@ -202,7 +202,7 @@ export class BatchWrite {
     if (changed.length === 0) return [];
     const audit = auditOf(this.request);
     const changes = changed.map(({ outcome: { id, labels, spec }, stored }): Change => {
-      return { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, ...audit };
+      return { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit };
     });
     if (this.written === 0) this.request.signal?.throwIfAborted();
     return this.request.atomic === true ? this.writeTogether(changed, changes) : this.writeEach(changed, changes);

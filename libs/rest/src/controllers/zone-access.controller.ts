@@ -66,7 +66,7 @@ export class ZoneAccessController {
   @HttpCode(200)
   async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject, @Req() request: FastifyRequest): Promise<object> {
     await this.queries.zoneTokens.revoke(id);
-    this.audit.note(request, String(id));
+    if (typeof id === 'string') this.audit.note(request, id);
     return {};
   }
 

@@ -1,5 +1,5 @@
 import { anonymous, auditSourceOf, localAdmin, operator, refusalReason } from '@causeway/access';
-import type { AuditRecorder, Caller } from '@causeway/access';
+import type { AuditRecorder, Caller, CallerOrigin } from '@causeway/access';
 import { DomainError, isJsonObject, type Registry } from '@causeway/resources';
 import type { AuditSource, AuditSubject } from '@causeway/store';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -47,16 +47,17 @@ export class RequestAudit {
   constructor(
     private readonly recorder: AuditRecorder,
     private readonly registry: Registry,
-    private readonly authorizer: CallerAuthorizer,
+    readonly authorizer: CallerAuthorizer,
   ) {}
 
-  /** Who sends a request, and from where. */
-  sourceOf(request: RestRequest): AuditSource {
-    return auditSourceOf(this.callerOf(request), {
-      address: request.socket.remoteAddress ?? '',
-      via: 'REST',
-      userAgent: header(request, 'user-agent'),
-    });
+  private sourceOf(request: RestRequest): AuditSource {
+    return auditSourceOf(this.callerOf(request), this.originOf(request));
+  }
+
+  /** From where a request comes. */
+  originOf(request: RestRequest): CallerOrigin {
+    const { remoteAddress = '' } = request.socket;
+    return { address: remoteAddress, via: 'REST', userAgent: header(request, 'user-agent') };
   }
 
   /** Says what a POST is done to, where its path does not: the zone of a token, the id of a revoked one. */

@@ -31,7 +31,7 @@ export const AUDIT_SCHEMAS: OpenApiObject = {
       name: text,
       activity: { ...text, description: 'What was done besides writing a resource.' },
       address: text,
-      interface: { enum: ['REST', 'gRPC'] },
+      interface: { enum: ['REST', 'gRPC', 'in-process'] },
       userAgent: text,
       result: { enum: ['done', 'refused'] },
       reason: { ...text, description: 'Why it was refused.' },

@@ -120,12 +120,9 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(request, 'if-match');
-    const operator = this.authorizer.isOperator(request);
-    const options = {
-      context: { operator, audit: this.audit.sourceOf(request) },
-      dryRun,
-      ...(ifMatch === undefined ? {} : { ifMatch }),
-    };
+    const caller = this.authorizer.writerOf(request, kind);
+    const context = { caller, origin: this.audit.originOf(request) };
+    const options = { context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
 }
