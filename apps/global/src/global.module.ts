@@ -3,6 +3,7 @@ import {
   AccessModule,
   AdmissionModule,
   AuditModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -37,6 +38,7 @@ export class GlobalModule {
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
     const audit = AuditModule.forRoot({ imports: state });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -61,7 +63,7 @@ export class GlobalModule {
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, audit, security, leader, kds, queries, rest, telemetry],
+      imports: [...state, access, admission, audit, authentication, security, leader, kds, queries, rest, telemetry],
     };
   }
 }

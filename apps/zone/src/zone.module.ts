@@ -3,6 +3,7 @@ import {
   AccessModule,
   AdmissionModule,
   AuditModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -46,6 +47,7 @@ export class ZoneModule {
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
     const audit = AuditModule.forRoot({ imports: state });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -79,7 +81,20 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, access, admission, audit, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [
+        ...state,
+        access,
+        admission,
+        audit,
+        authentication,
+        kds,
+        zoneLeader,
+        leader,
+        dns,
+        queries,
+        rest,
+        telemetry,
+      ],
     };
   }
 }

@@ -40,6 +40,12 @@ const VERBS: Readonly<Record<string, string>> = {
   ...{ GET: 'get', HEAD: 'get', OPTIONS: 'get', POST: 'create', PUT: 'put', PATCH: 'update', DELETE: 'delete' },
 };
 
+/** From where a request comes. */
+export function originOf(request: RestRequest): CallerOrigin {
+  const { remoteAddress = '' } = request.socket;
+  return { address: remoteAddress, via: 'REST', userAgent: header(request, 'user-agent') };
+}
+
 /** The audit log as REST writes it: refusals, and what POSTs did. The entries of writes are committed with the writes. */
 export class RequestAudit {
   private readonly notes = new WeakMap<object, string>();
@@ -51,13 +57,7 @@ export class RequestAudit {
   ) {}
 
   private sourceOf(request: RestRequest): AuditSource {
-    return auditSourceOf(this.callerOf(request), this.originOf(request));
-  }
-
-  /** From where a request comes. */
-  originOf(request: RestRequest): CallerOrigin {
-    const { remoteAddress = '' } = request.socket;
-    return { address: remoteAddress, via: 'REST', userAgent: header(request, 'user-agent') };
+    return auditSourceOf(this.callerOf(request), originOf(request));
   }
 
   /** Says what a POST is done to, where its path does not: the zone of a token, the id of a revoked one. */

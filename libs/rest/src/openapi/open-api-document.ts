@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
+import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
@@ -18,7 +19,14 @@ const DESCRIPTION = [
 export function openApiDocument(registry: Registry, version: string): JsonObject {
   const { paths, parameters } = extractParameters(
     asJson(
-      merged([serverPaths(registry), zoneAccessPaths(), syncPaths(), auditPaths(), ...registry.kinds.map(kindPaths)]),
+      merged([
+        serverPaths(registry),
+        applyPaths(),
+        zoneAccessPaths(),
+        syncPaths(),
+        auditPaths(),
+        ...registry.kinds.map(kindPaths),
+      ]),
     ),
   );
   return {
@@ -42,7 +50,14 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     components: {
       parameters,
       schemas: asJson(
-        merged([SHARED_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, AUDIT_SCHEMAS, ...registry.kinds.map(kindSchemas)]),
+        merged([
+          SHARED_SCHEMAS,
+          APPLY_SCHEMAS,
+          ZONE_ACCESS_SCHEMAS,
+          SYNC_SCHEMAS,
+          AUDIT_SCHEMAS,
+          ...registry.kinds.map(kindSchemas),
+        ]),
       ),
       responses: asJson(problemComponents()),
       securitySchemes: {

@@ -3,7 +3,7 @@ import type { NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
 import { CallerAuthorizer } from '../http/caller-authorizer';
-import { RequestAudit } from '../http/request-audit';
+import { originOf } from '../http/request-audit';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
 import { truncated } from '../http/http-error';
@@ -109,7 +109,6 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
   constructor(
     @Inject(REGISTRY) private readonly registry: Registry,
     @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
-    @Inject(RequestAudit) private readonly audit: RequestAudit,
   ) {}
 
   transform(request: RestRequest): WriteQuery {
@@ -121,7 +120,7 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     query.check();
     const ifMatch = header(request, 'if-match');
     const caller = this.authorizer.writerOf(request, kind);
-    const context = { caller, origin: this.audit.originOf(request) };
+    const context = { caller, origin: originOf(request) };
     const options = { context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
