@@ -4,9 +4,9 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
 
-/** How long tombstones are kept, and how often old ones are looked for, ms (docs/design.md §2.3). */
+/** How long tombstones are kept, and how often a leader does its chores, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
-const PURGE_INTERVAL = 3_600_000;
+const CHORE_INTERVAL = 3_600_000;
 
 /** How often the audit log is cut, ms: between two cuts it grows beyond its bound by what users write. */
 const AUDIT_INTERVAL = 60_000;
@@ -14,41 +14,47 @@ const AUDIT_INTERVAL = 60_000;
 /** The share of the audit log that refusals may take. */
 const REFUSALS = 0.2;
 
+/** What a leader does at the start of its term and again and again. */
+export interface Chore {
+  /** What is logged when it fails. */
+  readonly failure: string;
+  /** From its end to its next start, ms; an hour where it is absent. */
+  readonly every?: number;
+  run(): Promise<unknown>;
+}
+
 /**
- * What a leader of any control plane does: it writes the defaults at the first start, then removes old tombstones and old
- * entries of the audit log until the term ends.
+ * What a leader of any control plane does: it writes the defaults at the first start, then does its chores until the term
+ * ends; removing old tombstones and cutting the audit log are two of them. A chore that fails is logged and done again when
+ * its time has come.
  */
-export async function maintainStore(core: ControlPlaneCore, backend: PostgresBackend, term: LeaderTerm): Promise<void> {
-  const { clock, cp, settings } = core;
-  const { store, audit } = backend;
-  const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
+export async function maintainStore(
+  core: ControlPlaneCore,
+  backend: PostgresBackend,
+  term: LeaderTerm,
+  more: readonly Chore[] = [],
+): Promise<void> {
+  const { clock, cp } = core;
+  const { store } = backend;
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
+  const purge: Chore = {
+    failure: 'old tombstones could not be removed',
+    run: () => store.purgeTombstones(TOMBSTONE_RETENTION),
+  };
+  await Promise.all([...more, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
+}
+
+function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): Chore {
+  const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
   const bounds = { age, entries, refusals: Math.ceil(entries * REFUSALS) };
-  await Promise.all([
-    repeat(core, term, {
-      what: 'old tombstones',
-      every: PURGE_INTERVAL,
-      purge: () => store.purgeTombstones(TOMBSTONE_RETENTION),
-    }),
-    repeat(core, term, { what: 'old audit entries', every: AUDIT_INTERVAL, purge: () => audit.purge(bounds) }),
-  ]);
+  const failure = 'the audit log could not be cut';
+  return { failure, every: AUDIT_INTERVAL, run: () => audit.purge(bounds) };
 }
 
-interface Purging {
-  readonly what: string;
-  /** ms. */
-  readonly every: number;
-  readonly purge: () => Promise<unknown>;
-}
-
-async function repeat({ clock, logger }: ControlPlaneCore, { signal }: LeaderTerm, purging: Purging): Promise<void> {
+async function repeat({ clock, logger }: ControlPlaneCore, { signal }: LeaderTerm, chore: Chore): Promise<void> {
   while (!signal.aborted) {
-    try {
-      await purging.purge();
-    } catch (error) {
-      logger.warn('a purge failed; it is tried again', { what: purging.what, error: errorText(error) });
-    }
-    await clock.sleep(purging.every, signal);
+    await chore.run().catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }));
+    await clock.sleep(chore.every ?? CHORE_INTERVAL, signal);
   }
 }
 

@@ -3,6 +3,7 @@ import {
   AccessModule,
   AdmissionModule,
   AuditModule,
+  AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
   INDEX,
@@ -41,8 +42,8 @@ export class GlobalModule {
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
-      imports: state,
-      inject: [POSTGRES_BACKEND, INDEX],
+      imports: [...state, authentication, security],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({
