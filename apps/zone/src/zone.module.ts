@@ -48,6 +48,7 @@ export class ZoneModule {
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
     const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
+    const users = [access, admission, audit, authentication];
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -81,20 +82,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [
-        ...state,
-        access,
-        admission,
-        audit,
-        authentication,
-        kds,
-        zoneLeader,
-        leader,
-        dns,
-        queries,
-        rest,
-        telemetry,
-      ],
+      imports: [...state, ...users, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

@@ -15,20 +15,12 @@ const DESCRIPTION = [
   'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
 ].join(' ');
 
+const OWN_SCHEMAS = [SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, AUDIT_SCHEMAS];
+
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
-  const { paths, parameters } = extractParameters(
-    asJson(
-      merged([
-        serverPaths(registry),
-        applyPaths(),
-        zoneAccessPaths(),
-        syncPaths(),
-        auditPaths(),
-        ...registry.kinds.map(kindPaths),
-      ]),
-    ),
-  );
+  const own = [serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), auditPaths()];
+  const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {
     openapi: '3.1.0',
     info: {
@@ -49,16 +41,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     paths: withOpenOperations(paths),
     components: {
       parameters,
-      schemas: asJson(
-        merged([
-          SHARED_SCHEMAS,
-          APPLY_SCHEMAS,
-          ZONE_ACCESS_SCHEMAS,
-          SYNC_SCHEMAS,
-          AUDIT_SCHEMAS,
-          ...registry.kinds.map(kindSchemas),
-        ]),
-      ),
+      schemas: asJson(merged([...OWN_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {
