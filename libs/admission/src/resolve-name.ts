@@ -1,3 +1,4 @@
+import { targetOf, type CallerRights } from '@causeway/access';
 import { wireName } from '@causeway/naming';
 import {
   compareIdentities,
@@ -39,12 +40,15 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
 /**
  * The resource that a query means: by plain name among those made here (or in the zone of the query), else by its name
  * on the KDS wire. Throws NotFound, whose message lists the zones that have the plain name: the result never depends on
- * how many other zones have one.
+ * how many other zones have one. With `rights` it throws AccessDenied unless the caller may get what the name means,
+ * whether it exists or not, and lists only what the caller may get.
  */
-export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery): Resource {
-  const found = index.get(identityNamed(query, cp)) ?? resolveWireName(index, query);
-  if (!found) throw notFound(index, cp, query);
-  return found;
+export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery, rights?: CallerRights): Resource {
+  const named = identityNamed(query, cp);
+  const found = index.get(named) ?? resolveWireName(index, query);
+  rights?.check('get', targetOf(found?.id ?? named));
+  if (found) return found;
+  throw notFound(index, cp, query, rights && ((id) => rights.may('get', targetOf(id))));
 }
 
 /** The resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */
@@ -59,11 +63,21 @@ export function resolveWireName(index: IndexReader, query: NameQuery): Resource 
   return undefined;
 }
 
-/** The error for a name that no resource here has; its message lists the zones and namespaces that have the name. */
-export function notFound(index: IndexReader, cp: ControlPlane, query: NameQuery): NotFound {
+/**
+ * The error for a name that no resource here has; its message lists the zones and namespaces that have the name, as far
+ * as the caller may see them.
+ */
+export function notFound(
+  index: IndexReader,
+  cp: ControlPlane,
+  query: NameQuery,
+  isVisible: (id: Identity) => boolean = () => true,
+): NotFound {
   const id = identityNamed(query, cp);
   const sought = `${describeIdentity(id)}${id.mesh === '' ? '' : ` of mesh ${id.mesh}`}`;
-  const elsewhere = [...index.ofKind(id.kind)].filter((r) => r.id.name === id.name && r.id.mesh === id.mesh);
+  const elsewhere = [...index.ofKind(id.kind)].filter(
+    (r) => r.id.name === id.name && r.id.mesh === id.mesh && isVisible(r.id),
+  );
   if (elsewhere.length === 0) return new NotFound(`${sought} does not exist`);
   const places = elsewhere
     .map((r) => r.id)
