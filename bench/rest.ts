@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, isJsonObject, type Identity } from '@causeway/resources';
@@ -7,6 +8,7 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { createTestDatabase } from '../test/support/postgres';
+import { restAccess } from '../test/support/rest-access';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
 
@@ -148,8 +150,9 @@ async function main(): Promise<void> {
   await fill(store, index);
   const parts = { registry: coreKinds, store, index, clock: systemClock };
   const admission = new Admission({ ...parts, controlPlane: CP, operatorToken: false });
+  const access = new AccessPolicy({ ...parts, cp: CP });
   const server = await createRestServer({
-    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: { bindAddress: '127.0.0.1' } },
+    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: restAccess(access) },
     program: { version: '0', instanceId: 'bench', config: {} },
   });
   const base = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`;
