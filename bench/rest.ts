@@ -149,8 +149,8 @@ async function main(): Promise<void> {
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   await fill(store, index);
   const parts = { registry: coreKinds, store, index, clock: systemClock };
-  const admission = new Admission({ ...parts, controlPlane: CP, operatorToken: false });
   const access = new AccessPolicy({ ...parts, cp: CP });
+  const admission = new Admission({ ...parts, controlPlane: CP, access });
   const server = await createRestServer({
     ...{ ...parts, cp: CP, admission, logger: silentLogger, access: restAccess(access) },
     program: { version: '0', instanceId: 'bench', config: {} },

@@ -1,7 +1,7 @@
 import { TrialTree } from './trial-tree';
 
 const LIBS =
-  'resources naming ipam sync kinds runtime store controllers admission queries access store-postgres leader-redis proto-gen kds dns rest telemetry'.split(
+  'resources naming ipam sync kinds runtime store controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds dns rest grpc-api api-client telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -21,6 +21,8 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
   ['generated-code-apart', 'libs/rest/src/uses-protobuf.ts', `import '@causeway/proto-gen';`],
+  ['grpc-server-below', 'libs/grpc-server/src/uses-kds.ts', `import '@causeway/kds';`],
+  ['grpc-server-for-servers', 'libs/dns/src/uses-grpc-server.ts', `import '@causeway/grpc-server';`],
   ['libs-below-apps', 'libs/telemetry/src/uses-app.ts', `import '../../../apps/zone/src/main';`],
   ['apps-apart', 'apps/zone/src/uses-global.ts', `import '../../global/src/main';`],
   ['through-the-index', 'libs/sync/src/reaches-in.ts', `import '../../resources/src/inner';`],

@@ -41,14 +41,13 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   const policy = new AccessPolicy({ registry: coreKinds, index, cp });
-  const operatorToken = access.operatorToken !== undefined;
   const admission = new Admission({
     registry: coreKinds,
     store,
     index,
     controlPlane: cp,
     clock: systemClock,
-    operatorToken,
+    access: policy,
   });
   const seed = async (...seeds: readonly SeedResource[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({

@@ -1,7 +1,7 @@
 import { connect, type PeerCertificate } from 'node:tls';
 import { Server } from '@grpc/grpc-js';
 import type { ServerCertificates } from '@causeway/access';
-import { tlsServerCredentials } from '../../libs/kds/src/testing';
+import { tlsServerCredentials } from '@causeway/grpc-server';
 
 /** The certificate that a server on loopback presents to a client that trusts `ca`, or the code of the error. */
 export function presentedCertificate(

@@ -8,6 +8,7 @@ export { createProgram, runProgram, type Program } from './run-program';
 export { sharedHelp, sharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 export { INDEX, IndexModule, StoreBinding, storeOptions } from './index.module';
+export { ACCESS_POLICY, AccessModule } from './access.module';
 export { ADMISSION, AdmissionModule } from './admission.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';

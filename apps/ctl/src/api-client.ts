@@ -52,7 +52,11 @@ export function parseServer(text: string): URL | undefined {
 export class ApiClient {
   private readonly transport: HttpTransport;
 
-  constructor(private readonly connection: Connection) {
+  /** `stop` ends every request that has no signal of its own. */
+  constructor(
+    private readonly connection: Connection,
+    private readonly stop?: AbortSignal,
+  ) {
     this.transport = new HttpTransport(connection);
   }
 
@@ -103,7 +107,14 @@ export class ApiClient {
     return new URL(base.replace(/\/$/, '') + pathname + search, origin);
   }
 
-  private async open({ method, path, query = {}, body, ifMatch, signal }: ApiRequest): Promise<IncomingMessage> {
+  private async open({
+    method,
+    path,
+    query = {},
+    body,
+    ifMatch,
+    signal = this.stop,
+  }: ApiRequest): Promise<IncomingMessage> {
     const url = this.urlOf(path);
     for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
     const { token } = this.connection;
@@ -120,7 +131,7 @@ export class ApiClient {
   }
 
   private read(response: IncomingMessage, { signal }: ApiRequest): Promise<string> {
-    return textOf(response).catch((error: unknown) => this.fail(error, signal));
+    return textOf(response).catch((error: unknown) => this.fail(error, signal ?? this.stop));
   }
 
   private fail(error: unknown, signal: AbortSignal | undefined): never {

@@ -1,6 +1,15 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+/** The flags of the program that name a control plane. */
+export interface ConnectionFlags {
+  readonly server?: string;
+  readonly token?: string;
+  readonly context?: string;
+  readonly caFile?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+}
+
 /** What the CLI takes from its environment; flags win over it, and it wins over the context in use. */
 export interface CliConfig {
   /** Base address of a control plane's REST interface. */

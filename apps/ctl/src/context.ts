@@ -1,16 +1,27 @@
 import type { Kind, Registry } from '@causeway/resources';
 import type { ApiClient } from './api-client';
+import type { CliConfig, ConnectionFlags } from './config';
 
-/** What a command works with. */
-export interface CommandContext {
-  readonly api: () => ApiClient;
-  readonly registry: Registry;
+/** What every command works with, also one that asks no control plane. */
+export interface ProgramContext {
+  readonly config: CliConfig;
+  /** The flags of the program, which stand before or after the command. */
+  readonly flags: () => ConnectionFlags;
   readonly print: (line: string) => void;
   readonly printError: (line: string) => void;
   readonly stdin: () => Promise<string>;
   readonly now: () => number;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
+  /** True if a person sits at both ends: questions can be asked. */
+  readonly terminal: boolean;
+}
+
+/** What a command works with that asks a control plane. */
+export interface CommandContext extends ProgramContext {
+  /** The control plane that flags, environment and context name; `other` flags win over those of the program. */
+  readonly api: (other?: ConnectionFlags) => ApiClient;
+  readonly registry: Registry;
 }
 
 /** Wrong usage, found before the server is asked; printed as one line, exit code 2. */

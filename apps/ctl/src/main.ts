@@ -2,55 +2,45 @@
 import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { coreKinds } from '@causeway/kinds';
 import { CommanderError, type Command } from 'commander';
-import { ApiClient, ApiError } from './api-client';
-import { readCliConfig } from './config';
-import { UsageError, type CommandContext } from './context';
-import { DocumentError } from './documents';
-import { createProgram } from './program';
-import { connectionOf, type ConnectionFlags } from './settings/connection';
+import { readCliConfig, type ConnectionFlags } from './config';
+import type { CommandContext, ProgramContext } from './context';
+import { addCommands, createProgram } from './program';
 
 /** ms after which a command counts as long: it may then print nothing for hours. */
 const LONG = 500;
 
-/** Runs the command line; the exit code is 0 for done, 1 for refused or failed, 2 for wrong usage. */
+/**
+ * Runs the command line; the exit code is 0 for done, 1 for refused or failed, 2 for wrong usage, 130 for Ctrl-C. What takes
+ * time to load is loaded by those commands that need it.
+ */
 async function main(argv: readonly string[]): Promise<void> {
   exitWhenPipeCloses();
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const config = readCliConfig();
-  const context: CommandContext = {
-    api: () => clientFor(program, config),
-    registry: coreKinds,
-    print: (line) => void process.stdout.write(`${line}\n`),
-    printError: (line) => void process.stderr.write(`${line}\n`),
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+  const program: Command = createProgram({ print, printError });
+  const context: ProgramContext = {
+    config: readCliConfig(),
+    flags: () => program.opts<ConnectionFlags>(),
+    print,
+    printError,
     stdin: () => text(process.stdin),
     now: () => Date.now(),
     signal: stop.signal,
+    terminal: process.stdin.isTTY && process.stdout.isTTY,
   };
-  const program = createProgram(context, (code) => void (process.exitCode = code));
+  const commandContext = async (): Promise<CommandContext> =>
+    (await import('./command-context.js')).createCommandContext(context);
+  const finish = (code: number): void => void (process.exitCode = code);
   try {
+    await addCommands({ program, context, commandContext, finish }, argv.slice(2));
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = report(context, error);
+    if (error instanceof CommanderError) finish(error.exitCode === 0 ? 0 : 2);
+    else finish((await import('./command-context.js')).reportFailure(context, error));
   }
-}
-
-function clientFor(program: Command, config: ReturnType<typeof readCliConfig>): ApiClient {
-  return new ApiClient(connectionOf(config, program.opts<ConnectionFlags>()));
-}
-
-function report(context: CommandContext, error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof UsageError || error instanceof DocumentError) {
-    context.printError(error.message);
-    return 2;
-  }
-  if (!(error instanceof ApiError)) throw error;
-  if (error.violations.length === 0 || error.message !== '') context.printError(error.message);
-  for (const { field, reason } of error.violations) context.printError(`  ${field}: ${reason}`);
-  return 1;
 }
 
 /**

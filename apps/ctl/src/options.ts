@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { CommandContext } from './context';
+import type { CommandContext, ProgramContext } from './context';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
@@ -7,6 +7,9 @@ export type SetExitCode = (code: number) => void;
 
 /** Adds a command, or a group of them, to the command line. */
 export type RegisterCommand = (program: Command, context: CommandContext, finish: SetExitCode) => void;
+
+/** As `RegisterCommand`, for a command that starts without kinds and without a client. */
+export type RegisterLightCommand = (program: Command, context: ProgramContext, finish: SetExitCode) => void;
 
 /** `-m, --mesh`: the mesh of what a command works with. */
 export const meshOption = (): Option => new Option('-m, --mesh <mesh>', 'the mesh').default('default');

@@ -1,45 +1,89 @@
-import { nearest } from '@causeway/resources';
-import { Command } from 'commander';
-import { registerApply } from './commands/apply';
-import { registerDelete } from './commands/delete';
-import { registerDescribe } from './commands/describe/describe';
-import { registerDig } from './commands/dig';
-import { registerDoctor } from './commands/doctor';
-import { registerExplain } from './commands/explain/explain';
-import { registerGet } from './commands/get/get';
-import { registerTokens } from './commands/tokens';
-import { registerVips } from './commands/vips';
-import { registerZones } from './commands/zones/zones';
-import type { CommandContext } from './context';
-import type { RegisterCommand, SetExitCode } from './options';
+import { Command, Option } from 'commander';
+import type { CommandContext, ProgramContext } from './context';
+import type { RegisterCommand, RegisterLightCommand, SetExitCode } from './options';
+
+/** A command of the top level and how its module is loaded: a run loads only the module of the command that it runs. */
+type CommandModule = { readonly name: string } & (
+  { readonly load: () => Promise<RegisterCommand> } | { readonly loadLight: () => Promise<RegisterLightCommand> }
+);
 
 /** The commands in the order of the help, below the heading of their group. */
-const groups: readonly { readonly heading: string; readonly commands: readonly RegisterCommand[] }[] = [
-  { heading: 'Look:', commands: [registerGet, registerDescribe] },
-  { heading: 'Change:', commands: [registerApply, registerDelete] },
-  { heading: 'Names and addresses:', commands: [registerExplain, registerDig, registerVips] },
-  { heading: 'Zones and access:', commands: [registerZones, registerTokens] },
-  { heading: 'This program and its servers:', commands: [registerDoctor] },
+const groups: readonly { readonly heading: string; readonly commands: readonly CommandModule[] }[] = [
+  {
+    heading: 'Look:',
+    commands: [
+      { name: 'get', load: async () => (await import('./commands/get/get.js')).registerGet },
+      { name: 'describe', load: async () => (await import('./commands/describe/describe.js')).registerDescribe },
+    ],
+  },
+  {
+    heading: 'Change:',
+    commands: [
+      { name: 'apply', load: async () => (await import('./commands/apply.js')).registerApply },
+      { name: 'delete', load: async () => (await import('./commands/delete.js')).registerDelete },
+    ],
+  },
+  {
+    heading: 'Names and addresses:',
+    commands: [
+      { name: 'explain', load: async () => (await import('./commands/explain/explain.js')).registerExplain },
+      { name: 'dig', load: async () => (await import('./commands/dig.js')).registerDig },
+      { name: 'vips', load: async () => (await import('./commands/vips.js')).registerVips },
+    ],
+  },
+  {
+    heading: 'Zones and access:',
+    commands: [
+      { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
+      { name: 'tokens', load: async () => (await import('./commands/tokens.js')).registerTokens },
+    ],
+  },
+  {
+    heading: 'This program and its servers:',
+    commands: [{ name: 'doctor', load: async () => (await import('./commands/doctor.js')).registerDoctor }],
+  },
 ];
 
-/** The command line `causeway`; its nouns are the kinds of the registry. */
-export function createProgram(context: CommandContext, finish: SetExitCode): Command {
-  const program = new Command('causeway')
+/** What a program is made of. */
+export interface ProgramParts {
+  readonly program: Command;
+  readonly context: ProgramContext;
+  /** The context of commands that ask a control plane; loading it takes time. */
+  readonly commandContext: () => Promise<CommandContext>;
+  readonly finish: SetExitCode;
+}
+
+/** The options of the program, without any command. */
+export function createProgram(print: Pick<ProgramContext, 'print' | 'printError'>): Command {
+  return new Command('causeway')
     .description('looks at and changes a Causeway control plane')
+    .optionsGroup('Which control plane:')
     .option('-s, --server <url>', 'REST address of a control plane (or CAUSEWAY_SERVER)')
-    .option('--token <token>', 'operator token (or CAUSEWAY_OPERATOR_TOKEN)')
+    .option('--context <name>', 'a context of `causeway config` (or CAUSEWAY_CONTEXT)')
+    .option('--token <token>', 'bearer token (or CAUSEWAY_TOKEN)')
+    .option('--ca-file <file>', 'certificates (PEM) that verify the server (or CAUSEWAY_CA_FILE)')
+    .addOption(new Option('--insecure-skip-tls-verify', 'accept any certificate: anyone in between can read the token'))
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => context.printError(text.trimEnd()),
+      writeOut: (text) => print.print(text.trimEnd()),
+      writeErr: (text) => print.printError(text.trimEnd()),
     });
+}
+
+/** Adds the command that `argv` names; all of them if it names none, for the help and for suggestions. */
+export async function addCommands(parts: ProgramParts, argv: readonly string[]): Promise<void> {
+  const { program, context, commandContext, finish } = parts;
+  const [word] = program.parseOptions([...argv]).operands;
+  const known = groups.some(({ commands }) => commands.some(({ name }) => name === word));
   for (const { heading, commands } of groups) {
     program.commandsGroup(heading);
-    for (const register of commands) register(program, context, finish);
+    for (const command of commands.filter(({ name }) => !known || name === word)) {
+      if ('load' in command) (await command.load())(program, await commandContext(), finish);
+      else (await command.loadLight())(program, context, finish);
+    }
   }
   addHelp(program);
-  return program;
 }
 
 /** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is an error of usage. */
@@ -52,14 +96,5 @@ function addHelp(command: Command): void {
     .command('help')
     .argument('[command...]', 'the command')
     .description('shows how a command is used')
-    .action((path: readonly string[]) => findCommand(command, path).help());
-}
-
-function findCommand(command: Command, [name, ...rest]: readonly string[]): Command {
-  if (name === undefined) return command;
-  const found = command.commands.find((each) => each.name() === name);
-  if (found) return findCommand(found, rest);
-  const names = command.commands.map((each) => each.name());
-  const guess = nearest(name, names);
-  return command.error(`error: unknown command '${name}'${guess === undefined ? '' : `\n(Did you mean ${guess}?)`}`);
+    .action(async (path: readonly string[]) => (await import('./find-command.js')).findCommand(command, path).help());
 }

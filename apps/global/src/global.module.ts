@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AccessModule,
   AdmissionModule,
   CoreModule,
   INDEX,
@@ -32,7 +33,8 @@ export class GlobalModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const admission = AdmissionModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state });
+    const admission = AdmissionModule.forRoot({ imports: [...state, access] });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -55,6 +57,9 @@ export class GlobalModule {
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, security, leader, kds, queries, rest, telemetry] };
+    return {
+      module: GlobalModule,
+      imports: [...state, access, admission, security, leader, kds, queries, rest, telemetry],
+    };
   }
 }

@@ -45,10 +45,15 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
  */
 export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery, rights?: CallerRights): Resource {
   const named = identityNamed(query, cp);
-  const found = index.get(named) ?? resolveWireName(index, query);
+  const found = index.get(named) ?? visible(resolveWireName(index, query), rights);
   rights?.check('get', targetOf(found?.id ?? named));
   if (found) return found;
   throw notFound(index, cp, query, rights && ((id) => rights.may('get', targetOf(id))));
+}
+
+/** A wire name means nothing to a caller that may not get the resource. */
+function visible(wired: Resource | undefined, rights: CallerRights | undefined): Resource | undefined {
+  return wired && rights?.may('get', targetOf(wired.id)) !== false ? wired : undefined;
 }
 
 /** The resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */
@@ -64,8 +69,8 @@ export function resolveWireName(index: IndexReader, query: NameQuery): Resource 
 }
 
 /**
- * The error for a name that no resource here has; its message lists the zones and namespaces that have the name, as far
- * as the caller may see them.
+ * The error for a name that no resource here has; its message lists the zones and namespaces that have the name, as far as
+ * the caller may see them.
  */
 export function notFound(
   index: IndexReader,
@@ -75,9 +80,8 @@ export function notFound(
 ): NotFound {
   const id = identityNamed(query, cp);
   const sought = `${describeIdentity(id)}${id.mesh === '' ? '' : ` of mesh ${id.mesh}`}`;
-  const elsewhere = [...index.ofKind(id.kind)].filter(
-    (r) => r.id.name === id.name && r.id.mesh === id.mesh && isVisible(r.id),
-  );
+  const isElsewhere = (one: Identity): boolean => one.name === id.name && one.mesh === id.mesh && isVisible(one);
+  const elsewhere = [...index.ofKind(id.kind)].filter((r) => isElsewhere(r.id));
   if (elsewhere.length === 0) return new NotFound(`${sought} does not exist`);
   const places = elsewhere
     .map((r) => r.id)

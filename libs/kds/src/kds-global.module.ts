@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import type { ServerCertificates } from '@causeway/access';
-import { tlsServerCredentials } from './auth/credentials';
+import { tlsServerCredentials } from '@causeway/grpc-server';
 import { createGlobalSync, type GlobalSync } from './global/global-sync';
 import type { GlobalSyncOptions } from './global/global-sync-options';
 

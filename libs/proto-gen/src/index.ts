@@ -1,7 +1,8 @@
 /**
  * Messages and services on the wire, generated from proto/ (`npm run generate`) and committed; `gen/` is never edited.
  *
- *   proto/kuma → Kuma's KDS and specs;  proto/causeway → our extensions;  Envoy's discovery protos → a dev dependency
+ *   proto/kuma → Kuma's KDS and specs;  proto/causeway → our API and extensions;  proto/grpc → health, reflection;
+ *   Envoy's discovery protos and Google's error details → a dev dependency
  *
  * 64-bit numbers are `number` (decoding one above 2^53 throws); messages keep fields they do not know.
  */
@@ -37,3 +38,47 @@ export {
   SyncServiceClient,
   SyncServiceService,
 } from './gen/causeway/v1/sync';
+export { ResourceIdentity, ResourceName, Resource as ResourceMessage } from './gen/causeway/v1/resource';
+export {
+  ApplyDocument,
+  ApplyOutcome,
+  ApplyRequest,
+  ApplyResponse,
+  ApplyResult,
+  DeleteRequest,
+  DeleteResponse,
+  GetRequest,
+  GetResponse,
+  ListRequest,
+  ListResponse,
+  ResourceServiceClient,
+  ResourceServiceService,
+  Selection as SelectionMessage,
+  WatchRequest,
+  WatchResponse,
+} from './gen/causeway/v1/resource_service';
+export {
+  Claim,
+  Endpoint,
+  ExplainRequest,
+  ExplainResponse,
+  NamingServiceClient,
+  NamingServiceService,
+  ResolveRequest,
+  ResolveResponse,
+} from './gen/causeway/v1/naming_service';
+export { FILE_DESCRIPTOR_SET } from './gen/descriptors';
+export { BadRequest, ErrorInfo, PreconditionFailure, RetryInfo } from './gen/google/rpc/error_details';
+export {
+  HealthCheckRequest,
+  HealthCheckResponse,
+  HealthCheckResponse_ServingStatus,
+  HealthClient,
+  HealthService,
+} from './gen/grpc/health/v1/health';
+export {
+  ServerReflectionRequest,
+  ServerReflectionResponse,
+  ServerReflectionService,
+} from './gen/grpc/reflection/v1/reflection';
+export { ServerReflectionService as ServerReflectionV1AlphaService } from './gen/grpc/reflection/v1alpha/reflection';

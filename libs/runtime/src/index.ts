@@ -52,3 +52,4 @@ export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';
+export { CallerLog, RateLimitedLogger } from './rate-limited-logger';

@@ -2,7 +2,9 @@ import { coreKinds } from '@causeway/kinds';
 import { DnsZone, generator, service } from '../../../../test/dns/dns-zone';
 import { restFixture, type RestFixture } from '../../../../test/rest/rest-fixture';
 import { ApiClient } from '../api-client';
+import { readCliConfig } from '../config';
 import { createProgram } from '../program';
+import { registerDig } from './dig';
 
 const name = 'shop.svc.mesh.local';
 const shop = service('shop', { ip: '241.0.0.7', hostnames: [name] });
@@ -34,8 +36,13 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
     stdin: () => Promise.resolve(''),
     now: () => 0,
     signal: new AbortController().signal,
+    config: readCliConfig({}),
+    flags: () => ({}),
+    terminal: false,
   };
-  await createProgram(context, (given) => void (code = given)).parseAsync(['node', 'causeway', ...args]);
+  const program = createProgram(context);
+  registerDig(program, context, (given) => void (code = given));
+  await program.parseAsync(['node', 'causeway', ...args]);
   return { code, out: lines.join('\n') };
 }
 

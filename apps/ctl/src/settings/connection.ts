@@ -1,18 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseServer } from '../api-client';
-import type { CliConfig } from '../config';
+import type { CliConfig, ConnectionFlags } from '../config';
 import { UsageError } from '../context';
 import type { Connection } from '../transport';
 import { readContexts, type NamedContext } from './contexts-file';
-
-/** The flags of the program that name a control plane. */
-export interface ConnectionFlags {
-  readonly server?: string;
-  readonly token?: string;
-  readonly context?: string;
-  readonly caFile?: string;
-  readonly insecureSkipTlsVerify?: boolean;
-}
 
 /** The address used where nothing names one: the REST port of a control plane on this machine. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5681';

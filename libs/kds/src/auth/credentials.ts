@@ -1,36 +1,4 @@
-import { credentials, experimental, type ChannelCredentials, type ServerCredentials } from '@grpc/grpc-js';
-import type { ServerCertificates } from '@causeway/access';
-
-type IdentityListener = Parameters<experimental.CertificateProvider['addIdentityCertificateListener']>[0];
-
-/**
- * TLS server credentials with these certificates, without client certificates. A replaced certificate is used for new
- * connections; open ones are kept.
- */
-export function tlsServerCredentials(certificates: ServerCertificates): ServerCredentials {
-  const subscriptions = new Map<IdentityListener, () => void>();
-  const update = (listener: IdentityListener): void => {
-    const { certificate, privateKey } = certificates.current();
-    listener({ certificate: Buffer.from(certificate), privateKey: Buffer.from(privateKey) });
-  };
-  const provider: experimental.CertificateProvider = {
-    addIdentityCertificateListener: (listener) => {
-      subscriptions.set(
-        listener,
-        certificates.onChange(() => update(listener)),
-      );
-      // The server is not listening to its credentials yet.
-      queueMicrotask(() => update(listener));
-    },
-    removeIdentityCertificateListener: (listener) => {
-      subscriptions.get(listener)?.();
-      subscriptions.delete(listener);
-    },
-    addCaCertificateListener: () => undefined,
-    removeCaCertificateListener: () => undefined,
-  };
-  return experimental.createCertificateProviderServerCredentials(provider, null, false);
-}
+import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
 
 /** A file that a zone needs for its connection to the global is not there yet. */
 export class CredentialsMissing extends Error {}

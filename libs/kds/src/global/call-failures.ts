@@ -4,7 +4,7 @@ import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { EndReason } from '../session/peer-stream';
 import type { ZoneHeaders } from '../wire/headers';
-import { TooManyAttempts } from './connection-limits';
+import { TooManyAttempts } from './attempt-limits';
 
 /** Time after which a caller may retry, ms; the name is gRPC's. */
 const RETRY_AFTER = 'grpc-retry-pushback-ms';

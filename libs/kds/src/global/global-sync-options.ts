@@ -3,7 +3,8 @@ import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../kuma/translation';
-import type { AttemptRates, ConnectionLimits } from './connection-limits';
+import type { ConnectionLimits } from '@causeway/grpc-server';
+import type { AttemptRates } from './attempt-limits';
 import type { ZoneAuthenticator } from './zone-authenticator';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 

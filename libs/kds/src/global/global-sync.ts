@@ -8,14 +8,15 @@ import { KumaIncarnations } from '../kuma/kuma-incarnation';
 import { withRelayedKinds } from '../kuma/relayed-kinds';
 import { DEFAULT_RATES, InboundCapacity, type InboundMetrics } from '../session/inbound/inbound-capacity';
 import type { KindReport } from '../session/kind-report';
-import { CallerLog } from '../session/rate-limited-logger';
+import { CallerLog } from '@causeway/runtime';
 import { Extension } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { AttemptLimits, DEFAULT_CONNECTIONS } from './connection-limits';
+import { DEFAULT_CONNECTIONS } from '@causeway/grpc-server';
+import { AttemptLimits } from './attempt-limits';
 import { FanOut } from './fan-out';
 import type { GlobalSyncOptions } from './global-sync-options';
-import { ZoneGrpcServer } from './grpc-server';
+import { zoneGrpcListener } from './grpc-server';
 import { HandshakeHandler } from './handshake-handler';
 import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
@@ -73,7 +74,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const halves = { options, fanOut, gate, quarantines, kumaIncarnations };
   const { endings } = incidents;
   const streams = new StreamHandler({ ...halves, live, handshakes, authMonitor, inbound, endings, callerLog });
-  const server = new ZoneGrpcServer(options.connections ?? DEFAULT_CONNECTIONS, {
+  const server = zoneGrpcListener(options.connections ?? DEFAULT_CONNECTIONS, {
     handshakes,
     streams,
     log: callerLog,

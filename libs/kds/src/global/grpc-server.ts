@@ -1,12 +1,12 @@
-import { Metadata, Server, ServerCredentials, type handleUnaryCall, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Metadata, Server, type handleUnaryCall, type ServerDuplexStream } from '@grpc/grpc-js';
+import { addressOf, GrpcListener, type ConnectionLimits } from '@causeway/grpc-server';
 import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
 import { ServerStream } from '../session/grpc-streams';
-import type { CallerLog } from '../session/rate-limited-logger';
+import type { CallerLog } from '@causeway/runtime';
 import type { Direction } from '../session/session';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
 import { boundedErrorText, printableZone, retryMetadata, statusOf } from './call-failures';
-import { addressOf, ConnectionAcceptor, type ConnectionLimits } from './connection-limits';
 import type { HandshakeHandler } from './handshake-handler';
 import type { StreamHandler } from './stream-handler';
 
@@ -18,30 +18,8 @@ export interface CallHandlers {
 }
 
 /** The gRPC server that zones connect to. */
-export class ZoneGrpcServer {
-  private readonly acceptor: ConnectionAcceptor;
-  private server: Server | undefined;
-
-  constructor(
-    limits: ConnectionLimits,
-    private readonly handlers: CallHandlers,
-  ) {
-    this.acceptor = new ConnectionAcceptor(limits, handlers.log);
-  }
-
-  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
-  bind(host: string, port: number, credentials = ServerCredentials.createInsecure()): Promise<number> {
-    this.server ??= serverFor(this.handlers);
-    return this.acceptor.listen(this.server, { host, port }, credentials);
-  }
-
-  /** Stops listening and ends all calls and connections. */
-  async close(): Promise<void> {
-    const ended = this.acceptor.stop();
-    if (this.server) await shutDown(this.server);
-    this.acceptor.end();
-    await ended;
-  }
+export function zoneGrpcListener(limits: ConnectionLimits, handlers: CallHandlers): GrpcListener {
+  return new GrpcListener(() => serverFor(handlers), limits, handlers.log);
 }
 
 function serverFor({ handshakes, streams, log }: CallHandlers): Server {
@@ -87,12 +65,4 @@ function unaryHandlers(log: CallerLog) {
         },
       );
     };
-}
-
-/** Streams are ended before; calls that are still open belong to peers that do not read. */
-function shutDown(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.tryShutdown(() => resolve());
-    server.forceShutdown();
-  });
 }

@@ -6,7 +6,7 @@ import { judgeClaimedPoints, ResumePointSigner, type JudgedPoints } from '../ses
 import type { Direction } from '../session/session';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
-import type { AttemptLimits } from './connection-limits';
+import type { AttemptLimits } from './attempt-limits';
 import { callerOf } from './zone-authenticator';
 import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
 import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';

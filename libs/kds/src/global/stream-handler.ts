@@ -5,7 +5,7 @@ import type { InboundCapacity } from '../session/inbound/inbound-capacity';
 import { peerText } from '../session/peer-limits';
 import { PeerState } from '../session/peer-state';
 import type { ListenedStream, PeerStream } from '../session/peer-stream';
-import type { CallerLog } from '../session/rate-limited-logger';
+import type { CallerLog } from '@causeway/runtime';
 import { ResumePointSigner } from '../session/resume-points';
 import { deliver, type Direction, type SessionHalf } from '../session/session';
 import type { ZoneHeaders } from '../wire/headers';

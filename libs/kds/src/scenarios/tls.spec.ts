@@ -4,7 +4,8 @@ import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
-import { globalCredentials, tlsServerCredentials } from '../auth/credentials';
+import { tlsServerCredentials } from '@causeway/grpc-server';
+import { globalCredentials } from '../auth/credentials';
 
 describe('zones and a global over TLS', () => {
   let global: TestGlobal;

@@ -2,8 +2,7 @@
  * What tests need that play a peer on the wire or a transport in memory: the messages, their encoders and decoders, and the
  * interfaces of streams. Nothing that runs in production imports it.
  */
-export { tlsServerCredentials } from '../auth/credentials';
-export { DEFAULT_ATTEMPTS } from '../global/connection-limits';
+export { DEFAULT_ATTEMPTS } from '../global/attempt-limits';
 export type { IncomingStream } from '../global/stream-handler';
 export type { ZoneLifecycleLoop, ZoneLifecycleOptions } from '../global/zones/zone-lifecycle-loop';
 export type { EndReason, ListenedStream, StreamListener } from '../session/peer-stream';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
-import { ADMINS, type CallerRights } from '@causeway/access';
+import type { CallerRights } from '@causeway/access';
 import type { NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
@@ -119,14 +119,8 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(request, 'if-match');
-    const rights = this.callers.rightsOf(request);
-    rights.check(request.method === 'DELETE' ? 'delete' : 'update', {
-      kind: kind.name,
-      mesh,
-      namespace: kind.namespaced ? (address.namespace ?? 'default') : undefined,
-    });
-    const operator = rights.caller.groups.includes(ADMINS);
-    const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    const { caller } = this.callers.rightsOf(request);
+    const options = { context: { caller }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
 }

@@ -1,10 +1,9 @@
 import { Registry } from '@causeway/resources';
-import { FakeClock, type LogFields, type Logger } from '@causeway/runtime';
+import { FakeClock, RateLimitedLogger, type LogFields, type Logger } from '@causeway/runtime';
 import type { Change, Note, WriteResult } from '@causeway/store';
 import { BatchWriter, type SizedChange } from './batch-writer';
 import { InboundScheduler } from './inbound-scheduler';
 import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, peerText, rejectionText } from '../peer-limits';
-import { RateLimitedLogger } from '../rate-limited-logger';
 import { PeerRateLimiter } from './inbound-capacity';
 
 const id = { kind: 'MeshService', mesh: 'm', zone: 'z', namespace: 'n', name: 's' };

@@ -1,5 +1,5 @@
 import { describeIdentity, type Identity } from '@causeway/resources';
-import { errorText, type Logger } from '@causeway/runtime';
+import { errorText, RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
 import {
   Inbox,
@@ -29,7 +29,6 @@ import type { KindReport } from '../kind-report';
 import { boundedResults, MAX_UNKNOWN_KINDS, rejectionFields, rejectionText, SubscribedKinds } from '../peer-limits';
 import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
-import { RateLimitedLogger } from '../rate-limited-logger';
 import type { Direction, Session, SessionHalf } from '../session';
 import type { FencedWrite } from './batch-writer';
 import { decodeMessage, type CopyPut, type MessageContext, type ReceivedMessage } from './decode-message';

@@ -1,5 +1,5 @@
 import { parseIdentityKey } from '@causeway/resources';
-import { BusyPacer, type Logger, type Timer } from '@causeway/runtime';
+import { BusyPacer, RateLimitedLogger, type Logger, type Timer } from '@causeway/runtime';
 import {
   Outbox,
   type LastSent,
@@ -19,7 +19,6 @@ import type { KindReport } from '../kind-report';
 import { MAX_UNKNOWN_KINDS, peerText, rejectionFields, SubscribedKinds } from '../peer-limits';
 import type { ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
-import { RateLimitedLogger } from '../rate-limited-logger';
 import type { ResumePointSigner } from '../resume-points';
 import type { Direction, Session, SessionHalf } from '../session';
 import type { OutboundItem } from './peer-index-view';

@@ -1,4 +1,6 @@
-import { BoundedMap, type Clock, type LogFields, type Logger } from '@causeway/runtime';
+import { BoundedMap } from './bounded-map';
+import type { Clock } from './clock';
+import type { LogFields, Logger } from './logger';
 
 /** Period in which the lines of one peer are counted, ms. */
 const PERIOD = 10_000;

@@ -1,0 +1,80 @@
+import { connect, constants } from 'node:http2';
+import { once } from 'node:events';
+import { Client, credentials, Server, type ServerWritableStream } from '@grpc/grpc-js';
+import { CallerLog, silentLogger, systemClock } from '@causeway/runtime';
+import { DEFAULT_CONNECTIONS } from './connection-acceptor';
+import { GrpcListener } from './grpc-listener';
+import { Http2Streams } from './http2-streams';
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+const PATH = '/test.Flood/Flow';
+const flow = {
+  ...{ path: PATH, requestStream: false, responseStream: true },
+  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+} as const;
+const echo = { ...flow, path: '/test.Flood/Echo', responseStream: false } as const;
+
+describe('the HTTP/2 streams of a gRPC server', () => {
+  const streams = new Http2Streams(systemClock);
+  let listener: GrpcListener;
+  let address: string;
+  const calls: ServerWritableStream<Buffer, Buffer>[] = [];
+
+  beforeEach(async () => {
+    const create = (): Server => {
+      const server = new Server({ interceptors: [streams.interceptor] });
+      server.addService(
+        { flow, echo },
+        {
+          flow: (call: ServerWritableStream<Buffer, Buffer>) => void calls.push(call),
+          echo: (call: { request: Buffer }, done: (error: null, answer: Buffer) => void) => done(null, call.request),
+        },
+      );
+      return server;
+    };
+    listener = new GrpcListener(create, DEFAULT_CONNECTIONS, new CallerLog(silentLogger, systemClock));
+    address = `127.0.0.1:${await listener.bind('127.0.0.1', 0)}`;
+  });
+  afterEach(() => listener.close());
+
+  it('are reset though their peer does not read, and other calls of the connection go on', async () => {
+    const client = new Client(address, credentials.createInsecure());
+    const reading = client.makeServerStreamRequest(flow.path, asIs, asIs, Buffer.from('x'));
+    const failed = once(reading, 'error');
+    reading.pause();
+    while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [call] = calls.splice(0);
+    if (!call) throw new Error('no call');
+    const ended = once(call, 'cancelled');
+    for (let i = 0; i < 100; i++) call.write(Buffer.alloc(64 * 1024));
+    streams.reset(call.metadata);
+    await ended;
+    const answer = new Promise<unknown>((resolve) =>
+      client.makeUnaryRequest(echo.path, asIs, asIs, Buffer.from('hello'), (_, value) => resolve(value)),
+    );
+    expect(String(await answer)).toBe('hello');
+    reading.resume();
+    const [error] = await failed;
+    expect(error).toMatchObject({ code: 1 });
+    client.close();
+  });
+
+  it('share a connection that ends when its peer pings without measure', async () => {
+    const session = connect(`http://${address}`);
+    session.on('error', () => undefined);
+    const closed = new Promise<void>((resolve) => session.once('close', () => resolve()));
+    const calm = new Promise<number>((resolve) => session.once('goaway', (code: number) => resolve(code)));
+    const request = session.request({
+      ...{ ':method': 'POST', ':path': echo.path, 'content-type': 'application/grpc', te: 'trailers' },
+    });
+    request.on('error', () => undefined);
+    request.end(Buffer.from([0, 0, 0, 0, 1, 65]));
+    request.resume();
+    await once(request, 'response');
+    // Node sends ten pings at once at most; each answer makes room for another one.
+    const flood = (): void => void (!session.destroyed && session.ping(flood));
+    for (let i = 0; i < 10; i++) flood();
+    expect(await calm).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    await closed;
+  });
+});

@@ -1,0 +1,63 @@
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
+import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
+
+/**
+ * What a peer may ping. Keepalive is a ping in seconds; the bandwidth probes of Go and C are pings too, some per round trip while
+ * data flows.
+ */
+const PINGS: Rate = { burst: 2_000, perSecond: 100 };
+
+/**
+ * The HTTP/2 streams under gRPC calls. grpc-js shows them nowhere, and two things need them: a call whose peer does not read
+ * ends only by a reset, since its status waits behind unread data; and pings are a matter of the connection.
+ */
+export class Http2Streams {
+  private readonly streams = new WeakMap<Metadata, ServerHttp2Stream>();
+  private readonly sessions = new WeakSet<Http2Session>();
+
+  constructor(private readonly clock: Pick<Clock, 'elapsed'>) {}
+
+  /** Learns the stream of each call, and ends connections that ping too often. The metadata object of a call is its key. */
+  readonly interceptor: ServerInterceptor = (_, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) => {
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            const stream = streamOf(call);
+            if (stream) {
+              this.streams.set(metadata, stream);
+              if (stream.session) this.watchPings(stream.session);
+            }
+            proceed(metadata);
+          },
+        });
+      },
+    });
+
+  /** Resets a call at once and drops what its peer has not read. The connection and its other calls stay. */
+  reset(metadata: Metadata): void {
+    this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);
+  }
+
+  private watchPings(session: Http2Session): void {
+    if (this.sessions.has(session)) return;
+    this.sessions.add(session);
+    const pings = new TokenBucket(PINGS, this.clock);
+    session.on('ping', () => {
+      if (pings.take() === undefined || session.destroyed) return;
+      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from('too_many_pings'));
+      session.destroy();
+    });
+  }
+}
+
+/** The private field of grpc-js that holds the stream of a call; http2-streams.spec.ts notices when it moves. */
+function streamOf(call: object): ServerHttp2Stream | undefined {
+  const stream: unknown = Reflect.get(call, 'stream');
+  return isStream(stream) ? stream : undefined;
+}
+
+function isStream(value: unknown): value is ServerHttp2Stream {
+  return typeof value === 'object' && value !== null && 'close' in value && 'session' in value;
+}
