@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AccessModule,
   AdmissionModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -35,6 +36,7 @@ export class GlobalModule {
     const state = [facts, store, index];
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -59,7 +61,7 @@ export class GlobalModule {
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, security, leader, kds, queries, rest, telemetry],
+      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, telemetry],
     };
   }
 }

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AccessModule,
   AdmissionModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -44,6 +45,7 @@ export class ZoneModule {
     const state = [facts, store, index];
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -77,7 +79,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, access, admission, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, access, admission, authentication, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }
