@@ -1,5 +1,5 @@
 import {
-  AccessPolicy,
+  type AccessPolicy,
   Authenticator,
   CallerRates,
   type CallerRateSettings,
