@@ -16,6 +16,8 @@ export const sharedSettings = {
   CAUSEWAY_LOCALHOST_IS_ADMIN: flag(false),
   CAUSEWAY_USER_RATE: count(2_000),
   CAUSEWAY_ANONYMOUS_RATE: count(200),
+  CAUSEWAY_AUDIT_RETENTION: duration('720h'),
+  CAUSEWAY_AUDIT_ENTRIES: count(1_000_000, 1),
   CAUSEWAY_ADMIN_TOKEN_FILE: optional(text()),
   CAUSEWAY_LEADER_BACKEND: optional(oneOf(['redis', 'postgres'])),
   CAUSEWAY_LEADER_LEASE: duration('3s'),
@@ -39,6 +41,8 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_LOCALHOST_IS_ADMIN: 'true takes programs on this machine for an administrator; ignored beyond loopback',
   CAUSEWAY_USER_RATE: 'most requests of one user in a second, twice as many at once; 0 = no limit',
   CAUSEWAY_ANONYMOUS_RATE: 'most of one address without valid credentials; 0 = no limit',
+  CAUSEWAY_AUDIT_RETENTION: 'how long entries of the audit log are kept',
+  CAUSEWAY_AUDIT_ENTRIES: 'most entries of the audit log; refusals take a fifth of them at most',
   CAUSEWAY_ADMIN_TOKEN_FILE:
     'where the first start writes a token of an administrator; none = ~/.local/state/causeway/<control plane>/admin.token, off = nowhere',
   CAUSEWAY_LEADER_BACKEND: 'redis or postgres: what decides who leads; redis where REDIS_URL is set',
