@@ -38,6 +38,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Zones and access:',
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
+      { name: 'sync', load: async () => (await import('./commands/sync/sync-diff.js')).registerSync },
       { name: 'tokens', load: async () => (await import('./commands/tokens.js')).registerTokens },
     ],
   },
