@@ -20,6 +20,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Change:',
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply.js')).registerApply },
+      { name: 'diff', load: async () => (await import('./commands/diff.js')).registerDiff },
       { name: 'edit', load: async () => (await import('./commands/edit/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
       { name: 'wait', load: async () => (await import('./commands/wait.js')).registerWait },
@@ -45,7 +46,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   {
     heading: 'This program and its servers:',
     commands: [
-      { name: 'doctor', load: async () => (await import('./commands/doctor.js')).registerDoctor },
+      { name: 'doctor', load: async () => (await import('./commands/doctor/doctor.js')).registerDoctor },
       { name: 'config', loadLight: async () => (await import('./commands/config/config.js')).registerConfig },
       {
         name: 'completion',

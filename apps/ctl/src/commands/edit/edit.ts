@@ -11,7 +11,7 @@ import { meshOption, type SetExitCode } from '../../options';
 import { addressOf, refsOf, titleOf, type ResourceRef } from '../../refs';
 import { structured } from '../../render';
 import { printWarnings } from '../delete';
-import { changedLines } from './changed-lines';
+import { changedLines } from '../../changed-lines';
 
 export interface EditOptions {
   readonly mesh: string;
