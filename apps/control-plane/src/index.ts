@@ -15,7 +15,8 @@ export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } 
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { restLimits, restModule } from './rest-dependencies';
 export { retryWhileUnavailable } from './retry-while-unavailable';
-export { maintainStore } from './store-maintenance';
+export { maintainStore, type Chore } from './store-maintenance';
+export { tokenChores } from './token-chores';
 export { namingInsights } from './naming-insights';
 export { watchMetrics } from './metrics';
 export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';

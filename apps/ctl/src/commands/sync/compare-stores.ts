@@ -40,7 +40,7 @@ export interface BothStores {
   readonly view: MeshView;
 }
 
-/** What the zone lacks or has otherwise than the global sends it, and the reverse, of one kind. Values of secrets are not compared. */
+/** What the zone lacks or has otherwise than the global sends it, and the reverse, of one kind. Of confidential kinds lists show no values, so these are equal if both sides have them. */
 export function compareStores(stores: BothStores): readonly Difference[] {
   return [...downwards(stores), ...upwards(stores)];
 }

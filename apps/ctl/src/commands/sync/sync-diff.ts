@@ -71,7 +71,7 @@ async function modeOf(api: ApiClient): Promise<string> {
 async function standing(context: CommandContext, servers: Servers, zone: string): Promise<readonly Difference[]> {
   const kinds = context.registry.kinds.filter((kind) => {
     const peer = { zone, causeway: true };
-    return isKindSentDown(kind, peer) || isKindSentUp(kind, peer);
+    return !kind.confidential && (isKindSentDown(kind, peer) || isKindSentUp(kind, peer));
   });
   const first = await compareAll(context, servers, { zone, kinds });
   if (first.length === 0) return first;
