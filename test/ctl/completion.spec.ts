@@ -78,7 +78,7 @@ describe('causeway completion', () => {
     it.each([
       ['commands', ['ver'], ['version']],
       ['commands below a command', ['zones', 'conf'], ['confirm', 'confirm-global']],
-      ['flags of the command and of the program', ['get', '--s'], ['--selector', '--server']],
+      ['flags of the command and of the program', ['get', '--se'], ['--selector', '--server']],
       ['kinds', ['get', 'meshser'], ['meshservices']],
       ['names of a kind', ['describe', 'msvc', 'red'], ['redis', 'redis-cache']],
       ['names that are not named yet', ['delete', 'msvc', 'redis', 'red'], ['redis-cache']],

@@ -1,5 +1,6 @@
 import type { Kind, Registry } from '@causeway/resources';
 import type { ApiClient } from './api-client';
+import type { Paint } from './colour';
 import type { CliConfig, ConnectionFlags } from './config';
 
 /** What every command works with, also one that asks no control plane. */
@@ -11,6 +12,8 @@ export interface ProgramContext {
   readonly printError: (line: string) => void;
   readonly stdin: () => Promise<string>;
   readonly now: () => number;
+  /** Colours what is printed to a terminal. */
+  readonly paint: Paint;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
   /** True if a person sits at both ends: questions can be asked. */

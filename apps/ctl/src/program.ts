@@ -13,6 +13,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Look:',
     commands: [
       { name: 'get', load: async () => (await import('./commands/get/get.js')).registerGet },
+      { name: 'instances', load: async () => (await import('./commands/describe/instances.js')).registerInstances },
       { name: 'describe', load: async () => (await import('./commands/describe/describe.js')).registerDescribe },
     ],
   },
@@ -30,9 +31,10 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   {
     heading: 'Names and addresses:',
     commands: [
-      { name: 'explain', load: async () => (await import('./commands/explain/explain.js')).registerExplain },
-      { name: 'dig', load: async () => (await import('./commands/dig.js')).registerDig },
-      { name: 'vips', load: async () => (await import('./commands/vips.js')).registerVips },
+      { name: 'hostnames', load: async () => (await import('./commands/names/hostnames.js')).registerHostnames },
+      { name: 'explain', load: async () => (await import('./commands/names/explain.js')).registerExplain },
+      { name: 'dig', load: async () => (await import('./commands/names/dig.js')).registerDig },
+      { name: 'vips', load: async () => (await import('./commands/names/vips.js')).registerVips },
     ],
   },
   {

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ProcessMesh } from '../../support/process-mesh';
@@ -32,7 +33,7 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
   beforeAll(async () => {
     mesh = await ProcessMesh.start(['east', 'west']);
     const shown = Object.entries(SHOWN).map(([name, url]): [string, string] => [serverOf(name), url]);
-    shell = new TranscriptShell(new Map(shown));
+    shell = new TranscriptShell(new Map([...shown, [hostname(), 'cp']]));
   }, 240_000);
 
   afterAll(async () => {
@@ -68,6 +69,11 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
       return output;
     }
     const ask = (): Promise<string> => shell.run(step.command, serverOf(where));
+    if (step.command.endsWith(' &')) {
+      await ask();
+      await until('the job prints its head', () => shell.foreground() !== '');
+      return '';
+    }
     return LOOK.test(step.command) ? settled(step, ask) : ask();
   }
 
