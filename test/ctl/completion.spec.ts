@@ -63,7 +63,8 @@ describe('causeway completion', () => {
       CAUSEWAY_SERVER: at,
       CAUSEWAY_CONTEXTS_FILE: join(folder, 'contexts.json'),
     };
-    const args = shell === 'fish' ? ['-c', DRIVERS[shell], words.join(' ')] : ['-c', DRIVERS[shell], shell, ...words];
+    const args =
+      shell === 'fish' ? ['-c', DRIVERS[shell], '--', words.join(' ')] : ['-c', DRIVERS[shell], shell, ...words];
     const child = spawn(shell, args, { cwd: folder, env: { ...process.env, ...own } });
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(err).toBe('');

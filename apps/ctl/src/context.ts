@@ -22,7 +22,7 @@ export interface ProgramContext {
 
 /** What a command works with that asks a control plane. */
 export interface CommandContext extends ProgramContext {
-  /** The control plane that flags, environment and context name; `other` flags win over those of the program. */
+  /** The control plane that flags, environment and context name; `other` flags stand for those of the program. */
   readonly api: (other?: ConnectionFlags) => ApiClient;
   readonly registry: Registry;
 }

@@ -21,6 +21,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Change:',
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply/apply.js')).registerApply },
+      { name: 'diff', load: async () => (await import('./commands/diff.js')).registerDiff },
       { name: 'edit', load: async () => (await import('./commands/edit/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
       { name: 'wait', load: async () => (await import('./commands/wait.js')).registerWait },
@@ -40,13 +41,14 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Zones and access:',
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
+      { name: 'sync', load: async () => (await import('./commands/sync/sync-diff.js')).registerSync },
       { name: 'tokens', load: async () => (await import('./commands/tokens.js')).registerTokens },
     ],
   },
   {
     heading: 'This program and its servers:',
     commands: [
-      { name: 'doctor', load: async () => (await import('./commands/doctor.js')).registerDoctor },
+      { name: 'doctor', load: async () => (await import('./commands/doctor/doctor.js')).registerDoctor },
       { name: 'config', loadLight: async () => (await import('./commands/config/config.js')).registerConfig },
       {
         name: 'completion',

@@ -11,7 +11,7 @@ const ROOT = join(__dirname, '..', '..', '..');
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 /** The pages whose transcripts run, each from top to bottom against a global and the zones east and west of its own. */
-const PAGES = ['docs/reference/cli.md'];
+const PAGES = ['docs/reference/cli.md', 'docs/reference/cli-operations.md'];
 
 /** The servers of the quickstart, which the pages name. */
 const SHOWN = { global: 'http://127.0.0.1:5681', east: 'http://127.0.0.1:6681', west: 'http://127.0.0.1:7681' };
