@@ -57,7 +57,7 @@ export class GlobalModule {
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
-    const rest = restModule({ imports: [facts, audit, queries, admission] });
+    const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
