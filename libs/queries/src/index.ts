@@ -11,7 +11,8 @@ export { type ListScope, type Selection } from './list/lister';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
 export { type HostnameTableRequest } from './inspect/hostname-queries';
-export { type ListRequest, type ListResult } from './list/resource-queries';
+export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
+export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
   decodeResumePoint,
   EncodedPuts,
