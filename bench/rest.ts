@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, isJsonObject, type Identity } from '@causeway/resources';
@@ -147,7 +148,8 @@ async function main(): Promise<void> {
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   await fill(store, index);
   const parts = { registry: coreKinds, store, index, clock: systemClock };
-  const admission = new Admission({ ...parts, controlPlane: CP, operatorToken: false });
+  const access = new AccessPolicy({ ...parts, cp: CP });
+  const admission = new Admission({ ...parts, controlPlane: CP, access });
   const server = await createRestServer({
     ...{ ...parts, cp: CP, admission, logger: silentLogger, access: { bindAddress: '127.0.0.1' } },
     program: { version: '0', instanceId: 'bench', config: {} },

@@ -1,3 +1,4 @@
+import { AccessPolicy, localAdmin } from '@causeway/access';
 import { Admission, parseYaml } from '@causeway/admission';
 import { createZoneReconcilers, HostnameExplainer } from '@causeway/controllers';
 import { coreKinds } from '@causeway/kinds';
@@ -77,11 +78,11 @@ export class NamingExample {
       index: replica.index,
       clock: harness.clock,
       controlPlane,
-      operatorToken: false,
+      access: new AccessPolicy({ registry: coreKinds, index: replica.index, cp: controlPlane }),
     });
     await replica.caughtUp();
     for (const { value } of parseYaml(text)) {
-      const { id, labels, spec } = await admission.put({ body: value, context: { operator: true }, dryRun: true });
+      const { id, labels, spec } = await admission.put({ body: value, context: { caller: localAdmin }, dryRun: true });
       const origin = place === 'east' ? 'zone' : 'global';
       await harness.write({ type: 'put', id, expect: 'any', labels: { ...labels, 'kuma.io/origin': origin }, spec });
     }

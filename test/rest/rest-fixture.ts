@@ -1,3 +1,4 @@
+import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
@@ -37,14 +38,13 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const index = new ResourceIndex();
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
-  const operatorToken = access.operatorToken !== undefined;
   const admission = new Admission({
     registry: coreKinds,
     store,
     index,
     controlPlane: cp,
     clock: systemClock,
-    operatorToken,
+    access: new AccessPolicy({ registry: coreKinds, index, cp }),
   });
   const seed = async (...seeds: readonly SeedResource[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({

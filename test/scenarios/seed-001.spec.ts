@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AccessPolicy, localAdmin } from '@causeway/access';
 import { Admission, parseYaml, Unparsable } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { FakeClock } from '@causeway/runtime';
@@ -15,7 +16,10 @@ async function doorOfEast(): Promise<{ zone: NamingZone; admission: Admission }>
   const clock = new FakeClock(1_000);
   return {
     zone,
-    admission: new Admission({ registry: coreKinds, store, index, clock, controlPlane: east, operatorToken: false }),
+    admission: new Admission({
+      ...{ registry: coreKinds, store, index, clock, controlPlane: east },
+      access: new AccessPolicy({ registry: coreKinds, index, cp: east }),
+    }),
   };
 }
 
@@ -26,7 +30,7 @@ describe("the seed's own examples, applied in east", () => {
       const { zone, admission } = await doorOfEast();
       for (const file of order) {
         for (const { value } of parseYaml(read(file)))
-          await admission.put({ body: value, context: { operator: false } });
+          await admission.put({ body: value, context: { caller: localAdmin } });
         zone.follow();
         await zone.settle();
       }
@@ -44,7 +48,7 @@ describe("the seed's own examples, applied in east", () => {
   test('T001-11: a MeshService has no place for a hostname', async () => {
     const { admission } = await doorOfEast();
     const body = { type: 'MeshService', mesh: 'default', name: 'a', spec: { hostnames: ['b.mesh'] } };
-    await expect(admission.put({ body, context: { operator: false } })).rejects.toThrow(/spec\.hostnames/);
+    await expect(admission.put({ body, context: { caller: localAdmin } })).rejects.toThrow(/spec\.hostnames/);
   });
 
   test('the template as the seed writes it, without quotes, is refused with line, column and how to write it', () => {

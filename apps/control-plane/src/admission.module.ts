@@ -1,7 +1,9 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import type { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { ACCESS_POLICY } from './access.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 
@@ -13,22 +15,15 @@ export const ADMISSION = Symbol('Admission');
 export class AdmissionModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
     const useFactory = (
-      { cp, registry, clock, settings }: ControlPlaneCore,
-      backend: PostgresBackend,
+      { cp, registry, clock }: ControlPlaneCore,
+      { store }: PostgresBackend,
       index: IndexReader,
-    ) =>
-      new Admission({
-        registry,
-        store: backend.store,
-        index,
-        controlPlane: cp,
-        clock,
-        operatorToken: settings.CAUSEWAY_OPERATOR_TOKEN !== undefined,
-      });
+      access: AccessPolicy,
+    ) => new Admission({ registry, store, index, controlPlane: cp, clock, access });
     return {
       module: AdmissionModule,
       imports,
-      providers: [{ provide: ADMISSION, inject: [CORE, POSTGRES_BACKEND, INDEX], useFactory }],
+      providers: [{ provide: ADMISSION, inject: [CORE, POSTGRES_BACKEND, INDEX, ACCESS_POLICY], useFactory }],
       exports: [ADMISSION],
     };
   }

@@ -1,6 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AccessModule,
   AdmissionModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -32,7 +34,9 @@ export class GlobalModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const admission = AdmissionModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state });
+    const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
       imports: state,
@@ -55,6 +59,9 @@ export class GlobalModule {
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
-    return { module: GlobalModule, imports: [...state, admission, security, leader, kds, queries, rest, telemetry] };
+    return {
+      module: GlobalModule,
+      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, telemetry],
+    };
   }
 }

@@ -1,6 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AccessModule,
   AdmissionModule,
+  AuthenticationModule,
   CoreModule,
   INDEX,
   IndexModule,
@@ -41,7 +43,9 @@ export class ZoneModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const admission = AdmissionModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state });
+    const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const authentication = AuthenticationModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -75,7 +79,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, admission, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, access, admission, authentication, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

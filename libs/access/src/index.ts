@@ -2,13 +2,15 @@
  * Who users and zones are, what they may do, and which certificate the global shows to zones.
  *
  *   Roles, RoleBindings → AccessPolicy: Caller, verb, target → allowed, and by which binding
- *   signing keys, revocations → TokenTrust → ZoneTokenService: authenticates, issues, revokes, rotates
+ *   user tokens, OIDC → Authenticator: bearer token → Caller
+ *   signing keys, revocations → TokenTrust → ZoneTokenService, Authentication: verify, issue, revoke, rotate
  *   authority → SelfIssuedCertificates: the server certificate of this replica, renewed while in use
  *
  * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
  */
-export { createZoneTokenService, type ZoneTokenService } from './zone-token-service';
-export { type IssuedZoneToken, type ZoneTokenRequest } from './zone-token-issuer';
+export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
+export { type IssuedZoneToken, type ZoneTokenRequest } from './zones/zone-token-issuer';
+export { type ListedToken } from './tokens/token-issuer';
 export {
   AUTHORITY_SECRET,
   authorityText,
@@ -25,3 +27,5 @@ export { activities, targetOf, type AccessTarget, type Verb } from './authorizat
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
 export { Unauthenticated } from './authentication/unauthenticated';
+export { createAuthentication, type Authentication } from './authentication/authentication';
+export { type IssuedUserToken, type UserTokenRequest } from './authentication/user-token-issuer';

@@ -56,7 +56,9 @@ describe('certificates', () => {
     };
     const text = texts[what] ?? (what === '' ? '' : authorityText(authority));
     const plane = new TestPlane({ role: 'global' });
-    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, text === '' ? ' ' : text, 'any')]);
+    await plane.write([
+      putSecret(coreKinds, { name: AUTHORITY_SECRET, text: text === '' ? ' ' : text, expect: 'any' }),
+    ]);
     const secret = await plane.holds(globalSecretId(AUTHORITY_SECRET));
     const reading = parseAuthority(secret, what === 'ended' ? NOW + 3_651 * 24 * 3_600_000 : NOW);
     expect(reading.ok ? 'in order' : reading.reason).toMatch(wanted);
@@ -112,7 +114,9 @@ describe("a global's own certificates", () => {
     const former = certificates.authority();
     const authority = await createAuthority(NOW);
     const replaced = changed(certificates);
-    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, authorityText(authority), 'any')]);
+    await plane.write([
+      putSecret(coreKinds, { name: AUTHORITY_SECRET, text: authorityText(authority), expect: 'any' }),
+    ]);
     await replaced;
     expect(certificates.authority().trim()).toBe(authority.certificate.trim());
     expect(await presentedCertificate(server.port, certificates.authority())).toMatchObject({
@@ -139,12 +143,12 @@ describe("a global's own certificates", () => {
   it('stay as they are while the secret holds no authority; a start then serves until it is mended', async () => {
     const certificates = await open(plane);
     const [former, text] = [certificates.current(), secretText(await plane.holds(globalSecretId(AUTHORITY_SECRET)))];
-    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, 'no authority', 'any')]);
+    await plane.write([putSecret(coreKinds, { name: AUTHORITY_SECRET, text: 'no authority', expect: 'any' })]);
     const started = await open(plane);
     expect(certificates.current()).toBe(former);
     expect(started.authority()).not.toBe(certificates.authority());
     const mended = changed(started);
-    await plane.write([putSecret(coreKinds, AUTHORITY_SECRET, text, 'any')]);
+    await plane.write([putSecret(coreKinds, { name: AUTHORITY_SECRET, text: text, expect: 'any' })]);
     await mended;
     expect(started.authority()).toBe(certificates.authority());
     certificates.close();

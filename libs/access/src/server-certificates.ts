@@ -174,7 +174,11 @@ async function ensureAuthority({
   const id = globalSecretId(AUTHORITY_SECRET);
   let held = await store.get(id);
   if (!held) {
-    const change = putSecret(registry, AUTHORITY_SECRET, authorityText(await createAuthority(clock.now())), 'absent');
+    const change = putSecret(registry, {
+      name: AUTHORITY_SECRET,
+      text: authorityText(await createAuthority(clock.now())),
+      expect: 'absent',
+    });
     await store.write({ changes: [change], onRefusal: 'skip' });
     held = await store.get(id);
     logger.info('a certificate authority for zones is in the store', { secret: AUTHORITY_SECRET });

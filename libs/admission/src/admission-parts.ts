@@ -1,3 +1,4 @@
+import type { AccessPolicy } from '@causeway/access';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
@@ -9,6 +10,6 @@ export interface AdmissionParts {
   readonly index: IndexReader;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
-  /** True if an operator token is configured: kinds with writer `operator` then need it. */
-  readonly operatorToken: boolean;
+  /** Who may write what (docs/design.md §6 Roles). */
+  readonly access: Pick<AccessPolicy, 'authorise' | 'may'>;
 }

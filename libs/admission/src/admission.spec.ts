@@ -1,3 +1,4 @@
+import { AccessPolicy, localAdmin } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { wireName } from '@causeway/naming';
 import {
@@ -20,7 +21,7 @@ import { PreconditionFailed, type WriteAddress } from './requests';
 const global: ControlPlane = { role: 'global' };
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 const alone: ControlPlane = { role: 'zone', zone: 'east', federated: false };
-const anybody = { operator: false };
+const anybody = { caller: localAdmin };
 
 function kindOf(name: string): Kind {
   const kind = coreKinds.kind(name);
@@ -53,15 +54,16 @@ class Fixture {
   readonly index = new ResourceIndex();
   readonly admission: Admission;
 
-  constructor(controlPlane: ControlPlane, operatorToken = false) {
+  constructor(controlPlane: ControlPlane) {
     this.store = new MemoryStore(new MemoryDisk({ clock: this.clock }));
     const { store, index, clock } = this;
-    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, operatorToken });
+    const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
+    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, access });
   }
 
   /** A fixture whose store has the mesh `default`. */
-  static async open(controlPlane: ControlPlane, operatorToken = false): Promise<Fixture> {
-    const fixture = new Fixture(controlPlane, operatorToken);
+  static async open(controlPlane: ControlPlane): Promise<Fixture> {
+    const fixture = new Fixture(controlPlane);
     await fixture.hold(globalIdentity('Mesh', 'default'), { 'kuma.io/origin': 'global' });
     return fixture;
   }
@@ -160,18 +162,6 @@ describe('Admission.put', () => {
   it('lets a zone by itself write meshes', async () => {
     const fixture = await Fixture.open(alone);
     expect(await fixture.put({ type: 'Mesh', name: 'demo' })).toMatchObject({ outcome: 'created', id: { zone: '' } });
-  });
-
-  it('needs the operator where a token is set, for the kinds that are the operators', async () => {
-    const fixture = await Fixture.open(east, true);
-    const body = generator('g');
-    await expect(fixture.put(body)).rejects.toThrow(
-      'HostnameGenerator is written by the operator; send the operator token',
-    );
-    await expect(fixture.admission.put({ body, context: { operator: true } })).resolves.toMatchObject({
-      outcome: 'created',
-    });
-    await expect(fixture.put(service('redis'))).resolves.toMatchObject({ outcome: 'created' });
   });
 
   it('asks for the mesh: NotFound where the address names it, a violation where the document does', async () => {

@@ -1,3 +1,4 @@
+import type { Verb } from '@causeway/access';
 import {
   Conflict,
   FieldPath,
@@ -13,7 +14,7 @@ import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
 import { BatchWrite } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
-import type { DecodedDocument, Target } from './document/document';
+import { draftIdentity, type DecodedDocument, type Target } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
 import { catchUp, checkMeshEmpty, meshExists } from './mesh-rules';
@@ -30,16 +31,24 @@ import {
   type WriteOutcome,
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
-import { checkMadeHere, checkOperator, checkWritable } from './rights';
+import { checkMadeHere, checkWritable } from './rights';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 /** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
 const TRIES = 4;
 
+const CREATE: readonly Verb[] = ['create'];
+const UPDATE: readonly Verb[] = ['update'];
+const DELETE: readonly Verb[] = ['delete'];
+/** Until the stored state is known, a PUT needs one of these. */
+const PUT_VERBS: readonly Verb[] = ['create', 'update'];
+
 /**
- * The only way in for user writes: authorise → decode → defaults → labels → validate → store. A request without an
- * address is authorised after it is decoded, by the kind in the document. Every method throws Forbidden (the kind is not
- * written here, the resource was made elsewhere, only the operator may), NotFound (mesh or resource of the address),
+ * The only way in for user writes: authorise → decode → defaults → labels → validate → store. The caller needs the right
+ * to create, update or delete, whichever the write does (docs/design.md §6 Roles); without it nothing is said of the
+ * resource, nor whether it exists. A request without an address is authorised after it is decoded, by kind, mesh and
+ * namespace of the document. Every method throws Forbidden (the kind is not written here, no binding lets the caller, the
+ * resource was made elsewhere), NotFound (mesh or resource of the address),
  * Invalid (all violations), PreconditionFailed, Conflict (raced in every try), InUse, Unavailable. After any other error
  * than Unavailable nothing was written. A write of equal content writes nothing.
  */
@@ -49,10 +58,13 @@ export class Admission {
   /** Creates or replaces. */
   async put(request: PutRequest): Promise<WriteOutcome> {
     const { address } = request;
-    if (address) await this.authorise(address, request);
-    const target = this.targetOf(address);
-    const decoded = decodeDocument(this.parts.registry, request.body, target);
-    if (!address) this.checkRights(decoded.draft.kind, request);
+    // Without a namespace in the address the document has it.
+    const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
+    if (isWhole) await this.authorise(address, request, PUT_VERBS);
+    const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
+    const { namespace } = decoded.draft;
+    if (!address) this.authoriseDraft(decoded, request);
+    else if (!isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
     const draft = await this.validate(decoded, address);
     return this.retry(async (tries) =>
       tries === 0 && request.dryRun !== true
@@ -64,10 +76,10 @@ export class Admission {
   /** Changes the fields that the patch names; NotFound if there is nothing to change. */
   async patch(request: PatchRequest): Promise<WriteOutcome> {
     const { address, patch } = request;
-    await this.authorise(address, request);
+    await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
     return this.retry(async () => {
-      const stored = await this.find(address);
+      const stored = await this.find(address, request, UPDATE);
       const body = mergePatch(toDocument(address.kind, stored), patch);
       const decoded = decodeDocument(this.parts.registry, body, targetAt(stored, address));
       return this.storeOnce(decoded, await this.validate(decoded, address), request, stored);
@@ -82,7 +94,7 @@ export class Admission {
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
     const rules = {
-      authorise: ({ draft }: DecodedDocument) => this.checkRights(draft.kind, request),
+      authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
       plan: (decoded: DecodedDocument, draft: ValidatedDraft, stored: Resource | undefined) =>
         this.plan(decoded, draft, request, stored),
     };
@@ -91,22 +103,36 @@ export class Admission {
 
   /** Deletes; NotFound if there is nothing, InUse if other resources need it. */
   async delete(request: DeleteRequest): Promise<DeleteOutcome> {
-    await this.authorise(request.address, request);
+    await this.authorise(request.address, request, DELETE);
     return this.retry(async () => this.deleteOnce(request));
   }
 
-  /** Checks the rights on the address, that its mesh exists, and that the resource was not made elsewhere. */
-  private async authorise(address: WriteAddress, options: WriteOptions): Promise<void> {
-    this.checkRights(address.kind, options, identityNamed(address, this.parts.controlPlane));
+  /**
+   * Checks that the kind is written here, that the caller may do one of `verbs` at the address, and only then that its mesh
+   * exists and that the resource was not made elsewhere.
+   */
+  private async authorise(address: WriteAddress, options: WriteOptions, verbs: readonly Verb[]): Promise<void> {
+    const { access, controlPlane } = this.parts;
+    checkWritable(address.kind, controlPlane, identityNamed(address, controlPlane));
+    access.authorise(options.context.caller, verbs, this.identityAt(address, options, verbs));
     const { kind, mesh = 'default' } = address;
     if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
     // A resource of another zone was not made here: `find` throws Forbidden, or NotFound if there is none.
-    if (address.zone !== undefined && address.zone !== ownZone(this.parts.controlPlane)) await this.find(address);
+    if (address.zone !== undefined && address.zone !== ownZone(controlPlane)) await this.find(address, options, verbs);
   }
 
-  private checkRights(kind: WriteAddress['kind'], options: WriteOptions, id?: Identity): void {
-    checkWritable(kind, this.parts.controlPlane, id);
-    checkOperator(kind, options.context, this.parts.operatorToken);
+  private authoriseDraft({ draft }: DecodedDocument, { context }: Pick<WriteOptions, 'context'>): void {
+    const { access, controlPlane } = this.parts;
+    checkWritable(draft.kind, controlPlane);
+    access.authorise(context.caller, PUT_VERBS, draftIdentity(draft, ownZone(controlPlane)));
+  }
+
+  /** The identity that an address means. A wire name counts only if the caller may write the resource that has it. */
+  private identityAt(address: WriteAddress, { context }: WriteOptions, verbs: readonly Verb[]): Identity {
+    const { access, controlPlane, index } = this.parts;
+    const named = identityNamed(address, controlPlane);
+    const wired = index.get(named) ? undefined : resolveWireName(index, address);
+    return wired && access.may(context.caller, verbs, wired.id) ? wired.id : named;
   }
 
   private hasMesh(mesh: string): Promise<boolean> {
@@ -114,22 +140,23 @@ export class Admission {
   }
 
   /** What the document must repeat of the address. A wire name is replaced by the plain name. */
-  private targetOf(address: WriteAddress | undefined): Target {
+  private targetOf(address: WriteAddress | undefined, options: WriteOptions): Target {
     if (!address) return {};
-    const wired = this.parts.index.get(identityNamed(address, this.parts.controlPlane))
-      ? undefined
-      : resolveWireName(this.parts.index, address);
-    if (wired) checkMadeHere(wired, this.parts.controlPlane);
-    return wired ? targetAt(wired, address) : address;
+    const wired = this.parts.index.get(this.identityAt(address, options, PUT_VERBS));
+    if (!wired || wired.id.name === address.name) return address;
+    checkMadeHere(wired, this.parts.controlPlane);
+    return targetAt(wired, address);
   }
 
-  /** The stored resource at an address, read from the primary. Throws NotFound, or Forbidden if it was made elsewhere. */
-  private async find(address: WriteAddress): Promise<Resource> {
-    const { store, index, controlPlane } = this.parts;
-    const plain = await store.get(identityNamed(address, controlPlane));
-    const wired = plain ? undefined : resolveWireName(index, address);
-    const found = plain ?? (wired && (await store.get(wired.id)));
-    if (!found) throw notFound(index, controlPlane, address);
+  /**
+   * The stored resource at an address whose rights were checked, read from the primary. Throws NotFound, or Forbidden if it
+   * was made elsewhere.
+   */
+  private async find(address: WriteAddress, options: WriteOptions, verbs: readonly Verb[]): Promise<Resource> {
+    const { access, store, index, controlPlane } = this.parts;
+    const { caller } = options.context;
+    const found = await store.get(this.identityAt(address, options, verbs));
+    if (!found) throw notFound(index, controlPlane, address, (id) => access.may(caller, ['get'], id));
     checkMadeHere(found, controlPlane);
     return found;
   }
@@ -190,6 +217,7 @@ export class Admission {
     options: WriteOptions,
     stored: Resource | undefined,
   ): WriteOutcome {
+    this.parts.access.authorise(options.context.caller, stored ? UPDATE : CREATE, draft.id);
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);
     return planWrite(kind, draft, stored);
@@ -197,7 +225,7 @@ export class Admission {
 
   private async deleteOnce(request: DeleteRequest): Promise<DeleteOutcome | undefined> {
     const { store, index, clock, registry } = this.parts;
-    const stored = await this.find(request.address);
+    const stored = await this.find(request.address, request, DELETE);
     const { id, revision } = stored;
     checkPrecondition(request.ifMatch, stored);
     if (id.kind === 'Mesh') {

@@ -59,11 +59,20 @@ export function resolveWireName(index: IndexReader, query: NameQuery): Resource 
   return undefined;
 }
 
-/** The error for a name that no resource here has; its message lists the zones and namespaces that have the name. */
-export function notFound(index: IndexReader, cp: ControlPlane, query: NameQuery): NotFound {
+/**
+ * The error for a name that no resource here has; its message lists the zones and namespaces that have the name, as far as
+ * the caller may see them.
+ */
+export function notFound(
+  index: IndexReader,
+  cp: ControlPlane,
+  query: NameQuery,
+  isVisible: (id: Identity) => boolean = () => true,
+): NotFound {
   const id = identityNamed(query, cp);
   const sought = `${describeIdentity(id)}${id.mesh === '' ? '' : ` of mesh ${id.mesh}`}`;
-  const elsewhere = [...index.ofKind(id.kind)].filter((r) => r.id.name === id.name && r.id.mesh === id.mesh);
+  const isElsewhere = (one: Identity): boolean => one.name === id.name && one.mesh === id.mesh && isVisible(one);
+  const elsewhere = [...index.ofKind(id.kind)].filter((r) => isElsewhere(r.id));
   if (elsewhere.length === 0) return new NotFound(`${sought} does not exist`);
   const places = elsewhere
     .map((r) => r.id)

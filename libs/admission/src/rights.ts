@@ -1,3 +1,4 @@
+import type { Caller } from '@causeway/access';
 import {
   describeIdentity,
   Forbidden,
@@ -10,8 +11,7 @@ import {
 
 /** Who sent a write. */
 export interface WriteContext {
-  /** The request carried the operator's token. */
-  readonly operator: boolean;
+  readonly caller: Caller;
 }
 
 /** True where users of `cp` may write `kind` at all (docs/design.md §1, table of kinds). */
@@ -31,12 +31,6 @@ export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void
       ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to${otherwise(cp, id)}`
       : `${kind.name} is written on the global control plane; send it there`,
   );
-}
-
-/** Throws Forbidden if only the operator writes `kind` and the request has no operator token (docs/design.md §6). */
-export function checkOperator(kind: Kind, context: WriteContext, tokenSet: boolean): void {
-  if (!tokenSet || kind.writer === 'owner' || context.operator) return;
-  throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
 }
 
 /** The command that quarantines a zone's resource on the global. */

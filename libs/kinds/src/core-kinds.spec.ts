@@ -17,6 +17,7 @@ const smallest: Readonly<Record<string, unknown>> = {
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
   RoleBinding: { role: 'viewer', subjects: [{ kind: 'User', name: 'a' }] },
+  AuthenticationConfiguration: {},
 };
 
 /** Kuma's names for its kinds (docs/reference/kuma-rest.md §1.6), our names for the others. */
@@ -33,6 +34,7 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
   GlobalSecret: ['globalsecrets', 'gsec', 'global', 'secrets'],
   Role: ['roles', 'role', 'global', 'roles'],
   RoleBinding: ['rolebindings', 'rb', 'global', 'roles'],
+  AuthenticationConfiguration: ['authenticationconfigurations', 'authn', 'global', 'settings'],
 };
 
 function fields(kind: Kind, value: unknown): string[] {
@@ -52,7 +54,7 @@ describe('the list of kinds', () => {
     const by = (writer: string): string[] =>
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
     expect(by('operator')).toEqual(['Mesh', 'Namespace', 'Zone', 'HostnameGenerator']);
-    expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding']);
+    expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });
 });
 

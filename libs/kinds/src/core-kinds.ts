@@ -1,4 +1,5 @@
 import { Registry } from '@causeway/resources';
+import { AuthenticationConfiguration } from './authentication-configuration';
 import { Dataplane } from './dataplane';
 import { GlobalSecret } from './global-secret';
 import { HostnameGenerator } from './hostname-generator';
@@ -26,4 +27,5 @@ export const coreKinds = new Registry([
   GlobalSecret,
   Role,
   RoleBinding,
+  AuthenticationConfiguration,
 ]);

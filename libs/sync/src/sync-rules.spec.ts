@@ -40,6 +40,7 @@ describe('kinds that are sent down and up', () => {
     ['acrossZones', true, true, true],
     ['bothWays', true, true, true],
     ['secrets', true, true, false],
+    ['settings', true, false, false],
     ['relayed', false, true, false],
     ['relayedPolicies', false, true, false],
   ] as const)('%s', (rule, down, downToKuma, up) => {

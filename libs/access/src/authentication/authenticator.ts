@@ -19,6 +19,8 @@ export interface TokenVerifier {
    * one of its own sort that is not valid.
    */
   verify(token: string): Promise<Caller | undefined>;
+  /** Calls `listener` after a change that may end what was proven, until the returned function is called. */
+  onChange?(listener: () => void): () => void;
 }
 
 /** What an Authenticator is made of. */
@@ -82,6 +84,15 @@ export class Authenticator {
     throw new Unauthenticated(
       'the bearer token is neither the operator token, nor a user token of this mesh, nor of an OIDC issuer that is trusted here',
     );
+  }
+
+  /**
+   * Calls `listener` after a change that may end what a token proved, until the returned function is called: an interface
+   * then judges again who keeps a stream open.
+   */
+  onChange(listener: () => void): () => void {
+    const stops = this.parts.verifiers.map((verifier) => verifier.onChange?.(listener));
+    return () => stops.forEach((stop) => stop?.());
   }
 }
 

@@ -262,7 +262,8 @@ describe('in a federated zone', () => {
       allowed: false,
       binding: 'RoleBinding b1 of zone east',
       role: 'viewer',
-      reason: 'RoleBinding b1 of zone east restricts user "anna" to viewer; RoleBinding b0 would allow it',
+      reason:
+        'user "anna" may not update MeshService in namespace "shop" of mesh "default": RoleBinding b1 of zone east restricts it to viewer; RoleBinding b0 would allow it',
     });
   });
 

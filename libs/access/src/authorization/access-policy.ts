@@ -1,5 +1,6 @@
-import { isJsonObject, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
+import { isJsonObject, type ControlPlane, type Identity, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import { AccessDenied } from './access-denied';
 import { ADMINS, type Caller } from './caller';
 import {
   activities,
@@ -7,6 +8,7 @@ import {
   builtInRules,
   narrowing,
   roleRules,
+  targetOf,
   type AccessTarget,
   type Grant,
   type Rule,
@@ -33,6 +35,13 @@ export interface AccessPolicySources {
 /** Grants by what they are given to, as `User:anna`. */
 type Grants = ReadonlyMap<string, readonly Grant[]>;
 
+/** Whom a decision is about. */
+interface Subject {
+  readonly keys: readonly string[];
+  /** For messages. */
+  readonly who: string;
+}
+
 interface CompiledPolicy {
   /** What is granted. */
   readonly grants: Grants;
@@ -41,7 +50,12 @@ interface CompiledPolicy {
 }
 
 const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
-const BUILT_IN_BINDING = 'the binding that always exists';
+const ADMINISTRATORS: AccessDecision = Object.freeze({
+  allowed: true,
+  binding: 'the binding that always exists',
+  role: 'admin',
+  reason: `${ADMINS} are administrators`,
+});
 
 /**
  * Who may do what, by the Roles and RoleBindings that the index holds (docs/design.md §6 Roles). The global and a zone by
@@ -66,9 +80,21 @@ export class AccessPolicy {
 
   /** Decides. Costs the bindings of the caller and of its groups. */
   decide(caller: Caller, verb: Verb, target: AccessTarget): AccessDecision {
-    if (caller.groups.includes(ADMINS))
-      return { allowed: true, binding: BUILT_IN_BINDING, role: 'admin', reason: `${ADMINS} are administrators` };
-    return this.decideFor(keysOf(caller), verb, target, `user "${caller.user}"`);
+    return this.decideAny(caller, [verb], target);
+  }
+
+  /** Whether the caller may do at least one of `verbs` to the resource. */
+  may(caller: Caller, verbs: readonly Verb[], id: Identity): boolean {
+    return this.decideAny(caller, verbs, targetOf(id)).allowed;
+  }
+
+  /**
+   * Throws AccessDenied unless the caller may do at least one of `verbs` to the resource. The message names caller, verbs,
+   * kind and place, never whether the resource exists.
+   */
+  authorise(caller: Caller, verbs: readonly Verb[], id: Identity): void {
+    const { allowed, reason } = this.decideAny(caller, verbs, targetOf(id));
+    if (!allowed) throw new AccessDenied(caller, reason);
   }
 
   /** Whether any binding names the caller or one of its groups. */
@@ -84,28 +110,37 @@ export class AccessPolicy {
   decideZone(zone: string, target: AccessTarget): AccessDecision {
     const key = `Zone:${zone}`;
     if (!this.policy().grants.has(key)) return { allowed: true, reason: `no RoleBinding names zone "${zone}"` };
-    return this.decideFor([key], 'create', target, `zone "${zone}"`);
+    return this.decideFor({ keys: [key], who: `zone "${zone}"` }, ['create'], target);
   }
 
   close(): void {
     this.unsubscribe();
   }
 
-  private decideFor(keys: readonly string[], verb: Verb, target: AccessTarget, who: string): AccessDecision {
+  private decideAny(caller: Caller, verbs: readonly Verb[], target: AccessTarget): AccessDecision {
+    if (caller.groups.includes(ADMINS)) return ADMINISTRATORS;
+    return this.decideFor({ keys: keysOf(caller), who: `user "${caller.user}"` }, verbs, target);
+  }
+
+  /** Whether at least one of `verbs` is allowed. */
+  private decideFor({ keys, who }: Subject, verbs: readonly Verb[], target: AccessTarget): AccessDecision {
     const { grants, limits } = this.policy();
     const granted = keys.flatMap((key) => grants.get(key) ?? []);
-    const grant = granted.find((one) => this.reaches(one, verb, target) && allows(one, verb, target));
-    if (!grant) return { allowed: false, reason: `no RoleBinding lets ${who} ${verb} ${described(target)}` };
     const limiting = keys.flatMap((key) => limits.get(key) ?? []);
+    let restricted: Grant | undefined;
+    for (const verb of verbs) {
+      const isAllowing = (one: Grant): boolean => this.reaches(one, verb, target) && allows(one, verb, target);
+      const grant = granted.find(isAllowing);
+      if (!grant) continue;
+      const { binding, role } = grant;
+      if (limiting.length === 0 || limiting.some(isAllowing))
+        return { allowed: true, binding, role, reason: `${binding} gives ${role}` };
+      restricted ??= grant;
+    }
+    const what = `${verbs.join(' or ')} ${described(target)}`;
     const [limit] = limiting;
-    if (!limit || limiting.some((one) => this.reaches(one, verb, target) && allows(one, verb, target)))
-      return {
-        allowed: true,
-        binding: grant.binding,
-        role: grant.role,
-        reason: `${grant.binding} gives ${grant.role}`,
-      };
-    const reason = `${limit.binding} restricts ${who} to ${limit.role}; ${grant.binding} would allow it`;
+    if (!restricted || !limit) return { allowed: false, reason: `no RoleBinding lets ${who} ${what}` };
+    const reason = `${who} may not ${what}: ${limit.binding} restricts it to ${limit.role}; ${restricted.binding} would allow it`;
     return { allowed: false, binding: limit.binding, role: limit.role, reason };
   }
 

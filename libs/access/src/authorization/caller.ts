@@ -6,6 +6,8 @@ export interface Caller {
   readonly by: 'user-token' | 'oidc' | 'operator-token' | 'localhost' | 'nothing';
   /** The id of the token (its claim `jti`), for the audit log and for rate limits. */
   readonly tokenId?: string;
+  /** The end of the token's validity, ms since 1970: what the caller keeps open must not outlive it. */
+  readonly until?: number;
 }
 
 /** The group whose members are administrators everywhere, by a binding that always exists. */

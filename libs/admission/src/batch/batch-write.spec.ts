@@ -1,3 +1,4 @@
+import { AccessPolicy, localAdmin } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, Invalid, Unavailable, type ControlPlane, type JsonObject } from '@causeway/resources';
 import { systemClock } from '@causeway/runtime';
@@ -42,13 +43,14 @@ class Fixture {
   constructor(controlPlane: ControlPlane = east) {
     const { store, index } = this;
     const clock = systemClock;
-    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, operatorToken: false });
+    const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
+    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, access });
     this.following = followStore(store, index, { clock, logger: silentLogger, signal: this.ended.signal });
   }
 
   static async open(controlPlane?: ControlPlane): Promise<Fixture> {
     const fixture = new Fixture(controlPlane);
-    await fixture.admission.apply({ documents: [], context: { operator: true } });
+    await fixture.admission.apply({ documents: [], context: { caller: localAdmin } });
     const id = globalIdentity('Mesh', 'default');
     const mesh = { type: 'put', id, expect: 'absent', labels: { 'kuma.io/origin': 'global' }, spec: {} } as const;
     await fixture.store.write({ changes: [mesh], onRefusal: 'abort' });
@@ -57,7 +59,11 @@ class Fixture {
   }
 
   apply(bodies: readonly unknown[], more: Partial<BatchRequest> = {}): Promise<BatchOutcome> {
-    return this.admission.apply({ documents: bodies.map((body) => ({ body })), context: { operator: false }, ...more });
+    return this.admission.apply({
+      documents: bodies.map((body) => ({ body })),
+      context: { caller: localAdmin },
+      ...more,
+    });
   }
 
   async close(): Promise<void> {

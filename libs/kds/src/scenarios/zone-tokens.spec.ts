@@ -331,7 +331,7 @@ describe('a global that asks for zone tokens', () => {
   it.each([
     [{ zone: 'East', validFor: '1h' }, ['zone']],
     [{ zone: 'a'.repeat(64), validFor: '1h' }, ['zone']],
-    [{ zone: 'east', validFor: '30d' }, ['validFor']],
+    [{ zone: 'east', validFor: '30 days' }, ['validFor']],
     [{ zone: 'east', validFor: '0s' }, ['validFor']],
     [{ zone: 'east', validFor: '90000h' }, ['validFor']],
     [{ zone: 'east', validFor: '1h', scope: [] }, ['scope']],

@@ -108,6 +108,16 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'causeway',
   }),
+  /** AuthenticationConfiguration: made on the global (or on a zone by itself), sent to Causeway zones only. */
+  settings: rule({
+    name: 'settings',
+    writtenOn: ['global'],
+    standalone: true,
+    down: 'global',
+    up: false,
+    zoneInIdentity: false,
+    peers: 'causeway',
+  }),
   /** What only Kuma zones need of each other: relayed unchanged. */
   relayed: rule({
     name: 'relayed',

@@ -1,5 +1,6 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
-import { Forbidden } from '@causeway/resources';
+import { localAdmin, operator, type Caller } from '@causeway/access';
+import { Forbidden, type Kind } from '@causeway/resources';
 import type { RestAccess } from '../rest-dependencies';
 import { header, type RestRequest } from './rest-request';
 import { isLocalRequest, isLoopback } from './local-request';
@@ -22,6 +23,13 @@ export class CallerAuthorizer {
     if (expected === undefined || given === undefined) return false;
     if (equalInConstantTime(given, expected)) return true;
     throw new Forbidden('the bearer token is not the operator token of this control plane');
+  }
+
+  /** Who writes a resource of the kind. Throws Forbidden where only the operator token may. */
+  writerOf(request: RestRequest, kind: Kind): Caller {
+    if (this.isOperator(request)) return operator;
+    if (this.access.operatorToken === undefined || kind.writer === 'owner') return localAdmin;
+    throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
   }
 
   /** Throws Forbidden unless the caller is the operator, or local to a server that only this machine reaches. */

@@ -12,7 +12,7 @@ import {
   REVISION_HEADER,
 } from './parameters';
 import { problemResponses, jsonContent, page, schema, type OpenApiObject } from './schema-parts';
-import { exampleDocument, inputSchema, listedSchema } from './resource-schemas';
+import { documentSchema, exampleDocument, listedSchema } from './resource-schemas';
 
 /** The paths of one kind: its lists and its single resources. */
 export function kindPaths(kind: Kind): OpenApiObject {
@@ -36,11 +36,7 @@ export function kindPaths(kind: Kind): OpenApiObject {
 }
 
 function listOperation(kind: Kind, path: readonly OpenApiObject[], suffix: string): OpenApiObject {
-  const body = jsonContent(
-    'A page of resources.',
-    page({ anyOf: [listedSchema(kind), schema('KubernetesForm')] }),
-    REVISION_HEADER,
-  );
+  const body = jsonContent('A page of resources.', page(schema(listedSchema(kind))), REVISION_HEADER);
   return {
     ...{ operationId: `list${kind.name}${suffix}`, tags: [kind.name] },
     summary: `List or watch ${kind.plural}${suffix === '' ? '' : ' of all meshes'}`,
@@ -63,11 +59,7 @@ function getOperation(kind: Kind): OpenApiObject {
     ...{ operationId: `get${kind.name}`, tags: [kind.name], summary: `Read one ${kind.name}` },
     parameters: queryParameters(getParameters(kind)),
     responses: {
-      200: jsonContent(
-        'The resource.',
-        { anyOf: [schema(kind.name), schema('KubernetesForm')] },
-        { ...REVISION_HEADER, ...ETAG_HEADER },
-      ),
+      200: jsonContent('The resource.', schema(documentSchema(kind)), { ...REVISION_HEADER, ...ETAG_HEADER }),
       ...problemResponses(400, 403, 404),
     },
   };
@@ -75,7 +67,7 @@ function getOperation(kind: Kind): OpenApiObject {
 
 function putOperation(kind: Kind): OpenApiObject {
   const example = exampleDocument(kind);
-  const media = { schema: inputSchema(kind), ...(example === undefined ? {} : { example }) };
+  const media = { schema: schema(documentSchema(kind)), ...(example === undefined ? {} : { example }) };
   return {
     ...writeOperation(kind, 'put', `Create or replace a ${kind.name}`),
     requestBody: {

@@ -39,7 +39,7 @@ export const REVISION_HEADER: OpenApiObject = {
 export const OUTCOME_HEADER: OpenApiObject = {
   'Causeway-Outcome': {
     description: 'What became of it; an equal resource is left as it is.',
-    schema: { enum: ['created', 'updated', 'unchanged'] },
+    schema: { ...text, enum: ['created', 'updated', 'unchanged'] },
   },
 };
 export const ETAG_HEADER: OpenApiObject = {
@@ -54,7 +54,8 @@ export interface ExtractedParameters {
 
 /**
  * Replaces every parameter by a reference, equal ones by the same: written out for each kind they are most of the
- * document. A component is called after its parameter, with a number where one name means several things.
+ * document. A component is called after its parameter, with a number where one name means several things; `Parameter` keeps
+ * the names that generators of clients make of them apart from those of schemas.
  */
 export function extractParameters(paths: JsonObject): ExtractedParameters {
   const names = new Map<string, string>();
@@ -63,7 +64,7 @@ export function extractParameters(paths: JsonObject): ExtractedParameters {
     const text = JSON.stringify(parameter);
     const known = names.get(text);
     const given = isJsonObject(parameter) ? parameter['name'] : undefined;
-    const name = known ?? freeName(typeof given === 'string' ? given : 'parameter', parameters);
+    const name = known ?? freeName(`${typeof given === 'string' ? given : ''}Parameter`, parameters);
     names.set(text, name);
     parameters[name] = parameter;
     return { $ref: `#/components/parameters/${name}` };

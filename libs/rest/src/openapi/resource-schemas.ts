@@ -8,24 +8,34 @@ export function kindSchemas(kind: Kind): OpenApiObject {
   const properties = envelope(kind);
   const required = ['type', 'name', 'spec', ...(kind.scope === 'mesh' ? ['mesh'] : [])];
   const whole = object(properties, required, { description: `The kind ${kind.name}.`, additionalProperties: false });
-  if (!kind.confidential) return { [kind.name]: whole };
+  const documents = { [kind.name]: whole, [documentSchema(kind)]: inEitherForm(kind.name) };
+  if (!kind.confidential) return documents;
   const listed = {
     ...properties,
     spec: { type: 'object', description: 'Left empty: values are shown one by one only.' },
   };
-  return { [kind.name]: whole, [`${kind.name}Listed`]: object(listed, required, { additionalProperties: false }) };
-}
-
-/** The schema of a kind's item in a list. */
-export function listedSchema(kind: Kind): OpenApiObject {
-  return schema(kind.confidential ? `${kind.name}Listed` : kind.name);
-}
-
-/** What a user writes: the resource without what only the control plane writes, and with what may be left out. */
-export function inputSchema(kind: Kind): OpenApiObject {
   return {
-    anyOf: [{ $ref: `#/components/schemas/${kind.name}` }, schema('KubernetesForm')],
-    description: 'What the control plane owns (uid, status, ...) is ignored; fields that are not known are refused.',
+    ...documents,
+    [`${kind.name}Listed`]: object(listed, required, { additionalProperties: false }),
+    [listedSchema(kind)]: inEitherForm(`${kind.name}Listed`),
+  };
+}
+
+/** The name of the schema of a kind in either form, as it is read and written; a component, so that clients have one type. */
+export function documentSchema(kind: Kind): string {
+  return `${kind.name}Document`;
+}
+
+/** The name of the schema of a kind's item in a list, in either form. */
+export function listedSchema(kind: Kind): string {
+  return kind.confidential ? `${kind.name}ListedDocument` : documentSchema(kind);
+}
+
+function inEitherForm(name: string): OpenApiObject {
+  return {
+    anyOf: [schema(name), schema('KubernetesForm')],
+    description:
+      'In the Universal or the Kubernetes form. In writes, what the control plane owns (uid, status, ...) is ignored, and fields that are not known are refused.',
   };
 }
 

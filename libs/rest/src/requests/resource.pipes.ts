@@ -118,8 +118,8 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(request, 'if-match');
-    const operator = this.authorizer.isOperator(request);
-    const options = { context: { operator }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    const caller = this.authorizer.writerOf(request, kind);
+    const options = { context: { caller }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
 }

@@ -1,20 +1,17 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Resource } from '@causeway/resources';
-import { secretText } from './global-secrets';
+import type { TokenUse } from './token-use';
 
-/** Signing keys are GlobalSecrets of this name and `-<serial>`, as in Kuma (docs/reference/kuma-rest.md §5.5). */
-const NAME = 'zone-token-signing-key';
 const BITS = 2048;
 
-/** A key that verifies zone tokens and, if its private half is known, signs them. */
+/** A key that verifies tokens and, if its private half is known, signs them. */
 export interface SigningKey {
   readonly serial: number;
   readonly publicKey: KeyObject;
   readonly privateKey?: KeyObject;
 }
 
-/** A secret parsed as a signing key, or why it is none. The reason never repeats the value. */
+/** A text parsed as a signing key, or why it is none. The reason never repeats the text. */
 export type ParsedSigningKey =
   { readonly ok: true; readonly key: SigningKey } | { readonly ok: false; readonly reason: string };
 
@@ -22,20 +19,20 @@ export type ParsedSigningKey =
 export const MAX_SERIAL = 999_999_999_999_999;
 
 /** The name of the GlobalSecret of a serial. */
-export function signingKeyName(serial: number): string {
-  return `${NAME}-${serial}`;
+export function signingKeyName({ signingKey }: TokenUse, serial: number): string {
+  return `${signingKey}-${serial}`;
 }
 
 /** The serial in a GlobalSecret's name, 0 if it has none (Kuma's oldest keys); undefined for other secrets. */
-export function signingKeySerial(name: string): number | undefined {
-  if (name === NAME) return 0;
-  const digits = /^zone-token-signing-key-(\d{1,15})$/.exec(name)?.[1];
+export function signingKeySerial({ signingKey }: TokenUse, name: string): number | undefined {
+  if (!name.startsWith(signingKey)) return undefined;
+  if (name === signingKey) return 0;
+  const digits = /^-(\d{1,15})$/.exec(name.slice(signingKey.length))?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** Parses an RSA key in PEM: a private one (PKCS#1 or PKCS#8), or a public one, which only verifies. */
-export function parseSigningKey(serial: number, secret: Resource): ParsedSigningKey {
-  const pem = secretText(secret);
+export function parseSigningKey(serial: number, pem: string): ParsedSigningKey {
   const [privateKey, publicKey] = [parse(pem, createPrivateKey), parse(pem, createPublicKey)];
   if (!publicKey) return { ok: false, reason: 'it holds no key in PEM' };
   if (publicKey.asymmetricKeyType !== 'rsa') return { ok: false, reason: 'its key is not an RSA key' };

@@ -1,12 +1,15 @@
 import { decodeProtectedHeader } from 'jose';
-import { compareText, Forbidden, type Identity } from '@causeway/resources';
+import { compareText, Forbidden, globalIdentity, type Identity, type Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import { Unauthenticated } from './authentication/unauthenticated';
-import { isOwnGlobalSecret } from './global-secrets';
-import { signingKeySerial } from './signing-keys';
-import { TokenTrust } from './token-trust';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { Unauthenticated } from '../authentication/unauthenticated';
+import { isOwnGlobalSecret } from '../global-secrets';
+import { signingKeySerial } from '../tokens/signing-keys';
+import type { TokenDependencies } from '../tokens/token-issuer';
+import { TokenTrust } from '../tokens/token-trust';
+import { ZONE_TOKEN } from '../tokens/token-use';
 import { CP_SCOPE, verifyZoneToken } from './zone-token';
-import { ZoneTokenIssuer, type ZoneTokenDependencies } from './zone-token-issuer';
+import { ZoneTokenIssuer } from './zone-token-issuer';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */
 export interface ZoneTokenService {
@@ -20,9 +23,10 @@ export interface ZoneTokenService {
 }
 
 /** Creates the service. The store may have no signing key yet: `tokens.ensureKey` makes it. */
-export function createZoneTokenService(dependencies: ZoneTokenDependencies): ZoneTokenService {
-  const trust = new TokenTrust(dependencies.index, dependencies.logger);
-  const auth = new ZoneTokenAuthenticator(trust, dependencies.clock);
+export function createZoneTokenService(options: Omit<TokenDependencies, 'cp'>): ZoneTokenService {
+  const dependencies: TokenDependencies = { ...options, cp: { role: 'global' } };
+  const trust = new TokenTrust({ ...dependencies, use: ZONE_TOKEN, zone: '', endsTrust: turnsAuth });
+  const auth = new ZoneTokenAuthenticator(trust, dependencies.index, dependencies.clock);
   return {
     auth,
     tokens: new ZoneTokenIssuer(dependencies, trust),
@@ -33,7 +37,7 @@ export function createZoneTokenService(dependencies: ZoneTokenDependencies): Zon
 }
 
 function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly string[] {
-  const serial = isOwnGlobalSecret(id) ? signingKeySerial(id.name) : undefined;
+  const serial = isOwnGlobalSecret(id) ? signingKeySerial(ZONE_TOKEN, id.name) : undefined;
   if (serial === undefined) return [];
   const zones = auth.zonesBy(serial);
   const needing = zones.length === 0 ? '' : `; sent away until they have another: ${zones.join(', ')}`;
@@ -49,6 +53,7 @@ export class ZoneTokenAuthenticator {
 
   constructor(
     private readonly trust: TokenTrust,
+    private readonly index: Pick<IndexReader, 'get'>,
     private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -64,10 +69,10 @@ export class ZoneTokenAuthenticator {
     readonly zone: string;
     readonly token?: string;
   }): Promise<{ readonly until?: number }> {
-    if (this.trust.isExempt(zone)) return {};
+    if (this.isExempt(zone)) return {};
     if (token === undefined) {
       throw new Unauthenticated(
-        `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone} --valid-for 720h; a zone of plain Kuma has none to show: apply its Zone with spec: {auth: none}`,
+        `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone}; a zone of plain Kuma has none to show: apply its Zone with spec: {auth: none}`,
       );
     }
     const claims = await verifyZoneToken(token, this.trust.trustedKeys, this.clock.now());
@@ -78,6 +83,11 @@ export class ZoneTokenAuthenticator {
     }
     this.lastTokens.set(zone, { serial: Number(decodeProtectedHeader(token).kid), until: claims.expiresAt });
     return { until: claims.expiresAt };
+  }
+
+  /** Whether the operator exempted this zone from tokens (`Zone.spec.auth: none`; docs/design.md §5 Zone tokens). */
+  private isExempt(zone: string): boolean {
+    return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
   }
 
   /** Zones whose last token at this replica was signed with this key and is still valid; sorted by name. */
@@ -91,4 +101,12 @@ export class ZoneTokenAuthenticator {
   onChange(listener: () => void): () => void {
     return this.trust.onChange(listener);
   }
+}
+
+function turnsAuth({ id, before, after }: IndexChange): boolean {
+  return id.kind === 'Zone' && authOf(before) !== authOf(after);
+}
+
+function authOf(zone: Resource | undefined): unknown {
+  return zone?.spec['auth'];
 }

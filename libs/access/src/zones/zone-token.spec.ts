@@ -1,9 +1,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from './authentication/unauthenticated';
-import type { SigningKey } from './signing-keys';
-import { signZoneToken, verifyZoneToken, type TrustedKeys } from './zone-token';
+import { Unauthenticated } from '../authentication/unauthenticated';
+import type { TrustedKeys } from '../tokens/signed-token';
+import type { SigningKey } from '../tokens/signing-keys';
+import { signZoneToken, verifyZoneToken } from './zone-token';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -119,12 +120,12 @@ describe('a zone token', () => {
     [
       'an unknown kid',
       () => forged({ kid: '3' }, {}),
-      'there is no signing key with kid "3": it was rotated out, or the token is of another global',
+      'there is no signing key with kid "3": it was rotated out, or the token is of another control plane',
     ],
     [
       'a kid that is no serial',
       () => forged({ kid: '1e0' }, {}),
-      'there is no signing key with kid "1e0": it was rotated out, or the token is of another global',
+      'there is no signing key with kid "1e0": it was rotated out, or the token is of another control plane',
     ],
     ['no jti', () => forged({}, { jti: undefined }), 'the zone token has no jti'],
     ['no end', () => forged({}, { exp: undefined }), 'the zone token has no exp: it would be valid for ever'],

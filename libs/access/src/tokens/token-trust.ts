@@ -1,14 +1,26 @@
-import { globalIdentity, type Resource } from '@causeway/resources';
+import type { Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { globalSecretId, isOwnGlobalSecret, secretText } from './global-secrets';
-import { parseSigningKey, signingKeySerial, type SigningKey, type ParsedSigningKey } from './signing-keys';
-import type { TrustedKeys } from './zone-token';
+import { globalSecretId, isOwnGlobalSecret, secretText } from '../global-secrets';
+import { parseSigningKey, signingKeySerial, type ParsedSigningKey, type SigningKey } from './signing-keys';
+import type { TrustedKeys } from './signed-token';
+import type { TokenUse } from './token-use';
 
-/** The GlobalSecret that lists the ids of revoked zone tokens, as in Kuma (docs/reference/kuma-rest.md §5.5). */
-export const REVOCATIONS = 'zone-token-revocations';
+/** What a TokenTrust reads. */
+export interface TokenTrustSources {
+  readonly use: TokenUse;
+  readonly index: IndexReader;
+  readonly logger: Logger;
+  /** The zone of the GlobalSecrets: empty on the global, its name in a zone. */
+  readonly zone: string;
+  /** Changes besides those of keys and revocations that may end trust. */
+  readonly endsTrust?: (change: IndexChange) => boolean;
+}
 
-/** The keys, revocations and zones without tokens that this replica trusts, as its index has them. */
+/** A key that can sign. */
+export type Signer = SigningKey & { readonly privateKey: NonNullable<SigningKey['privateKey']> };
+
+/** The keys and revocations of this control plane for tokens of one use, as the index of this replica has them. */
 export class TokenTrust {
   private current: TrustedKeys = { keys: new Map(), revoked: new Set() };
   private readonly listeners = new Set<() => void>();
@@ -17,12 +29,9 @@ export class TokenTrust {
   private unusable: readonly string[] = [];
   private readonly unsubscribe: () => void;
 
-  constructor(
-    private readonly index: IndexReader,
-    private readonly logger: Logger,
-  ) {
+  constructor(private readonly sources: TokenTrustSources) {
     this.read();
-    this.unsubscribe = index.subscribe((event) => this.observe(event));
+    this.unsubscribe = sources.index.subscribe((event) => this.observe(event));
   }
 
   /** Keys and revocations; a new object after each change. */
@@ -31,7 +40,7 @@ export class TokenTrust {
   }
 
   /** The key that signs new tokens: the highest serial whose private half is known. */
-  get signer(): (SigningKey & { readonly privateKey: NonNullable<SigningKey['privateKey']> }) | undefined {
+  get signer(): Signer | undefined {
     const serials = [...this.current.keys.keys()].sort((a, b) => b - a);
     for (const serial of serials) {
       const { publicKey, privateKey } = this.current.keys.get(serial) ?? {};
@@ -45,11 +54,6 @@ export class TokenTrust {
     return this.unusable;
   }
 
-  /** Whether the operator exempted this zone from tokens (`Zone.spec.auth: none`; docs/design.md §5 Zone tokens). */
-  isExempt(zone: string): boolean {
-    return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
-  }
-
   /** Calls `listener` after a change that may end trust, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
@@ -61,27 +65,29 @@ export class TokenTrust {
   }
 
   private observe({ reloaded, changes }: IndexEvent): void {
-    const secrets = reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && isTrustSecret(id.name));
+    const { zone, use, endsTrust } = this.sources;
+    const secrets = reloaded || changes.some(({ id }) => isOwnGlobalSecret(id, zone) && isTrustSecret(use, id.name));
     if (secrets) this.read();
-    if (secrets || changes.some(turnsAuth)) for (const listener of this.listeners) listener();
+    if (secrets || (endsTrust && changes.some(endsTrust))) for (const listener of this.listeners) listener();
   }
 
   private read(): void {
+    const { index, zone, use } = this.sources;
     const keys = new Map<number, SigningKey>();
     const readings: typeof this.readings = new Map();
     const faults: string[] = [];
-    for (const secret of this.index.ofKind(globalSecretId('').kind)) {
-      const serial = isOwnGlobalSecret(secret.id) ? signingKeySerial(secret.id.name) : undefined;
+    for (const secret of index.ofKind(globalSecretId('').kind)) {
+      const serial = isOwnGlobalSecret(secret.id, zone) ? signingKeySerial(use, secret.id.name) : undefined;
       if (serial === undefined) continue;
       const known = this.readings.get(secret.id.name);
-      const reading = known?.secret === secret ? known.reading : parseSigningKey(serial, secret);
+      const reading = known?.secret === secret ? known.reading : parseSigningKey(serial, secretText(secret));
       readings.set(secret.id.name, { secret, reading });
       if (reading.ok) keys.set(serial, reading.key);
       else faults.push(`${secret.id.name}: ${reading.reason}`);
     }
     this.readings = readings;
     this.logFaults(faults.sort());
-    const list = this.index.get(globalSecretId(REVOCATIONS));
+    const list = index.get(globalSecretId(use.revocations, zone));
     this.current = { keys, revoked: parseRevocations(list ? secretText(list) : '') };
   }
 
@@ -89,33 +95,15 @@ export class TokenTrust {
   private logFaults(faults: readonly string[]): void {
     const same = faults.join() === this.unusable.join();
     this.unusable = faults;
-    if (!same && faults.length > 0) this.logger.error('signing keys cannot be used', { secrets: faults });
+    if (!same && faults.length > 0) this.sources.logger.error('signing keys cannot be used', { secrets: faults });
   }
 }
 
-function isTrustSecret(name: string): boolean {
-  return name === REVOCATIONS || signingKeySerial(name) !== undefined;
-}
-
-function turnsAuth({ id, before, after }: IndexChange): boolean {
-  return id.kind === 'Zone' && authOf(before) !== authOf(after);
-}
-
-function authOf(zone: Resource | undefined): unknown {
-  return zone?.spec['auth'];
+function isTrustSecret(use: TokenUse, name: string): boolean {
+  return name === use.revocations || signingKeySerial(use, name) !== undefined;
 }
 
 /** The ids in a revocation list, separated by commas or white space. */
 export function parseRevocations(text: string): ReadonlySet<string> {
   return new Set(text.split(/[\s,]+/).filter((id) => id !== ''));
-}
-
-/** The revocation list with one more id. */
-export function withRevocation(text: string, id: string): string {
-  return [...parseRevocations(text), id].join(',');
-}
-
-/** Whether it is a UUID, as the ids of our tokens and Kuma's are. */
-export function isTokenId(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

@@ -1,0 +1,29 @@
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { AccessPolicy } from '@causeway/access';
+import type { IndexReader } from '@causeway/store';
+import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { INDEX } from './index.module';
+
+/** The `AccessPolicy` of this replica. */
+export const ACCESS_POLICY = Symbol('AccessPolicy');
+
+/** Who may do what: one policy, which admission, the interfaces and sync ask. */
+@Module({})
+export class AccessModule implements OnApplicationShutdown {
+  constructor(@Inject(ACCESS_POLICY) private readonly policy: AccessPolicy) {}
+
+  static forRoot({ imports }: ModuleImports): DynamicModule {
+    const useFactory = ({ registry, cp }: ControlPlaneCore, index: IndexReader) =>
+      new AccessPolicy({ registry, index, cp });
+    return {
+      module: AccessModule,
+      imports,
+      providers: [{ provide: ACCESS_POLICY, inject: [CORE, INDEX], useFactory }],
+      exports: [ACCESS_POLICY],
+    };
+  }
+
+  onApplicationShutdown(): void {
+    this.policy.close();
+  }
+}

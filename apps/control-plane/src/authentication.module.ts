@@ -1,0 +1,39 @@
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { createAuthentication, type Authentication } from '@causeway/access';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { INDEX } from './index.module';
+import { retryWhileUnavailable } from './retry-while-unavailable';
+
+/** The `Authentication` of this replica: who users are, on every interface. */
+export const AUTHENTICATION = Symbol('Authentication');
+
+/** User tokens, OIDC and the operator token; makes the first signing key where there is none. */
+@Module({})
+export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(CORE) private readonly core: ControlPlaneCore,
+    @Inject(AUTHENTICATION) private readonly authentication: Authentication,
+  ) {}
+
+  static forRoot({ imports }: ModuleImports): DynamicModule {
+    const useFactory = (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader): Authentication =>
+      createAuthentication({ ...core, store, index, operatorToken: core.settings.CAUSEWAY_OPERATOR_TOKEN });
+    return {
+      module: AuthenticationModule,
+      imports,
+      providers: [{ provide: AUTHENTICATION, inject: [CORE, POSTGRES_BACKEND, INDEX], useFactory }],
+      exports: [AUTHENTICATION],
+    };
+  }
+
+  async onModuleInit(): Promise<void> {
+    const { clock, logger, shutdown: signal } = this.core;
+    await retryWhileUnavailable(() => this.authentication.tokens.ensureKey(), { clock, logger, signal });
+  }
+
+  onApplicationShutdown(): void {
+    this.authentication.close();
+  }
+}

@@ -1,0 +1,44 @@
+import { ownZone } from '@causeway/resources';
+import type { TokenDependencies } from '../tokens/token-issuer';
+import { TokenTrust } from '../tokens/token-trust';
+import { USER_TOKEN } from '../tokens/token-use';
+import { AuthenticationSettings } from './authentication-settings';
+import { Authenticator } from './authenticator';
+import { UserTokenIssuer } from './user-token-issuer';
+import { UserTokenVerifier } from './user-token-verifier';
+
+/** What authentication of users is made of. */
+export interface AuthenticationDependencies extends TokenDependencies {
+  /** The static token of an administrator. */
+  readonly operatorToken?: string | undefined;
+}
+
+/** Who users are, at one replica; follows the index until `close`. */
+export interface Authentication {
+  readonly authenticator: Authenticator;
+  /** The user tokens of this control plane. */
+  readonly tokens: UserTokenIssuer;
+  /** Secrets that are named as signing keys and hold none, with the reason. */
+  faults(): readonly string[];
+  close(): void;
+}
+
+/** Creates it. The store may have no signing key yet: `tokens.ensureKey` makes it. */
+export function createAuthentication(dependencies: AuthenticationDependencies): Authentication {
+  const { cp, index, clock, operatorToken } = dependencies;
+  const own = new TokenTrust({ ...dependencies, use: USER_TOKEN, zone: ownZone(cp) });
+  const settings = new AuthenticationSettings(index);
+  const userTokens = new UserTokenVerifier({ cp, own, global: settings, clock });
+  const authenticator = new Authenticator({ verifiers: [userTokens], clock, operatorToken });
+  // Before anybody else hears of the change, so that who asks again is judged anew.
+  authenticator.onChange(() => authenticator.forget());
+  return {
+    authenticator,
+    tokens: new UserTokenIssuer(dependencies, own),
+    faults: () => own.faults,
+    close: () => {
+      own.close();
+      settings.close();
+    },
+  };
+}

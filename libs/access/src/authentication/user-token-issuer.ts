@@ -1,0 +1,80 @@
+import { FieldPath, Invalid, type Violation } from '@causeway/resources';
+import { ADMINS } from '../authorization/caller';
+import { TokenIssuer, type IssuedToken, type TokenDependencies } from '../tokens/token-issuer';
+import type { TokenTrust } from '../tokens/token-trust';
+import { USER_TOKEN } from '../tokens/token-use';
+import { parseValidity, validityViolations } from '../tokens/validity';
+import { issuerOf, userPayload } from './user-token';
+
+/** How long a user token is valid where nobody says otherwise: a day. */
+export const USER_TOKEN_VALIDITY = '24h';
+
+/** A request for a user token. */
+export interface UserTokenRequest {
+  readonly name: string;
+  readonly groups?: readonly string[];
+  /** A duration such as `24h` or `30d`; `USER_TOKEN_VALIDITY` by default. */
+  readonly validFor?: string;
+  /** The user who asks for it. */
+  readonly issuedBy?: string;
+}
+
+/** A new user token. It is returned once and stored nowhere. */
+export interface IssuedUserToken extends IssuedToken {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** Most groups of a token, and the longest name of a user or group. */
+const MOST_GROUPS = 64;
+const LONGEST_NAME = 128;
+
+/**
+ * The user tokens of a control plane (docs/guides/access.md). Those of the global hold everywhere, those of a zone in that
+ * zone.
+ */
+export class UserTokenIssuer extends TokenIssuer {
+  private readonly issuer: string;
+
+  constructor(dependencies: TokenDependencies, trust: TokenTrust) {
+    super(dependencies, trust, USER_TOKEN);
+    this.issuer = issuerOf(dependencies.cp);
+  }
+
+  /** Issues a token, signed with the newest key. Throws Invalid, and what `issueToken` throws. */
+  async issue(request: UserTokenRequest): Promise<IssuedUserToken> {
+    const { name, groups = [], validFor = USER_TOKEN_VALIDITY, issuedBy = '' } = request;
+    const validity = parseValidity(validFor);
+    const violations = [
+      ...nameViolations(name, FieldPath.at('name')),
+      ...groupViolations(groups),
+      ...validityViolations(validity),
+    ];
+    if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
+    const facts = { name, groups: [...groups] };
+    const claims = userPayload({ name, groups, issuer: this.issuer });
+    return { ...(await this.issueToken({ claims, facts, validity: validity.ms, issuedBy })), ...facts };
+  }
+}
+
+function nameViolations(name: string, at: FieldPath): Violation[] {
+  if (name === '') return [at.violation('must not be empty', 'required')];
+  if (name.length > LONGEST_NAME)
+    return [at.violation(`must not be longer than ${LONGEST_NAME} characters, has ${name.length}`, 'too-long')];
+  // Control characters and white space at the ends would make two users look like one.
+  return /^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u.test(name)
+    ? []
+    : [at.violation('must be one line of text without white space at its ends', 'wrong-form')];
+}
+
+function groupViolations(groups: readonly string[]): Violation[] {
+  const at = FieldPath.at('groups');
+  if (groups.length > MOST_GROUPS)
+    return [at.violation(`must not have more than ${MOST_GROUPS} items, has ${groups.length}`, 'too-many')];
+  return groups.flatMap((group, i) => [
+    ...nameViolations(group, at.index(i)),
+    ...(group.startsWith('causeway:') && group !== ADMINS
+      ? [at.index(i).violation(`must be ${ADMINS} or begin with something else than "causeway:"; got "${group}"`)]
+      : []),
+  ]);
+}

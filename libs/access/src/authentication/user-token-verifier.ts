@@ -1,0 +1,59 @@
+import type { ControlPlane } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import { AUTHENTICATED, type Caller } from '../authorization/caller';
+import { unverifiedClaims, type TrustedKeys } from '../tokens/signed-token';
+import type { TokenVerifier } from './authenticator';
+import { Unauthenticated } from './unauthenticated';
+import { GLOBAL_ISSUER, isControlPlane, issuerOf, verifyUserToken } from './user-token';
+
+/** The keys and revocations of a control plane; what they are may change between two reads. */
+export interface KeySource {
+  readonly trustedKeys: TrustedKeys;
+  /** Calls `listener` after each change, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+}
+
+/** What user tokens are verified by. */
+export interface UserTokenVerifierSources {
+  readonly cp: ControlPlane;
+  /** The keys of this control plane. */
+  readonly own: KeySource;
+  /** The keys of the global, as a federated zone last had them. */
+  readonly global: KeySource;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Verifies user tokens: of this control plane by its own keys, and in a federated zone those of the global by the public
+ * keys that the zone last had. The token of another zone is refused.
+ */
+export class UserTokenVerifier implements TokenVerifier {
+  private readonly sourceOf: ReadonlyMap<string, KeySource>;
+  private readonly withoutIssuer: KeySource;
+
+  constructor(private readonly sources: UserTokenVerifierSources) {
+    const { cp, own, global } = sources;
+    const federated = cp.role === 'zone' && cp.federated;
+    this.sourceOf = new Map([...(federated ? [[GLOBAL_ISSUER, global] as const] : []), [issuerOf(cp), own]]);
+    this.withoutIssuer = federated ? global : own;
+  }
+
+  async verify(token: string): Promise<Caller | undefined> {
+    const claims = unverifiedClaims(token);
+    const issuer: unknown = claims?.iss;
+    if (!claims || (issuer !== undefined && !(typeof issuer === 'string' && isControlPlane(issuer)))) return undefined;
+    const { clock, cp } = this.sources;
+    const source = typeof issuer === 'string' ? this.sourceOf.get(issuer) : this.withoutIssuer;
+    if (!source)
+      throw new Unauthenticated(
+        `the user token was issued by ${String(issuer).slice(0, 100)} and does not hold here, at ${issuerOf(cp)}`,
+      );
+    const { id, name, groups, expiresAt } = await verifyUserToken(token, source.trustedKeys, clock.now());
+    return { user: name, groups: [...groups, AUTHENTICATED], by: 'user-token', tokenId: id, until: expiresAt };
+  }
+
+  onChange(listener: () => void): () => void {
+    const stops = [this.sources.own, this.sources.global].map((source) => source.onChange(listener));
+    return () => stops.forEach((stop) => stop());
+  }
+}

@@ -1,0 +1,53 @@
+import type { KeyObject } from 'node:crypto';
+import type { ControlPlane, JsonObject } from '@causeway/resources';
+import { isTextList, signToken, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
+import { USER_TOKEN } from '../tokens/token-use';
+import { Unauthenticated } from './unauthenticated';
+
+/** The claims of a user token. */
+export interface UserClaims extends TokenFacts {
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** The control plane that issued the token: `GLOBAL_ISSUER`, or that of a zone. */
+  readonly issuer: string;
+}
+
+/** The claim `iss` of the global's tokens. They hold everywhere, and so does a token without the claim, as Kuma's are. */
+export const GLOBAL_ISSUER = 'causeway:global';
+
+/** The claim `iss` of the tokens of a control plane. */
+export function issuerOf(cp: ControlPlane): string {
+  return cp.role === 'global' ? GLOBAL_ISSUER : `causeway:zone:${cp.zone}`;
+}
+
+/** Whether a claim `iss` means a control plane; all others mean OIDC issuers. */
+export function isControlPlane(issuer: string): boolean {
+  return issuer.startsWith('causeway:');
+}
+
+/** A signed token in compact form. `now` is ms since 1970. */
+export function signUserToken(
+  claims: UserClaims,
+  key: { readonly serial: number; readonly privateKey: KeyObject },
+  now: number,
+): Promise<string> {
+  return signToken(userPayload(claims), claims, key, now);
+}
+
+/** The claims that are not registered ones, as Kuma writes them, and the issuer. */
+export function userPayload({ name, groups, issuer }: Pick<UserClaims, 'name' | 'groups' | 'issuer'>): JsonObject {
+  return { Name: name, Groups: [...groups], iss: issuer };
+}
+
+/**
+ * The claims of a token that is valid at `now` (ms since 1970) by the keys of its issuer. Throws Unauthenticated with the
+ * reason, as `verifyToken` does.
+ */
+export async function verifyUserToken(token: string, trusted: TrustedKeys, now: number): Promise<UserClaims> {
+  const { id, expiresAt, payload } = await verifyToken(token, USER_TOKEN, trusted, now);
+  const { Name: name, Groups: groups = [], iss: issuer = GLOBAL_ISSUER } = payload;
+  if (typeof name !== 'string' || name === '')
+    throw new Unauthenticated('the claim "Name" of the user token must be the name of a user');
+  if (!isTextList(groups)) throw new Unauthenticated('the claim "Groups" of the user token must be a list of texts');
+  return { id, name, groups, issuer, expiresAt };
+}

@@ -1,0 +1,128 @@
+import type { KeyObject } from 'node:crypto';
+import { decodeJwt, errors, jwtVerify, SignJWT, type CompactJWSHeaderParameters, type JWTPayload } from 'jose';
+import type { JsonObject } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import { Unauthenticated } from '../authentication/unauthenticated';
+import type { SigningKey } from './signing-keys';
+import type { TokenUse } from './token-use';
+
+/** The only algorithm: a token that names another is refused before its signature is verified. */
+const ALGORITHM = 'RS256';
+
+/**
+ * Tokens are valid from this long before now, so that replicas whose clocks differ accept them, s
+ * (docs/reference/kuma-rest.md §5.5).
+ */
+const BACKDATED = 5;
+
+/** The keys that verify tokens, by serial, and the ids of revoked tokens. */
+export interface TrustedKeys {
+  readonly keys: ReadonlyMap<number, SigningKey>;
+  readonly revoked: ReadonlySet<string>;
+}
+
+/** What every token says. */
+export interface TokenFacts {
+  /** `jti`: the id that a revocation names. */
+  readonly id: string;
+  /** ms since 1970; whole seconds. */
+  readonly expiresAt: number;
+}
+
+/** A token whose signature, times and revocation were checked. */
+export interface VerifiedToken extends TokenFacts {
+  /** All claims, undecoded. */
+  readonly payload: Readonly<JWTPayload>;
+}
+
+/** A signed token in compact form. `now` is ms since 1970. */
+export function signToken(
+  claims: JsonObject,
+  { id, expiresAt }: TokenFacts,
+  key: { readonly serial: number; readonly privateKey: KeyObject },
+  now: number,
+): Promise<string> {
+  const from = Math.floor(now / 1_000) - BACKDATED;
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: ALGORITHM, kid: String(key.serial), typ: 'JWT' })
+    .setJti(id)
+    .setIssuedAt(from)
+    .setNotBefore(from)
+    .setExpirationTime(Math.floor(expiresAt / 1_000))
+    .sign(key.privateKey);
+}
+
+/** The claims of a token before anything is verified, to see whose it is; undefined for a text that is no JWT. */
+export function unverifiedClaims(token: string): Readonly<JWTPayload> | undefined {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Checks that a token is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: of another use,
+ * malformed, another algorithm, unknown key, wrong signature, not yet valid, expired, revoked. The claims of its use are
+ * the caller's to check.
+ */
+export async function verifyToken(
+  token: string,
+  use: TokenUse,
+  trusted: TrustedKeys,
+  now: number,
+): Promise<VerifiedToken> {
+  const claims = unverifiedClaims(token);
+  if (claims && claims[use.claim] === undefined)
+    throw new Unauthenticated(`the token has no claim "${use.claim}": it is no ${use.name}`);
+  const options = { algorithms: [ALGORITHM], currentDate: new Date(now) };
+  const key = ({ kid }: CompactJWSHeaderParameters): KeyObject => keyFor(kid, use, trusted);
+  const { payload } = await jwtVerify(token, key, options).catch((error: unknown) => {
+    throw error instanceof Unauthenticated
+      ? error
+      : new Unauthenticated(refusalText(error, `the ${use.name}`, [ALGORITHM]), { cause: error });
+  });
+  const { jti: id, exp } = payload;
+  if (typeof id !== 'string' || id === '') throw new Unauthenticated(`the ${use.name} has no jti`);
+  if (typeof exp !== 'number') throw new Unauthenticated(`the ${use.name} has no exp: it would be valid for ever`);
+  if (trusted.revoked.has(id)) throw new Unauthenticated(`the ${use.name} ${id} is revoked`);
+  return { id, expiresAt: exp * 1_000, payload };
+}
+
+function keyFor(kid: unknown, use: TokenUse, { keys }: TrustedKeys): KeyObject {
+  if (typeof kid !== 'string') throw new Unauthenticated(`the ${use.name} has no header "kid" that is a text`);
+  const key = /^\d{1,15}$/.test(kid) ? keys.get(Number(kid)) : undefined;
+  if (key) return key.publicKey;
+  throw new Unauthenticated(
+    `there is no signing key with kid "${kid.slice(0, 40)}": it was rotated out, or the token is of another control plane`,
+  );
+}
+
+/** Why `jose` refused a token, for people; `what` is how the sentence calls the token. Repeats nothing of it but its id. */
+export function refusalText(error: unknown, what: string, algorithms: readonly string[]): string {
+  if (error instanceof errors.JWTExpired) return `${what} ${idOf(error)}expired at ${timeOf(error, 'exp')}`;
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return `the signature of ${what} does not fit its signing key`;
+  if (error instanceof errors.JOSEAlgNotAllowed) return `${what} must be signed with ${algorithms.join(', ')}`;
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf')
+    return `${what} is not valid before ${timeOf(error, 'nbf')}: is the clock right where it was issued?`;
+  return `${what} cannot be read: ${errorText(error)}`;
+}
+
+type ClaimError = errors.JWTExpired | errors.JWTClaimValidationFailed;
+
+function idOf({ payload }: ClaimError): string {
+  return typeof payload.jti === 'string' ? `${payload.jti.slice(0, 100)} ` : '';
+}
+
+function timeOf({ payload }: ClaimError, claim: 'exp' | 'nbf'): string {
+  const seconds = payload[claim];
+  return typeof seconds === 'number' && Math.abs(seconds) < 1e12
+    ? new Date(seconds * 1_000).toISOString()
+    : 'a time that cannot be read';
+}
+
+/** Whether a claim is a list of texts. */
+export function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

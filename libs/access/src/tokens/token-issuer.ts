@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import {
+  FieldPath,
+  Invalid,
+  ownZone,
+  Unavailable,
+  type ControlPlane,
+  type JsonObject,
+  type Registry,
+} from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { IndexReader, ResourceStore } from '@causeway/store';
+import { globalSecretId, isOwnGlobalSecret, putSecret, secretText, type SecretWrite } from '../global-secrets';
+import { generateSigningKey, MAX_SERIAL, signingKeyName, signingKeySerial } from './signing-keys';
+import { signToken } from './signed-token';
+import { TokenRecords, type TokenRecord } from './token-records';
+import { parseRevocations, type TokenTrust } from './token-trust';
+import type { TokenUse } from './token-use';
+
+/** Dependencies of tokens. */
+export interface TokenDependencies {
+  readonly cp: ControlPlane;
+  readonly store: ResourceStore;
+  readonly index: IndexReader;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A token to issue; its fields were checked. */
+export interface TokenOrder {
+  /** The claims besides the registered ones, as the token has them. */
+  readonly claims: JsonObject;
+  /** What lists and the log show of the token. */
+  readonly facts: JsonObject;
+  /** ms. */
+  readonly validity: number;
+  /** The user who asks for it. */
+  readonly issuedBy: string;
+}
+
+/** A new token. It is returned once and stored nowhere. */
+export interface IssuedToken {
+  readonly token: string;
+  /** The id that a revocation names. */
+  readonly id: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+}
+
+/** A token as lists show it. */
+export interface ListedToken extends TokenRecord {
+  readonly revoked: boolean;
+}
+
+/** How often a write is tried that conflicts with other writers. */
+const TRIES = 10;
+
+/** Issues, lists and revokes tokens of one use and rotates their keys, on any replica. */
+export abstract class TokenIssuer {
+  private readonly records: TokenRecords;
+
+  constructor(
+    private readonly dependencies: TokenDependencies,
+    private readonly trust: TokenTrust,
+    private readonly use: TokenUse,
+  ) {
+    this.records = new TokenRecords(dependencies.store, dependencies.clock, use);
+  }
+
+  /** Issues a token, signed with the newest key. Throws Unavailable if there is no key to sign with, Conflict if too many are valid. */
+  protected async issueToken({ claims, facts, validity, issuedBy }: TokenOrder): Promise<IssuedToken> {
+    const { signer } = this.trust;
+    if (!signer)
+      throw new Unavailable(`there is no signing key of ${this.use.name}s; make one: causeway tokens rotate`);
+    const now = this.dependencies.clock.now();
+    // Tokens have whole seconds.
+    const expiresAt = Math.ceil((now + validity) / 1_000) * 1_000;
+    const id = randomUUID();
+    const token = await signToken(claims, { id, expiresAt }, signer, now);
+    await this.records.add({ id, facts, issuedAt: now, expiresAt, issuedBy });
+    this.dependencies.logger.info(`a ${this.use.name} was issued`, { ...facts, id, kid: signer.serial, issuedBy });
+    return { token, id, expiresAt: new Date(expiresAt).toISOString() };
+  }
+
+  /** The tokens that are valid or expired within the last week; the first to expire first. */
+  async list(): Promise<readonly ListedToken[]> {
+    const { revoked } = this.trust.trustedKeys;
+    return (await this.records.list()).map((record) => ({ ...record, revoked: revoked.has(record.id) }));
+  }
+
+  /** Revokes a token on every replica within moments; what it was used for ends. Idempotent. Throws Invalid, Unavailable. */
+  async revoke(id: string): Promise<void> {
+    if (!isTokenId(id)) {
+      const reason = `must be the id (jti) of a ${this.use.name}, a UUID; got "${id.slice(0, 50)}"`;
+      throw new Invalid([FieldPath.at('id').violation(reason)]);
+    }
+    await this.changeRevocations((revoked) => new Set([...revoked, id]));
+    this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id });
+  }
+
+  /** Forgets tokens that expired a week ago, and that they were revoked. A leader calls it now and then. */
+  async purge(): Promise<void> {
+    const gone = new Set(await this.records.purge());
+    if (gone.size === 0) return;
+    await this.changeRevocations((revoked) => new Set([...revoked].filter((id) => !gone.has(id))));
+    this.dependencies.logger.debug(`expired ${this.use.name}s were forgotten`, { tokens: gone.size });
+  }
+
+  /** Makes a signing key with a new highest serial and resolves with it. Tokens of the other keys stay valid. */
+  async rotate(): Promise<number> {
+    const text = await generateSigningKey();
+    let serial = 0;
+    await this.untilWritten(() => {
+      serial = this.nextSerial(serial);
+      return Promise.resolve({ name: signingKeyName(this.use, serial), text, expect: 'absent' as const });
+    });
+    this.dependencies.logger.info(`a signing key of ${this.use.name}s was made`, { serial });
+    return serial;
+  }
+
+  /** Makes the first signing key if there is none. Replicas that start together agree on one. */
+  async ensureKey(): Promise<void> {
+    if (this.trust.signer) return;
+    const name = signingKeyName(this.use, this.nextSerial(0));
+    const revision = await this.write({ name, text: await generateSigningKey(), expect: 'absent' });
+    if (revision !== undefined)
+      this.dependencies.logger.info(`the first signing key of ${this.use.name}s was made`, { secret: name });
+    await this.dependencies.index.reached(await this.dependencies.store.head());
+  }
+
+  private changeRevocations(change: (revoked: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
+    const name = this.use.revocations;
+    return this.untilWritten(async () => {
+      const held = await this.dependencies.store.get(globalSecretId(name, this.zone));
+      const before = parseRevocations(held ? secretText(held) : '');
+      const after = change(before);
+      if (after.size === before.size) return undefined;
+      return { name, text: [...after].join(','), expect: held?.revision ?? 'absent' };
+    });
+  }
+
+  private get zone(): string {
+    return ownZone(this.dependencies.cp);
+  }
+
+  /**
+   * A serial above `tried` and all used ones. Serials of deleted keys are not reused as long as their tombstones exist,
+   * or their tokens would be verified with another key. If the highest serial is used, the lowest free one.
+   */
+  private nextSerial(tried: number): number {
+    const { index } = this.dependencies;
+    const living = [...index.ofKind(globalSecretId('').kind)].map(({ id }) => id);
+    const gone = [...index.tombstones()].map(({ id }) => id);
+    const ids = [...living, ...gone].filter((id) => isOwnGlobalSecret(id, this.zone));
+    const used = new Set(ids.map(({ name }) => signingKeySerial(this.use, name) ?? 0));
+    let newest = tried;
+    for (const serial of used) newest = Math.max(newest, serial);
+    if (newest < MAX_SERIAL) return newest + 1;
+    let free = tried < MAX_SERIAL ? tried + 1 : 1;
+    while (used.has(free)) free++;
+    return free;
+  }
+
+  /**
+   * Writes what `next` returns, and calls it again after a conflict. `next` returns undefined if there is nothing to
+   * do.
+   */
+  private async untilWritten(next: () => Promise<SecretWrite | undefined>): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const write = await next();
+      const revision = write && (await this.write(write));
+      if (write && revision === undefined) continue;
+      if (revision !== undefined) await this.dependencies.index.reached(revision);
+      return;
+    }
+    throw new Unavailable('others keep writing the same secret; try again');
+  }
+
+  private async write(secret: SecretWrite): Promise<number | undefined> {
+    const { registry, cp, store } = this.dependencies;
+    const change = putSecret(registry, secret, cp);
+    const { revision, results } = await store.write({ changes: [change], onRefusal: 'skip' });
+    return results[0]?.type === 'refused' ? undefined : revision;
+  }
+}
+
+/** Whether it is a UUID, as the ids of our tokens and Kuma's are. */
+function isTokenId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}

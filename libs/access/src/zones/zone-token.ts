@@ -1,0 +1,44 @@
+import type { KeyObject } from 'node:crypto';
+import type { JsonObject } from '@causeway/resources';
+import { Unauthenticated } from '../authentication/unauthenticated';
+import { isTextList, signToken, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
+import { ZONE_TOKEN } from '../tokens/token-use';
+
+/** The scope that lets a control plane join; Kuma's `ingress` and `egress` are for proxies. */
+export const CP_SCOPE = 'cp';
+
+/** Every scope that a zone token may have. */
+export const SCOPES = [CP_SCOPE, 'ingress', 'egress'] as const;
+
+/** The claims of a zone token. */
+export interface ZoneClaims extends TokenFacts {
+  readonly zone: string;
+  readonly scope: readonly string[];
+}
+
+/** A signed token in compact form. `now` is ms since 1970. */
+export function signZoneToken(
+  claims: ZoneClaims,
+  key: { readonly serial: number; readonly privateKey: KeyObject },
+  now: number,
+): Promise<string> {
+  return signToken(zonePayload(claims), claims, key, now);
+}
+
+/**
+ * The claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as `verifyToken`
+ * does. Does not check zone and scope.
+ */
+export async function verifyZoneToken(token: string, trusted: TrustedKeys, now: number): Promise<ZoneClaims> {
+  const { id, expiresAt, payload } = await verifyToken(token, ZONE_TOKEN, trusted, now);
+  const { Zone: zone, Scope: scope = [] } = payload;
+  if (typeof zone !== 'string' || zone === '')
+    throw new Unauthenticated('the claim "Zone" of the zone token must be the name of a zone');
+  if (!isTextList(scope)) throw new Unauthenticated('the claim "Scope" of the zone token must be a list of texts');
+  return { id, zone, scope, expiresAt };
+}
+
+/** The claims that are not registered ones; capitalised, as Kuma writes them. */
+export function zonePayload({ zone, scope }: Pick<ZoneClaims, 'zone' | 'scope'>): JsonObject {
+  return { Zone: zone, Scope: [...scope] };
+}
