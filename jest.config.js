@@ -12,7 +12,7 @@ module.exports = {
   transform: { '\\.([cm]?ts|m?js)$': '<rootDir>/tools/jest-swc-transformer.js' },
   transformIgnorePatterns: ['/node_modules/(typescript|@swc)/'],
   moduleNameMapper: {
-    '^(\\./(?:command|find-command).*)\\.js$': '$1', // modules that the command line tool loads late
+    '^(\\./(?:command|find-command|settings).*)\\.js$': '$1', // modules that the command line tool loads late
     '^fast-check$': '<rootDir>/tools/seeded-fast-check.js',
     '^@causeway/migrations$': '<rootDir>/migrations',
     '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',

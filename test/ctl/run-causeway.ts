@@ -4,6 +4,9 @@ import { text } from 'node:stream/consumers';
 
 const ROOT = resolve(__dirname, '..', '..');
 
+/** The built command line tool. */
+export const PROGRAM = resolve(ROOT, 'dist/apps/ctl/src/main.js');
+
 /** What a run of the command line tool ended with. */
 export interface Ran {
   readonly code: number | null;
@@ -11,13 +14,19 @@ export interface Ran {
   readonly err: string;
 }
 
+/** Settings of a run besides the server, by their environment variable; undefined takes one away. */
+export type RunEnvironment = Readonly<Record<string, string | undefined>>;
+
 /** Runs the built `causeway` against a server, as its user does. */
-export async function runCauseway(server: string, args: readonly string[], stdin = ''): Promise<Ran> {
-  const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
-    cwd: ROOT,
-    // No contexts: those of the person who runs the tests are none of the tests' business.
-    env: { ...process.env, CAUSEWAY_SERVER: server, CAUSEWAY_CONTEXTS_FILE: resolve(ROOT, 'no-contexts.json') },
-  });
+export async function runCauseway(
+  server: string,
+  args: readonly string[],
+  stdin = '',
+  env: RunEnvironment = {},
+): Promise<Ran> {
+  // No contexts: those of the person who runs the tests are none of the tests' business.
+  const own = { CAUSEWAY_SERVER: server, CAUSEWAY_CONTEXTS_FILE: resolve(ROOT, 'no-contexts.json') };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: ROOT, env: { ...process.env, ...own, ...env } });
   child.stdin.end(stdin);
   const exited = new Promise<number | null>((done) => child.once('close', done));
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);

@@ -184,3 +184,10 @@ export async function listAll(api: ApiClient, request: Omit<ApiRequest, 'method'
   } while (next !== undefined);
   return items;
 }
+
+/** The items of one page of a list. */
+export async function listPage(api: ApiClient, request: Omit<ApiRequest, 'method'>): Promise<readonly JsonObject[]> {
+  const { body } = await api.send({ method: 'GET', ...request });
+  const items = isJsonObject(body) ? body['items'] : undefined;
+  return isJsonArray(items) ? items.filter(isJsonObject) : [];
+}

@@ -20,6 +20,9 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Change:',
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply.js')).registerApply },
+      { name: 'edit', load: async () => (await import('./commands/edit/edit.js')).registerEdit },
+      { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
+      { name: 'wait', load: async () => (await import('./commands/wait.js')).registerWait },
       { name: 'delete', load: async () => (await import('./commands/delete.js')).registerDelete },
     ],
   },
@@ -40,7 +43,15 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   },
   {
     heading: 'This program and its servers:',
-    commands: [{ name: 'doctor', load: async () => (await import('./commands/doctor.js')).registerDoctor }],
+    commands: [
+      { name: 'doctor', load: async () => (await import('./commands/doctor.js')).registerDoctor },
+      { name: 'config', loadLight: async () => (await import('./commands/config/config.js')).registerConfig },
+      {
+        name: 'completion',
+        loadLight: async () => (await import('./commands/completion/completion.js')).registerCompletion,
+      },
+      { name: 'version', loadLight: async () => (await import('./commands/version/version.js')).registerVersion },
+    ],
   },
 ];
 
@@ -71,10 +82,29 @@ export function createProgram(print: Pick<ProgramContext, 'print' | 'printError'
     });
 }
 
+/** The name of the command: the first word that is neither an option of the program nor the value of one. */
+function firstOperand(program: Command, argv: readonly string[]): string | undefined {
+  const valued = program.options.filter(({ required }) => required).flatMap(({ short, long }) => [short, long]);
+  return argv.find((word, i) => !word.startsWith('-') && (i === 0 || !valued.includes(argv[i - 1])));
+}
+
+/** The words that the shell asks to complete have commands of their own. */
+async function addCompletion(parts: ProgramParts): Promise<void> {
+  const { registerComplete } = await import('./commands/completion/complete.js');
+  const silent = { print: () => undefined, printError: () => undefined };
+  registerComplete(async (words) => {
+    const program = createProgram(silent);
+    const command = await parts.commandContext();
+    await addCommands({ ...parts, program }, words.slice(0, -1));
+    return { program, registry: command.registry };
+  })(parts.program, parts.context, parts.finish);
+}
+
 /** Adds the command that `argv` names; all of them if it names none, for the help and for suggestions. */
 export async function addCommands(parts: ProgramParts, argv: readonly string[]): Promise<void> {
   const { program, context, commandContext, finish } = parts;
-  const [word] = program.parseOptions([...argv]).operands;
+  const word = firstOperand(program, argv);
+  if (word === '__complete') return addCompletion(parts);
   const known = groups.some(({ commands }) => commands.some(({ name }) => name === word));
   for (const { heading, commands } of groups) {
     program.commandsGroup(heading);
@@ -83,7 +113,16 @@ export async function addCommands(parts: ProgramParts, argv: readonly string[]):
       else (await command.loadLight())(program, context, finish);
     }
   }
+  program.hook('preAction', (_, command) => useMeshOfContext(parts, command));
   addHelp(program);
+}
+
+/** The mesh of a command that names none is that of the context in use. */
+async function useMeshOfContext({ context }: ProgramParts, command: Command): Promise<void> {
+  if (command.getOptionValueSource('mesh') !== 'default') return;
+  const { meshOf } = await import('./settings/connection.js');
+  const mesh = meshOf(context.config, context.flags());
+  if (mesh !== undefined) command.setOptionValueWithSource('mesh', mesh, 'config');
 }
 
 /** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is an error of usage. */

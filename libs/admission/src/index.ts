@@ -28,4 +28,5 @@ export {
 } from './requests';
 export { identityNamed, resolveName, type NameQuery } from './resolve-name';
 export { isWritable, quarantineCommand } from './rights';
-export { parseYaml, Unparsable, type YamlDocument } from './yaml/parse-yaml';
+export { JsonDocuments, type JsonDocument } from './batch/json-documents';
+export { parseYaml, Unparsable, type TextPosition, type YamlDocument } from './yaml/parse-yaml';

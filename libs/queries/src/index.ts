@@ -5,6 +5,7 @@
  *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess
  */
 export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
+export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
 export { type ListScope, type Selection } from './list/lister';

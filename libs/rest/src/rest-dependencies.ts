@@ -13,6 +13,9 @@ export interface RestLimits {
   readonly body: number;
   /** Largest body in YAML: reading it takes 100 times as long as JSON. */
   readonly yaml: number;
+  /** Largest body of a batch, and of one in YAML. */
+  readonly batch: number;
+  readonly batchYaml: number;
   /** Until the whole request has arrived. */
   readonly requestTimeout: number;
 }
@@ -22,6 +25,8 @@ export const DEFAULT_LIMITS: RestLimits = {
   connectionsPerClient: 2_000,
   body: 1024 * 1024,
   yaml: 256 * 1024,
+  batch: 64 * 1024 * 1024,
+  batchYaml: 1024 * 1024,
   requestTimeout: 30_000,
 };
 
@@ -46,9 +51,13 @@ export interface RestDependencies {
   readonly limits?: Partial<RestLimits>;
 }
 
+/** Time and log, for controllers whose answers take long. */
+export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger'>;
+
 /** What Nest injects by symbol: values and interfaces that have no class of their own in this lib. */
 export const REGISTRY = Symbol('Registry');
 export const QUERIES = Symbol('Queries');
 export const ADMISSION = Symbol('Admission');
 export const EVENT_ENCODER = Symbol('EventEncoder');
+export const RUNTIME = Symbol('Runtime');
 export const OPENAPI = Symbol('OpenApiDocument');

@@ -9,6 +9,7 @@ import {
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import type { Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
+import { ApplyController } from './controllers/apply.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ResourceController } from './controllers/resource.controller';
@@ -18,6 +19,7 @@ import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
+import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
 import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
@@ -32,6 +34,7 @@ import {
   OPENAPI,
   QUERIES,
   REGISTRY,
+  RUNTIME,
   type RestDependencies,
   type RestLimits,
 } from './rest-dependencies';
@@ -58,6 +61,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     InspectionController,
     ZoneAccessController,
     SyncDecisionsController,
+    ApplyController,
     ResourceController,
     ResourceWriteController,
   ],
@@ -90,6 +94,16 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       inject: [MODULE_OPTIONS_TOKEN, RequestSignals],
       useFactory: (deps: RestDependencies, signals: RequestSignals) =>
         new BodyParser(limitsOf(deps), signals, deps.clock),
+    },
+    {
+      provide: BatchBodies,
+      inject: [BodyParser, MODULE_OPTIONS_TOKEN],
+      useFactory: (parser: BodyParser, deps: RestDependencies) => new BatchBodies(parser, limitsOf(deps), deps.clock),
+    },
+    {
+      provide: RUNTIME,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ clock, logger }: RestDependencies) => ({ clock, logger }),
     },
     {
       provide: RouteTable,

@@ -1,38 +1,113 @@
 import { isJsonObject } from '@causeway/resources';
-import { ApiError } from '../api-client';
-import { kindOf, pathOf, type CommandContext } from '../context';
 import type { Command } from 'commander';
+import { ApiError, listAll } from '../api-client';
+import { kindOf, pathOf, UsageError, type CommandContext } from '../context';
+import { readDocuments } from '../documents';
 import { meshOption, nouns, type SetExitCode } from '../options';
+import { confirmed } from '../prompt';
+import { addressOf, refOfDocument, refOfItem, refsOf, titleOf, type ResourceRef } from '../refs';
 
 export interface DeleteOptions {
   readonly mesh: string;
   readonly namespace?: string;
+  readonly filename?: readonly string[];
+  readonly selector?: string;
   readonly dryRun?: boolean;
+  readonly ignoreNotFound?: boolean;
+  readonly yes?: boolean;
 }
 
-/** `causeway delete NOUN NAME...`: tries every name; the exit code is 0 if all were deleted. */
+/** `causeway delete`: tries every resource; the exit code is 0 if all were deleted. */
 export async function remove(
   context: CommandContext,
-  noun: string,
-  names: readonly string[],
+  words: readonly string[],
   options: DeleteOptions,
 ): Promise<number> {
-  const kind = kindOf(context.registry, noun);
-  const query = { namespace: options.namespace, ...(options.dryRun ? { dryRun: 'true' } : {}) };
-  let failures = 0;
-  for (const name of names) {
-    try {
-      const { body } = await context.api().send({ method: 'DELETE', path: pathOf(kind, options.mesh, name), query });
-      context.print(`${kind.name} ${name} deleted${options.dryRun ? ' (dry run)' : ''}`);
-      printWarnings(context, body);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 0) throw error;
-      failures++;
-      const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
-      context.printError(`${kind.name} ${name}: ${[error.message, ...reasons].join('; ')}`);
-    }
+  const doomed = await chosen(context, words, options);
+  if (doomed.length === 0) {
+    context.printError('nothing matches: nothing was deleted');
+    return 0;
   }
+  if (!(await agreed(context, doomed, options))) {
+    context.printError('nothing was deleted');
+    return 1;
+  }
+  let failures = 0;
+  for (const ref of doomed) if (!(await removeOne(context, ref, options))) failures++;
   return failures === 0 ? 0 : 1;
+}
+
+/** The resources that words, files or labels name; those of files in reverse order, because later ones may need earlier ones. */
+async function chosen(
+  context: CommandContext,
+  words: readonly string[],
+  options: DeleteOptions,
+): Promise<readonly ResourceRef[]> {
+  const { filename, selector } = options;
+  if (
+    (filename ? 1 : 0) + (selector === undefined ? 0 : 1) + (words.length > 1 || words[0]?.includes('/') ? 1 : 0) !==
+    1
+  )
+    throw new UsageError('name what is deleted in one way: KIND NAME..., KIND/NAME..., KIND -l LABELS, or -f FILE');
+  if (filename) {
+    if (words.length > 0) throw new UsageError('-f takes kinds and names from the files: leave the kind out');
+    return (await fromFiles(context, filename, options)).reverse();
+  }
+  if (selector === undefined) return refsOf(context.registry, words, options);
+  const [noun] = words;
+  if (noun === undefined) throw new UsageError('-l needs a kind, as in: causeway delete meshservices -l team=db');
+  const kind = kindOf(context.registry, noun);
+  const query = { labelSelector: selector, namespace: options.namespace };
+  return (await listAll(context.api(), { path: pathOf(kind, options.mesh), query })).map((item) =>
+    refOfItem(kind, item),
+  );
+}
+
+async function fromFiles(
+  context: CommandContext,
+  files: readonly string[],
+  options: DeleteOptions,
+): Promise<ResourceRef[]> {
+  const documents = await readDocuments(files, context.stdin);
+  return documents.map(({ file, line, value }) => {
+    const ref = refOfDocument(context.registry, value, options);
+    if (!ref)
+      throw new UsageError(`${file}:${line}: the document names no known type, or has no name; nothing was deleted`);
+    return ref;
+  });
+}
+
+/** Asks a person at a terminal before more than one resource is deleted. */
+async function agreed(
+  context: CommandContext,
+  doomed: readonly ResourceRef[],
+  { yes, dryRun }: DeleteOptions,
+): Promise<boolean> {
+  if (doomed.length === 1 || yes || dryRun || !context.terminal) return true;
+  for (const ref of doomed.slice(0, SHOWN)) context.printError(`  ${titleOf(ref)}`);
+  if (doomed.length > SHOWN) context.printError(`  and ${doomed.length - SHOWN} more`);
+  return confirmed(context, `delete these ${doomed.length} resources at ${context.api().server.host}?`);
+}
+
+/** Resources that the question names. */
+const SHOWN = 20;
+
+/** Deletes one resource, or prints why not; true if it is gone. */
+async function removeOne(context: CommandContext, ref: ResourceRef, options: DeleteOptions): Promise<boolean> {
+  const { path, query } = addressOf(ref);
+  const dryRun = options.dryRun ? { dryRun: 'true' } : {};
+  try {
+    const { body } = await context.api().send({ method: 'DELETE', path, query: { ...query, ...dryRun } });
+    context.print(`${titleOf(ref)} deleted${options.dryRun ? ' (dry run)' : ''}`);
+    printWarnings(context, body);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0) throw error;
+    if (error.status === 404 && options.ignoreNotFound) return true;
+    const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
+    context.printError(`${titleOf(ref)}: ${[error.message, ...reasons].join('; ')}`);
+    return false;
+  }
 }
 
 /** Prints the warnings in the server's answer to a write. */
@@ -45,13 +120,14 @@ export function printWarnings(context: CommandContext, body: unknown): void {
 export function registerDelete(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('delete')
-    .description('deletes resources by name')
-    .argument('<kind>', nouns(context))
-    .argument('<names...>')
+    .description('deletes resources by name, by labels, or those of files')
+    .argument('[words...]', `KIND NAME..., or KIND/NAME...; KIND is one of ${nouns(context)}`)
+    .option('-f, --filename <path...>', 'files, folders, or -: what they hold is deleted, the last first')
+    .option('-l, --selector <labels>', 'labels, as in team=db,tier!=test')
     .addOption(meshOption())
     .option('-n, --namespace <namespace>')
     .option('--dry-run', 'check everything, delete nothing')
-    .action(async (kind: string, names: string[], options: DeleteOptions) =>
-      finish(await remove(context, kind, names, options)),
-    );
+    .option('--ignore-not-found', 'what is not there counts as deleted')
+    .option('-y, --yes', 'do not ask')
+    .action(async (words: string[], options: DeleteOptions) => finish(await remove(context, words, options)));
 }

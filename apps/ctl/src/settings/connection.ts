@@ -36,7 +36,7 @@ export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connect
   const fromEnvironment =
     flags.context === undefined ? config : { server: undefined, token: undefined, caFile: undefined };
   const named = flags.server ?? fromEnvironment.server;
-  const used = named === undefined ? contextInUse(config, flags.context) : undefined;
+  const used = usedBy(config, flags);
   const given = named ?? used?.context.server ?? DEFAULT_SERVER;
   const server = parseServer(given);
   if (!server) throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681`);
@@ -48,6 +48,17 @@ export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connect
     ...(caFile === undefined ? {} : { ca: readText(caFile) }),
     ...((flags.insecureSkipTlsVerify ?? used?.context.insecureSkipTlsVerify) ? { insecure: true } : {}),
   };
+}
+
+/** The context that a command takes its server from; undefined if flags or environment name the server. */
+function usedBy(config: CliConfig, flags: ConnectionFlags): ReturnType<typeof contextInUse> {
+  const named = flags.server ?? (flags.context === undefined ? config.server : undefined);
+  return named === undefined ? contextInUse(config, flags.context) : undefined;
+}
+
+/** The mesh of commands without `--mesh`, if the context in use names one. */
+export function meshOf(config: CliConfig, flags: ConnectionFlags): string | undefined {
+  return usedBy(config, flags)?.context.mesh;
 }
 
 /** The token of a context, from itself or from its file. */

@@ -15,6 +15,9 @@ export const OperatorOnly = Reflector.createDecorator<string>();
 /** Opens a POST that only reads. Every other POST is left to the operator, so that a new route is closed by default. */
 export const ReadOnly = Reflector.createDecorator<true>();
 
+/** A POST that writes resources: it needs what PUT needs, and admission checks the rights on each resource. */
+export const WritesResources = Reflector.createDecorator<true>();
+
 /** True for a method that may change something. */
 export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
   return !SAFE_METHODS.includes(method);
@@ -23,7 +26,7 @@ export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
 /**
  * The one guard of all routes, bound to the application (APP_GUARD), so that no controller can forget it. Reads are
  * open, except `@OperatorOnly` routes and the values of confidential kinds. PUT, PATCH and DELETE need the operator
- * token or a caller that is provably local. A POST is left to the operator, except `@ReadOnly` ones.
+ * token or a caller that is provably local. A POST is left to the operator, except `@ReadOnly` and `@WritesResources` ones.
  *
  * The guard refuses by throwing Forbidden: the message says what the caller can do about it.
  */
@@ -44,7 +47,8 @@ export class AccessGuard implements CanActivate {
     // Argument 0 of an HTTP handler; switchToHttp() would make three closures for every request.
     const request = context.getArgByIndex<RestRequest>(0);
     if (!isWrite(request)) this.checkRead(request, context);
-    else if (request.method !== 'POST') this.authorizer.checkWriter(request);
+    else if (request.method !== 'POST' || this.reflector.get(WritesResources, context.getHandler()) === true)
+      this.authorizer.checkWriter(request);
     else if (this.reflector.get(ReadOnly, context.getHandler()) !== true)
       this.authorizer.checkOperator(request, 'this is left');
     return true;

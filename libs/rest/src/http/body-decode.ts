@@ -1,4 +1,4 @@
-import { parseYaml, Unparsable } from '@causeway/admission';
+import { parseYaml, Unparsable, type TextPosition } from '@causeway/admission';
 import { isJsonObject } from '@causeway/resources';
 import type { RestLimits } from '../rest-dependencies';
 import { HttpError, truncated, unparsableDetail } from './http-error';
@@ -45,6 +45,16 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   throw new HttpError(415, detail);
 }
 
+/** Media types of JSON lines, which batches take. */
+export const LINES_TYPES: readonly string[] = ['application/x-ndjson', 'application/jsonl'];
+
+/** How the body of a batch is read: as `bodyFormat`, and JSON lines. */
+export function batchFormat(contentType: string | undefined): BodyFormat {
+  const [type = ''] = (contentType ?? '').split(';');
+  if (!LINES_TYPES.includes(type.trim().toLowerCase())) return bodyFormat(contentType);
+  return bodyFormat((contentType ?? '').replace(type, BODY_TYPES.json[0]));
+}
+
 /** Throws 413 for YAML above its limit. */
 export function checkYamlLength(format: BodyFormat, bytes: Uint8Array, limits: Pick<RestLimits, 'yaml'>): void {
   if (format === 'json' || bytes.length <= limits.yaml) return;
@@ -59,7 +69,8 @@ export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
   return format === 'json' ? readJson(text) : readYaml(text);
 }
 
-function utf8(bytes: Uint8Array): string {
+/** Text of UTF-8. Throws 400. */
+export function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -71,18 +82,19 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new HttpError(400, `The body is not JSON: it cannot be read on from ${jsonPosition(text, cause)}.`, {
+    const { line, column } = jsonErrorPosition(text, cause);
+    throw new HttpError(400, `The body is not JSON: it cannot be read on from line ${line}, column ${column}.`, {
       cause,
     });
   }
 }
 
-/** Where V8 stopped; its messages differ between versions of Node, the position does not. */
-function jsonPosition(text: string, error: unknown): string {
+/** Where JSON.parse stopped; messages of V8 differ between versions of Node, the position does not. */
+export function jsonErrorPosition(text: string, error: unknown): TextPosition {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
   const before = position === undefined ? text : text.slice(0, Number(position));
   const lines = before.split('\n');
-  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }
 
 function readYaml(text: string): unknown {
@@ -94,15 +106,16 @@ function readYaml(text: string): unknown {
 }
 
 /** An Unparsable becomes its HttpError here, so that a worker needs to know no other error. */
-function yamlDocuments(text: string): ReturnType<typeof parseYaml> {
+function yamlDocuments(text: string, nodes = MAX_YAML_NODES): ReturnType<typeof parseYaml> {
   try {
-    return parseYaml(text, { nodes: MAX_YAML_NODES });
+    return parseYaml(text, { nodes });
   } catch (error) {
     throw error instanceof Unparsable ? new HttpError(400, unparsableDetail(error), { cause: error }) : error;
   }
 }
 
-function emptyBody(): HttpError {
+/** The error for a body without content. */
+export function emptyBody(): HttpError {
   return new HttpError(400, 'The body is empty; send the resource as JSON or YAML.');
 }
 
@@ -130,10 +143,38 @@ export function jsonShapeViolation(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A message to the body worker. */
+/** A message to the body worker. `documents` asks for all documents of a YAML text: the value is a list of LocatedValue. */
 export interface ParseRequest {
-  readonly format: BodyFormat;
+  readonly format: BodyFormat | 'documents';
   readonly bytes: Uint8Array;
+}
+
+/** A document of a YAML text; line and column begin at 1. */
+export interface LocatedValue {
+  readonly value: unknown;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Most keys and values of all documents of a YAML text. */
+export const MAX_YAML_DOCUMENT_NODES = 100_000;
+
+/** All documents of a YAML text. Throws 400. */
+export function parseDocuments(bytes: Uint8Array): readonly LocatedValue[] {
+  return yamlDocuments(utf8(bytes), MAX_YAML_DOCUMENT_NODES).map(({ value, locate }) => ({ value, ...locate('') }));
+}
+
+/** True for a LocatedValue; messages between threads have no type. */
+export function isLocatedValue(value: unknown): value is LocatedValue {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'value' in value &&
+    'line' in value &&
+    'column' in value &&
+    typeof value.line === 'number' &&
+    typeof value.column === 'number'
+  );
 }
 
 /** A message from the body worker: `ready` once, then one result for each request. */
@@ -145,7 +186,7 @@ export type BodyParseResult =
 /** True for a ParseRequest; messages between threads have no type. */
 export function isParseRequest(message: unknown): message is ParseRequest {
   if (typeof message !== 'object' || message === null || !('format' in message) || !('bytes' in message)) return false;
-  return (message.format === 'json' || message.format === 'yaml') && message.bytes instanceof Uint8Array;
+  return ['json', 'yaml', 'documents'].some((known) => known === message.format) && message.bytes instanceof Uint8Array;
 }
 
 /** True for a ParseResult. */

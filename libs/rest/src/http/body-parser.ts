@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Clock } from '@causeway/runtime';
 import type { RestLimits } from '../rest-dependencies';
-import { bodyFormat, checkYamlLength, parseBody, MAX_INLINE_BYTES } from './body-decode';
+import { bodyFormat, checkYamlLength, parseBody, MAX_INLINE_BYTES, type ParseRequest } from './body-decode';
 import { BodyWorkerPool, type BodyWorkerLimits } from './body-worker-pool';
 import { HttpError } from './http-error';
 import type { RequestSignals } from './request-signals';
@@ -29,19 +29,30 @@ export class UnreadBody {
     if (this.declaredLength > this.limit) throw tooLarge();
   }
 
+  /** The same body with another limit. */
+  upTo(limit: number): UnreadBody {
+    return new UnreadBody(this.request, this.stream, limit);
+  }
+
   /** All bytes. Throws 413 above the limit, and 400 when the length is not the declared one or the client breaks off. */
   async read(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    const length = await this.readPieces((chunk) => void chunks.push(chunk));
+    return Buffer.concat(chunks, length);
+  }
+
+  /** Hands over the body piece by piece and resolves with its length. Throws as `read` does, and what `take` throws. */
+  async readPieces(take: (piece: Buffer) => void): Promise<number> {
     this.checkDeclaredLength();
-    const bytes = await this.bytes();
+    const length = await this.pieces(take);
     const declared = this.declaredLength;
-    if (bytes.length === declared || Number.isNaN(declared)) return bytes;
+    if (length === declared || Number.isNaN(declared)) return length;
     throw failed(400, 'Request body size did not match Content-Length');
   }
 
   /** Listens to events: an asynchronous iterator costs several promises for each chunk. */
-  private bytes(): Promise<Buffer> {
+  private pieces(take: (piece: Buffer) => void): Promise<number> {
     const { stream, limit } = this;
-    const chunks: Buffer[] = [];
     let length = 0;
     return new Promise((resolve, reject) => {
       const stop = (): void => {
@@ -49,15 +60,17 @@ export class UnreadBody {
       };
       const onData = (chunk: Buffer): void => {
         length += chunk.length;
-        chunks.push(chunk);
-        if (length > limit) {
+        try {
+          if (length > limit) throw tooLarge();
+          take(chunk);
+        } catch (error) {
           stop();
-          reject(tooLarge());
+          reject(error instanceof Error ? error : new Error('the body was not taken', { cause: error }));
         }
       };
       const onEnd = (): void => {
         stop();
-        resolve(Buffer.concat(chunks, length));
+        resolve(length);
       };
       const onError = (cause?: unknown): void => {
         stop();
@@ -105,9 +118,18 @@ export class BodyParser {
     const format = bodyFormat(body?.contentType);
     checkYamlLength(format, bytes, this.limits);
     if (!body || bytes.length <= MAX_INLINE_BYTES[format]) return parseBody(format, bytes);
-    const result = await this.workers.parse({ format, bytes }, this.requestSignals.signalOf(body.request));
+    const parsed = await this.inWorker({ format, bytes }, this.requestSignals.signalOf(body.request));
+    return format === 'yaml' ? parsed : parseBody(format, bytes);
+  }
+
+  /**
+   * What a worker makes of bytes that are too many for the main thread: the value of YAML; undefined for JSON that may be
+   * parsed here. Throws as `parse` does.
+   */
+  async inWorker(request: ParseRequest, signal: AbortSignal): Promise<unknown> {
+    const result = await this.workers.parse(request, signal);
     if (result.type === 'value') return result.value;
-    if (result.type !== 'failure') return parseBody(format, bytes);
+    if (result.type !== 'failure') return undefined;
     if (result.status === 400 || result.status === 413) throw new HttpError(result.status, result.detail);
     throw new Error(`a body was not read: ${result.detail}`);
   }

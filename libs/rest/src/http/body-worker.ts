@@ -1,5 +1,12 @@
 import { parentPort } from 'node:worker_threads';
-import { parseBody, isParseRequest, jsonShapeViolation, type BodyParseResult } from './body-decode';
+import {
+  isParseRequest,
+  jsonShapeViolation,
+  parseBody,
+  parseDocuments,
+  type BodyParseResult,
+  type ParseRequest,
+} from './body-decode';
 import { HttpError } from './http-error';
 
 /**
@@ -11,8 +18,9 @@ parentPort?.on('message', (request: unknown) => {
 });
 parentPort?.postMessage({ type: 'ready' } satisfies BodyParseResult);
 
-function parseRequested(format: 'json' | 'yaml', bytes: Uint8Array): BodyParseResult {
+function parseRequested(format: ParseRequest['format'], bytes: Uint8Array): BodyParseResult {
   try {
+    if (format === 'documents') return { type: 'value', value: parseDocuments(bytes) };
     const value = parseBody(format, bytes);
     const violation = jsonShapeViolation(value);
     if (violation !== undefined)

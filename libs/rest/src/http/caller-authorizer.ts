@@ -32,6 +32,13 @@ export class CallerAuthorizer {
     throw new Forbidden(`${kind.name} is written by the operator; send the operator token`);
   }
 
+  /** Who writes resources of any kind. Throws Forbidden where some kinds are left to the operator token. */
+  batchWriterOf(request: RestRequest): Caller {
+    if (this.isOperator(request)) return operator;
+    if (this.access.operatorToken === undefined) return localAdmin;
+    throw new Forbidden('a batch may have kinds that are written by the operator; send the operator token');
+  }
+
   /** Throws Forbidden unless the caller is the operator, or local to a server that only this machine reaches. */
   checkWriter(request: RestRequest): void {
     if (this.isOperator(request)) return;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
+import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
 import { kindSchemas } from './resource-schemas';
@@ -16,7 +17,9 @@ const DESCRIPTION = [
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
   const { paths, parameters } = extractParameters(
-    asJson(merged([serverPaths(registry), zoneAccessPaths(), syncPaths(), ...registry.kinds.map(kindPaths)])),
+    asJson(
+      merged([serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), ...registry.kinds.map(kindPaths)]),
+    ),
   );
   return {
     openapi: '3.1.0',
@@ -38,7 +41,9 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     paths: withOpenOperations(paths),
     components: {
       parameters,
-      schemas: asJson(merged([SHARED_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
+      schemas: asJson(
+        merged([SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, ...registry.kinds.map(kindSchemas)]),
+      ),
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {

@@ -161,7 +161,8 @@ export const ZONE_OF_VIEW: RestQueryParameter = {
   schema: { type: 'string', maxLength: 253 },
 };
 
-const DRY_RUN: RestQueryParameter = {
+/** Of every write. */
+export const DRY_RUN: RestQueryParameter = {
   name: 'dryRun',
   description: 'Check everything and write nothing.',
   schema: { type: 'boolean', default: false },

@@ -1,0 +1,141 @@
+import type { Registry } from '@causeway/resources';
+import { readTypedLine, optionsOf, type TypedLine } from './command-line';
+import type { Command, Option } from 'commander';
+
+/** One completion, with what people read of it. */
+export interface Candidate {
+  readonly value: string;
+  readonly description?: string;
+  /** More of the word follows: the shell adds no space. */
+  readonly open?: boolean;
+}
+
+/** Names that only the server or the user's files know; empty where they cannot be had. */
+export interface NameSource {
+  /** Names of resources of a kind that contain `part`. */
+  resources(plural: string, part: string, typed: TypedLine): Promise<readonly string[]>;
+  contexts(): readonly string[];
+}
+
+/** Commands whose first operand is a kind, or `KIND/NAME`. */
+const OF_RESOURCES: readonly string[] = ['get', 'describe', 'delete', 'edit', 'wait', 'label'];
+/** Commands whose operand is a context. */
+const OF_CONTEXTS: readonly string[] = ['config use-context', 'config delete-context', 'config set-context'];
+/** Commands whose first operand is a zone. */
+const OF_ZONES = /^(zones (?!.*-global)\S+|tokens zone|sync diff)$/;
+const VERBS: readonly string[] = ['get', 'list', 'watch', 'create', 'update', 'delete'];
+
+/** What the last word can become; `files` if it is a path. */
+export async function candidatesOf(
+  program: Command,
+  words: readonly string[],
+  known: { readonly registry: Registry; readonly names: NameSource },
+): Promise<readonly Candidate[] | 'files'> {
+  const current = words.at(-1) ?? '';
+  const typed = readTypedLine(program, words.slice(0, -1));
+  const equals = /^(--[a-z-]+)=/.exec(current)?.[1];
+  const inline = equals === undefined ? undefined : optionsOf(typed.command).find(({ long }) => long === equals);
+  const option = typed.pending ?? inline;
+  if (option) {
+    const prefix = typed.pending ? '' : `${equals}=`;
+    const values = await valuesOf(option, { ...known, typed, part: current.slice(prefix.length) });
+    return values === 'files' ? values : matching(values, current, prefix);
+  }
+  if (current.startsWith('-')) return matching(flagsOf(typed.command), current);
+  const below = typed.command.commands.filter((each) => each.name() !== '__complete');
+  const commands =
+    typed.operands.length === 0 ? below.map((each) => ({ value: each.name(), description: each.description() })) : [];
+  return matching([...commands, ...(await operandsOf(typed, { ...known, current }))], current);
+}
+
+function matching(all: readonly Candidate[], current: string, prefix = ''): readonly Candidate[] {
+  return all.map((each) => ({ ...each, value: prefix + each.value })).filter(({ value }) => value.startsWith(current));
+}
+
+function flagsOf(command: Command): readonly Candidate[] {
+  const options = optionsOf(command).map(({ long, short, description }) => ({
+    value: long ?? short ?? '',
+    description,
+  }));
+  return [...options, { value: '--help', description: 'shows how the command is used' }];
+}
+
+interface Known {
+  readonly registry: Registry;
+  readonly names: NameSource;
+}
+
+async function valuesOf(
+  option: Option,
+  { registry, names, typed, part }: Known & { readonly typed: TypedLine; readonly part: string },
+): Promise<readonly Candidate[] | 'files'> {
+  if (option.argChoices) return option.argChoices.map((value) => ({ value }));
+  const plain = (all: readonly string[]): readonly Candidate[] => all.map((value) => ({ value }));
+  switch (option.attributeName()) {
+    case 'filename':
+    case 'caFile':
+    case 'tokenFile':
+      return 'files';
+    case 'mesh':
+      return plain(await names.resources('meshes', part, typed));
+    case 'zone':
+    case 'seenFrom':
+      return plain(await names.resources('zones', part, typed));
+    case 'namespace':
+      return plain(await names.resources('namespaces', part, typed));
+    case 'context':
+    case 'zoneContext':
+      return plain(names.contexts());
+    case 'kind':
+      return kindsOf(registry);
+    case 'for':
+      return [{ value: 'condition=', open: true }, { value: 'delete' }, { value: 'create' }];
+    default:
+      return [];
+  }
+}
+
+function kindsOf({ kinds }: Registry): readonly Candidate[] {
+  return kinds.map(({ plural, name }) => ({ value: plural, description: name }));
+}
+
+async function operandsOf(
+  typed: TypedLine,
+  { registry, names, current }: Known & { readonly current: string },
+): Promise<readonly Candidate[]> {
+  const [first] = typed.operands;
+  if (OF_RESOURCES.includes(typed.path)) return resourceWords(typed, { registry, names, current });
+  if (typed.path === 'auth can-i') {
+    return first === undefined
+      ? VERBS.map((value) => ({ value }))
+      : typed.operands.length === 1
+        ? kindsOf(registry)
+        : [];
+  }
+  if (first !== undefined) return [];
+  if (OF_ZONES.test(typed.path)) return (await names.resources('zones', current, typed)).map((value) => ({ value }));
+  if (OF_CONTEXTS.includes(typed.path)) return names.contexts().map((value) => ({ value }));
+  return typed.command.registeredArguments[0]?.argChoices?.map((value) => ({ value })) ?? [];
+}
+
+/** A kind, the names of a kind, or `KIND/NAME`. */
+async function resourceWords(
+  typed: TypedLine,
+  { registry, names, current }: Known & { readonly current: string },
+): Promise<readonly Candidate[]> {
+  const [first] = typed.operands;
+  const pluralOf = (noun: string): string | undefined => {
+    const lower = noun.toLowerCase();
+    return (registry.noun(lower) ?? registry.kinds.find(({ name }) => name.toLowerCase() === lower))?.plural;
+  };
+  const slash = current.indexOf('/');
+  if (slash > 0) {
+    const plural = pluralOf(current.slice(0, slash));
+    const found = plural === undefined ? [] : await names.resources(plural, current.slice(slash + 1), typed);
+    return found.map((name) => ({ value: `${current.slice(0, slash)}/${name}` }));
+  }
+  if (first === undefined) return kindsOf(registry);
+  const plural = pluralOf(first);
+  const found = plural === undefined ? [] : await names.resources(plural, current, typed);
+  return found.filter((name) => !typed.operands.includes(name)).map((value) => ({ value }));
+}

@@ -1,0 +1,81 @@
+import type { Registry } from '@causeway/resources';
+import type { Command } from 'commander';
+import { ApiClient, listPage } from '../../api-client';
+import type { ConnectionFlags } from '../../config';
+import { kindOf, pathOf, type ProgramContext } from '../../context';
+import type { RegisterLightCommand } from '../../options';
+import { textAt } from '../../render';
+import { connectionOf } from '../../settings/connection';
+import { readContexts } from '../../settings/contexts-file';
+import { candidatesOf, type Candidate, type NameSource } from './candidates';
+import { joinWords, type TypedLine } from './command-line';
+import type { Shell } from './completion';
+
+/** ms after which the server is not waited for any longer: a person has pressed a key. */
+const PATIENCE = 1_000;
+/** Names that are offered at most. */
+const MOST_NAMES = 200;
+
+/** The commands that a line can have, with what the program knows without a server. */
+export type CommandTree = (
+  words: readonly string[],
+) => Promise<{ readonly program: Command; readonly registry: Registry }>;
+
+/**
+ * `causeway __complete SHELL -- WORDS...`: what the scripts of `causeway completion` call. Prints what the last word can
+ * become, one a line, `:files` for paths, `:nospace` if the word goes on. Prints nothing if anything fails.
+ */
+export function registerComplete(tree: CommandTree): RegisterLightCommand {
+  return (program, context, finish) => {
+    program
+      .command('__complete', { hidden: true })
+      .argument('<shell>')
+      .argument('[words...]')
+      .action(async (shell: Shell, words: string[]) => {
+        await complete(context, { shell, words, tree }).catch(() => undefined);
+        finish(0);
+      });
+  };
+}
+
+async function complete(
+  context: ProgramContext,
+  { shell, words, tree }: { readonly shell: Shell; readonly words: readonly string[]; readonly tree: CommandTree },
+): Promise<void> {
+  const split = shell === 'bash' ? joinWords(words) : { words, prefix: '' };
+  const { program, registry } = await tree(split.words);
+  const found = await candidatesOf(program, split.words, { registry, names: nameSource(context, registry) });
+  if (found === 'files') return context.print(':files');
+  for (const each of found) context.print(lineOf(each, shell, split.prefix));
+  if (found.length > 0 && found.every(({ open }) => open)) context.print(':nospace');
+}
+
+function lineOf({ value, description }: Candidate, shell: Shell, prefix: string): string {
+  const about = description?.split('\n')[0] ?? '';
+  if (shell === 'bash') return value.slice(prefix.length);
+  if (about === '') return shell === 'zsh' ? value.replaceAll(':', '\\:') : value;
+  return shell === 'zsh' ? `${value.replaceAll(':', '\\:')}:${about}` : `${value}\t${about}`;
+}
+
+function nameSource(context: ProgramContext, registry: Registry): NameSource {
+  return {
+    contexts: () => Object.keys(readContexts(context.config.contextsFile).contexts).sort(),
+    resources: async (plural, part, { options }: TypedLine) => {
+      const connection = connectionOf(context.config, flagsOf(options));
+      const api = new ApiClient(connection, AbortSignal.timeout(PATIENCE));
+      const kind = kindOf(registry, plural);
+      const query = { size: String(MOST_NAMES), ...(part === '' ? {} : { name: part }) };
+      const items = await listPage(api, { path: pathOf(kind, options['mesh'] ?? 'default'), query });
+      return [...new Set(items.map((item) => textAt(item, 'name')))];
+    },
+  };
+}
+
+function flagsOf({ server, token, context, caFile }: Readonly<Record<string, string>>): ConnectionFlags {
+  return {
+    ...(server === undefined ? {} : { server }),
+    ...(token === undefined ? {} : { token }),
+    ...(context === undefined ? {} : { context }),
+    ...(caFile === undefined ? {} : { caFile }),
+  };
+}

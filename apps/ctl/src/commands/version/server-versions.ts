@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiClient, ApiError, listAll } from '../../api-client';
+import type { ProgramContext } from '../../context';
+import { objectAt, structured, table, textAt, type Output } from '../../render';
+import { connectionOf } from '../../settings/connection';
+
+/** One program and its version. */
+interface Versioned {
+  readonly name: string;
+  readonly version: string;
+  readonly at: string;
+}
+
+/** What is shown, and of which client. */
+interface VersionRequest {
+  readonly version: string;
+  readonly client: boolean;
+  readonly output: Output;
+}
+
+/** Versions of the client and of the servers; the exit code is 1 if the control plane cannot be asked. */
+export async function showVersions(
+  context: ProgramContext,
+  { version, client, output }: VersionRequest,
+): Promise<number> {
+  const { servers, failure } = client ? { servers: [], failure: undefined } : await serversOf(context);
+  if (output === 'table') {
+    const rows = servers.map((each) => [each.name, each.version, each.at]);
+    context.print(table(['PROGRAM', 'VERSION', 'AT'], [['client', version], ...rows]));
+  } else context.print(structured({ client: { version }, servers }, output));
+  if (failure !== undefined) context.printError(failure);
+  for (const warning of skewWarnings(version, servers)) context.printError(warning);
+  return failure === undefined ? 0 : 1;
+}
+
+interface Servers {
+  readonly servers: readonly Versioned[];
+  readonly failure: string | undefined;
+}
+
+/** The control plane that is asked and, if it is the global, what its zones run. */
+async function serversOf(context: ProgramContext): Promise<Servers> {
+  const api = new ApiClient(connectionOf(context.config, context.flags()), context.signal);
+  try {
+    const { body } = await api.send({ method: 'GET', path: '/' });
+    const facts = isJsonObject(body) ? body : {};
+    const zone = textAt(facts, 'zone');
+    const name = zone === '' ? textAt(facts, 'mode') : `zone ${zone}`;
+    const self = { name, version: textAt(facts, 'version'), at: api.server.host };
+    return { servers: [self, ...(zone === '' ? await zonesOf(api) : [])], failure: undefined };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { servers: [], failure: error.message };
+  }
+}
+
+/** The Causeway zones that the global knows; none for a caller who may not see them. */
+async function zonesOf(api: ApiClient): Promise<readonly Versioned[]> {
+  const items = await listAll(api, { path: '/zones+insights' }).catch((error: unknown): readonly JsonObject[] => {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return [];
+    throw error;
+  });
+  return items.flatMap((item) => {
+    const insight = objectAt(item, 'zoneInsight');
+    const version = textAt(insight, 'version');
+    if (version === '' || textAt(insight, 'peer') !== 'causeway') return [];
+    return [{ name: `zone ${textAt(item, 'name')}`, version, at: textAt(insight, 'zoneInstanceId') }];
+  });
+}
+
+/** A warning for each server of another minor version: flags and fields of one may be unknown to the other. */
+export function skewWarnings(client: string, servers: readonly Pick<Versioned, 'name' | 'version'>[]): string[] {
+  return servers
+    .filter(({ version }) => minorOf(version) !== minorOf(client))
+    .map(({ name, version }) => `warning: ${name} is ${version}, this program is ${client}: bring them to one version`);
+}
+
+function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { Command } from 'commander';
+import { ApiError } from '../api-client';
+import { UsageError, type CommandContext } from '../context';
+import { secondsOf } from '../durations';
+import { meshOption, type SetExitCode } from '../options';
+import { addressOf, refsOf, titleOf, type ResourceRef } from '../refs';
+import { listAt, objectAt, textAt } from '../render';
+
+export interface WaitOptions {
+  readonly mesh: string;
+  readonly namespace?: string;
+  readonly zone?: string;
+  readonly for: string;
+  readonly timeout: string;
+}
+
+/** What is waited for. */
+type Goal =
+  | { readonly type: 'delete' }
+  | { readonly type: 'create' }
+  | { readonly type: 'condition'; readonly condition: string; readonly status: string };
+
+/** ms between two looks at a resource. */
+const INTERVAL = 250;
+
+/** `causeway wait`: the exit code is 0 once every resource is as asked, 1 if the time runs out before. */
+export async function wait(context: CommandContext, words: readonly string[], options: WaitOptions): Promise<number> {
+  const goal = goalOf(options.for);
+  const refs = refsOf(context.registry, words, options);
+  const end = context.now() + secondsOf(options.timeout, '--timeout') * 1_000;
+  for (const ref of refs) {
+    const state = await untilReached(context, ref, { goal, end, zone: options.zone });
+    if (state !== undefined) {
+      context.printError(`${titleOf(ref)}: not ${options.for} after ${options.timeout}: ${state}`);
+      return 1;
+    }
+    context.print(
+      `${titleOf(ref)} ${goal.type === 'condition' ? `${goal.condition} is ${goal.status}` : `${goal.type}d`}`,
+    );
+  }
+  return 0;
+}
+
+function goalOf(text: string): Goal {
+  if (text === 'delete' || text === 'create') return { type: text };
+  const [, condition, status = 'True'] = /^condition=([A-Za-z.]{1,128})(?:=([A-Za-z]{1,16}))?$/.exec(text) ?? [];
+  if (condition === undefined)
+    throw new UsageError(`--for: "${text}" is not condition=TYPE, condition=TYPE=STATUS, delete or create`);
+  return { type: 'condition', condition, status };
+}
+
+/** Undefined once the resource is as asked; what it is like instead if the time runs out before. */
+async function untilReached(
+  context: CommandContext,
+  ref: ResourceRef,
+  { goal, end, zone }: { readonly goal: Goal; readonly end: number; readonly zone: string | undefined },
+): Promise<string | undefined> {
+  for (;;) {
+    const state = lacks(goal, await read(context, ref, zone));
+    if (state === undefined || context.now() >= end) return state;
+    await pause(Math.min(INTERVAL, Math.max(1, end - context.now())), undefined, { signal: context.signal });
+  }
+}
+
+/** The resource; undefined if there is none. */
+async function read(
+  context: CommandContext,
+  ref: ResourceRef,
+  zone: string | undefined,
+): Promise<JsonObject | undefined> {
+  const { path, query } = addressOf(ref);
+  try {
+    const { body } = await context.api().send({ method: 'GET', path, query: { ...query, zone } });
+    return isJsonObject(body) ? body : undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** What a resource is like if it is not as asked. */
+function lacks(goal: Goal, resource: JsonObject | undefined): string | undefined {
+  if (goal.type === 'delete') return resource ? 'it is still there' : undefined;
+  if (!resource) return 'there is none';
+  if (goal.type === 'create') return undefined;
+  const all = listAt(objectAt(resource, 'status'), 'conditions');
+  const found = all.find((condition) => textAt(condition, 'type').toLowerCase() === goal.condition.toLowerCase());
+  if (!found)
+    return `it has ${all.length === 0 ? 'no conditions' : `only the conditions ${all.map((each) => textAt(each, 'type')).join(', ')}`}`;
+  if (textAt(found, 'status').toLowerCase() === goal.status.toLowerCase()) return undefined;
+  return [`${textAt(found, 'type')} is ${textAt(found, 'status')}`, textAt(found, 'reason'), textAt(found, 'message')]
+    .filter((part) => part !== '')
+    .join(': ');
+}
+
+/** `causeway wait`. */
+export function registerWait(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('wait')
+    .description('waits until resources have a condition, are there, or are gone')
+    .argument('<words...>', 'KIND/NAME... or KIND NAME...')
+    .requiredOption('--for <what>', 'condition=TYPE[=STATUS] (STATUS is True unless given), create, or delete')
+    .option('--timeout <duration>', 'such as 30s or 5m; exit code 1 afterwards', '30s')
+    .addOption(meshOption())
+    .option('-n, --namespace <namespace>')
+    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
+    .action(async (words: string[], options: WaitOptions) => finish(await wait(context, words, options)));
+}

@@ -1,0 +1,49 @@
+import { isJsonObject } from '@causeway/resources';
+import { age, textAt } from '../render';
+
+/** What a token says of itself. Nothing of it is verified: only the server can. */
+export interface TokenClaims {
+  readonly id: string;
+  /** The user, or the zone. */
+  readonly subject: string;
+  /** When it ends, in ms since 1970; undefined if it never does. */
+  readonly expiresAt: number | undefined;
+}
+
+/** The claims of a JWT; undefined for other tokens. */
+export function claimsOf(token: string): TokenClaims | undefined {
+  const parts = token.split('.');
+  const claims = parts.length === 3 ? parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8')) : undefined;
+  if (!isJsonObject(claims)) return undefined;
+  const zone = textAt(claims, 'Zone') || textAt(claims, 'zone');
+  const user = textAt(claims, 'Name') || textAt(claims, 'email') || textAt(claims, 'sub');
+  const { exp } = claims;
+  return {
+    id: textAt(claims, 'jti'),
+    subject: zone === '' ? user : `zone ${zone}`,
+    expiresAt: typeof exp === 'number' ? exp * 1_000 : undefined,
+  };
+}
+
+/** A token for people: whose it is and when it ends, never itself. */
+export function describeToken(token: string | undefined, now: number): string {
+  if (token === undefined) return '';
+  const claims = claimsOf(token);
+  if (!claims) return 'opaque';
+  return [claims.subject, expiryText(claims, now)].filter((part) => part !== '').join(', ');
+}
+
+/** When a token ends, for people: `expires in 29d`, `expired 3h ago`. */
+export function expiryText({ expiresAt }: TokenClaims, now: number): string {
+  if (expiresAt === undefined) return 'does not expire';
+  const since = (from: number, to: number): string => age(new Date(from).toISOString(), to);
+  return expiresAt > now ? `expires in ${since(now, expiresAt)}` : `expired ${since(expiresAt, now)} ago`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import { Unavailable } from '@causeway/resources';
+import { within, type Clock } from '@causeway/runtime';
+import type { FastifyReply } from 'fastify';
+
+/** How long a client may take to read on, ms. */
+const STALL = 30_000;
+
+/** Headers of an answer in JSON lines that is read while it is made. */
+const HEADERS = {
+  'content-type': 'application/x-ndjson; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
+
+/** An answer in JSON lines. The first line takes the response over from Nest: what fails later has to be a line as well. */
+export class LineStream {
+  private open = false;
+
+  constructor(
+    private readonly reply: FastifyReply,
+    private readonly clock: Clock,
+  ) {}
+
+  /** True once a line was written: the status is then sent. */
+  get isOpen(): boolean {
+    return this.open;
+  }
+
+  /** Writes a line and does not wait until it is read: for a few short ones. */
+  tell(line: object): void {
+    this.begin();
+    this.reply.raw.write(`${JSON.stringify(line)}\n`);
+  }
+
+  /** Writes a line; resolves when the client keeps up. Rejects when it is gone or does not read on for 30 s. */
+  async write(line: object): Promise<void> {
+    this.begin();
+    const { raw } = this.reply;
+    if (raw.destroyed) throw new Unavailable('the client is gone');
+    if (raw.write(`${JSON.stringify(line)}\n`)) return;
+    const drained = new Promise<void>((resolve, reject) => {
+      const settle = (): void => {
+        raw.off('drain', settle).off('close', settle);
+        if (raw.destroyed) reject(new Unavailable('the client is gone'));
+        else resolve();
+      };
+      raw.on('drain', settle).on('close', settle);
+    });
+    await within(this.clock, STALL, drained);
+  }
+
+  end(): void {
+    this.reply.raw.end();
+  }
+
+  /** Ends the connection: the answer is not whole. */
+  destroy(): void {
+    this.reply.raw.destroy();
+  }
+
+  private begin(): void {
+    if (this.open) return;
+    this.open = true;
+    this.reply.hijack();
+    this.reply.raw.on('error', () => undefined).writeHead(200, HEADERS);
+  }
+}

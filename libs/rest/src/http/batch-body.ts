@@ -1,0 +1,163 @@
+import {
+  JsonDocuments,
+  MAX_BATCH,
+  parseYaml,
+  Unparsable,
+  type BatchDocument,
+  type JsonDocument,
+  type TextPosition,
+} from '@causeway/admission';
+import { inTimedSlices, type Clock } from '@causeway/runtime';
+import type { RestLimits } from '../rest-dependencies';
+import type { BodyParser, UnreadBody } from './body-parser';
+import {
+  batchFormat,
+  checkYamlLength,
+  emptyBody,
+  isLocatedValue,
+  jsonErrorPosition,
+  jsonShapeViolation,
+  MAX_INLINE_BYTES,
+  utf8,
+} from './body-decode';
+import { HttpError } from './http-error';
+
+/** The documents of a batch as they were sent. */
+export interface SentBatch {
+  readonly documents: readonly (BatchDocument & { readonly position: TextPosition })[];
+  /** The place of a field of a document in the body; undefined if finding it would take too long. */
+  readonly locate: (index: number, field: string) => TextPosition | undefined;
+}
+
+/** Most keys and values of all documents of a batch: a value of a few bytes of text takes many times as much memory. */
+const MAX_VALUES = 2_000_000;
+/** Fields of so many documents are located. */
+const MOST_LOCATED = 100;
+
+/** Reads bodies of batches: JSON lines, a list or one object of JSON, or YAML documents. */
+export class BatchBodies {
+  constructor(
+    private readonly parser: BodyParser,
+    private readonly limits: Pick<RestLimits, 'body' | 'batch' | 'batchYaml'>,
+    private readonly clock: Pick<Clock, 'elapsed'>,
+  ) {}
+
+  /** Throws HttpError with line and column: 400 for what cannot be parsed, 413 for what is too large, 415, 503. */
+  async read(body: UnreadBody | undefined, signal: AbortSignal): Promise<SentBatch> {
+    const format = batchFormat(body?.contentType);
+    if (!body) throw emptyBody();
+    const batch = await (format === 'json' ? this.readJson(body, signal) : this.readYaml(body, signal));
+    if (batch.documents.length === 0) throw emptyBody();
+    return batch;
+  }
+
+  private async readJson(body: UnreadBody, signal: AbortSignal): Promise<SentBatch> {
+    const splitter = new JsonDocuments({ documents: MAX_BATCH, bytes: this.limits.body });
+    const raw: JsonDocument[] = [];
+    await body.upTo(this.limits.batch).readPieces((piece) => raw.push(...splitter.push(piece)));
+    splitter.finish();
+    for (const { bytes, position } of raw)
+      if (bytes.length > MAX_INLINE_BYTES.json) await this.checkLarge(bytes, position, signal);
+    const documents: { readonly body: unknown; readonly position: TextPosition }[] = [];
+    const budget = { values: 0 };
+    const parse = function* (): Generator<void> {
+      for (const one of raw) {
+        documents.push({ body: parsed(one, budget), position: one.position });
+        yield;
+      }
+    };
+    await inTimedSlices(parse(), { clock: this.clock, signal });
+    return { documents, locate: locator(documents, (index) => raw[index]?.bytes.toString() ?? '') };
+  }
+
+  private async checkLarge(bytes: Buffer, { line }: TextPosition, signal: AbortSignal): Promise<void> {
+    try {
+      await this.parser.inWorker({ format: 'json', bytes }, signal);
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      const detail = `In the document that begins at line ${line}: ${error.message}`;
+      throw new HttpError(error.status, detail, { headers: error.headers, cause: error });
+    }
+  }
+
+  private async readYaml(body: UnreadBody, signal: AbortSignal): Promise<SentBatch> {
+    const bytes = await body.upTo(this.limits.batch).read();
+    checkYamlLength('yaml', bytes, { yaml: this.limits.batchYaml });
+    const value = await this.parser.inWorker({ format: 'documents', bytes }, signal);
+    const found = Array.isArray(value) ? value.filter(isLocatedValue) : [];
+    if (found.length > MAX_BATCH)
+      throw new HttpError(413, `A batch may have ${MAX_BATCH} documents, this one has ${found.length}.`);
+    const documents = found.map(({ value: one, line, column }) => ({ body: one, position: { line, column } }));
+    const lines = utf8(bytes).split('\n');
+    const text = (index: number): string => {
+      const from = documents[index]?.position ?? { line: 1, column: 1 };
+      const [first = '', ...rest] = lines.slice(from.line - 1, (documents[index + 1]?.position.line ?? Infinity) - 1);
+      return [first.slice(from.column - 1), ...rest].join('\n');
+    };
+    return { documents, locate: locator(documents, text) };
+  }
+}
+
+/** The value of one object. Throws HttpError with its place in the whole text. */
+function parsed({ bytes, position }: JsonDocument, budget: { values: number }): unknown {
+  const text = utf8(bytes);
+  const failed = (reason: string, at: TextPosition): HttpError =>
+    new HttpError(400, `The body cannot be read: line ${at.line}, column ${at.column}: ${reason}.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw failed('this is not JSON', within(position, jsonErrorPosition(text, error)));
+  }
+  budget.values += countValues(value);
+  const violation = jsonShapeViolation(value);
+  if (violation !== undefined) throw failed(violation, position);
+  if (budget.values > MAX_VALUES) throw failed(`the batch has more than ${MAX_VALUES} keys and values`, position);
+  return value;
+}
+
+function countValues(value: unknown): number {
+  const open: unknown[] = [value];
+  let values = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    values += 1;
+    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) open.push(inner);
+  }
+  return values;
+}
+
+/** A place in a part of a text that begins at `start`, as a place in the whole text. */
+function within(start: TextPosition, { line, column }: TextPosition): TextPosition {
+  return { line: start.line + line - 1, column: line === 1 ? start.column + column - 1 : column };
+}
+
+/** Longest indentation of the first line that is kept: a block of YAML needs it, a list of JSON on one line does not. */
+const MAX_INDENT = 100;
+
+/** Finds fields by parsing the text of their document once more, for the first documents that are asked about. */
+function locator(
+  documents: readonly { readonly position: TextPosition }[],
+  textOf: (index: number) => string,
+): SentBatch['locate'] {
+  const known = new Map<number, (field: string) => TextPosition>();
+  return (index, field) => {
+    const start = documents[index]?.position;
+    if (!start || (!known.has(index) && known.size >= MOST_LOCATED)) return undefined;
+    const find = known.get(index) ?? finderIn(textOf(index), start);
+    known.set(index, find);
+    return find(field);
+  };
+}
+
+function finderIn(text: string, start: TextPosition): (field: string) => TextPosition {
+  const indent = Math.min(start.column - 1, MAX_INDENT);
+  if (text.length > MAX_INLINE_BYTES.yaml) return () => start;
+  try {
+    const [document] = parseYaml(' '.repeat(indent) + text);
+    return (field) =>
+      document ? within({ line: start.line, column: start.column - indent }, document.locate(field)) : start;
+  } catch (error) {
+    if (error instanceof Unparsable) return () => start;
+    throw error;
+  }
+}
