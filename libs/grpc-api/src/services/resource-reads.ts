@@ -1,4 +1,5 @@
-import { type targetOf } from '@causeway/access';
+import { targetOf } from '@causeway/access';
+import type { NameQuery } from '@causeway/admission';
 import {
   ListResponse,
   type ResourceMessage,
@@ -33,7 +34,9 @@ export class ResourceReads {
 
   async get({ name, minRevision }: GetRequest, { rights }: CallContext): Promise<GetResponse> {
     const { registry, queries } = this.parts;
-    const resource = await queries.resources.get(nameQueryOf(registry, name), rights, revisionOf(minRevision));
+    const named = nameQueryOf(registry, name);
+    rights.check('get', targetOfName(named));
+    const resource = await queries.resources.get(named, revisionOf(minRevision));
     return { resource: resourceMessage(resource, queries.json.encode(resource)) };
   }
 
@@ -70,6 +73,11 @@ export class ResourceReads {
   private listed(resource: Resource): ResourceMessage {
     return resourceMessage(resource, this.parts.queries.json.listed(resource));
   }
+}
+
+/** What a caller needs a right on who names one resource. */
+function targetOfName({ kind, mesh = '', namespace = 'default', name }: NameQuery): ReturnType<typeof targetOf> {
+  return targetOf({ kind: kind.name, mesh, zone: '', namespace: kind.namespaced ? namespace : '', name });
 }
 
 /** What a caller needs a right on who lists or watches. */

@@ -1,5 +1,10 @@
 import { etagOf, type NameQuery } from '@causeway/admission';
-import { type ResourceIdentity, type ResourceMessage, type ResourceName, type SelectionMessage } from '@causeway/proto-gen';
+import {
+  type ResourceIdentity,
+  type ResourceMessage,
+  type ResourceName,
+  type SelectionMessage,
+} from '@causeway/proto-gen';
 import { InvalidQuery, parseLabelSelector, type ListScope } from '@causeway/queries';
 import { FieldPath, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 
