@@ -4,6 +4,7 @@ import {
   AdmissionModule,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
@@ -54,6 +55,7 @@ export class GlobalModule {
       useFactory: globalQuerySources,
     });
     const rest = restModule({ imports: [facts, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
@@ -61,7 +63,7 @@ export class GlobalModule {
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, telemetry],
+      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, grpc, telemetry],
     };
   }
 }

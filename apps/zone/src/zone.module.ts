@@ -4,6 +4,7 @@ import {
   AdmissionModule,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
@@ -72,6 +73,7 @@ export class ZoneModule {
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
@@ -79,7 +81,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, access, admission, authentication, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, access, admission, authentication, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
     };
   }
 }
