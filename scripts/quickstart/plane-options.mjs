@@ -6,7 +6,7 @@ import { credentialFiles } from './zone-credentials.mjs';
 export function startOptions(settings, plane, { postgres, lock }) {
   const { root, environment, dataDir } = settings;
   const [global] = settings.controlPlanes;
-  const { caFile, tokenFile } = credentialFiles(dataDir, plane.name);
+  const { caFile, tokenFile, adminTokenFile } = credentialFiles(dataDir, plane.name);
   const roleEnv =
     plane.app === 'global'
       ? {
@@ -30,7 +30,11 @@ export function startOptions(settings, plane, { postgres, lock }) {
     ...roleEnv,
     DATABASE_URL: databaseUrl(postgres.url, plane),
     CAUSEWAY_REST_PORT: plane.ports.rest,
+<<<<<<< HEAD
     CAUSEWAY_GRPC_PORT: plane.ports.grpc,
+=======
+    CAUSEWAY_ADMIN_TOKEN_FILE: adminTokenFile,
+>>>>>>> main
     CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
   };
   return { plane, root, env, logDir: join(dataDir, 'logs') };

@@ -4,14 +4,21 @@ import { join } from 'node:path';
 /** Longer than anybody lets a quickstart run; each start asks for new ones. */
 const TOKEN_LIFE = '8760h';
 
-/** The files that a zone joins the global by. It reads them anew at each try, so they may come after it. */
-export function credentialFiles(dataDir, zone) {
-  return { caFile: join(dataDir, 'zones', 'global-ca.pem'), tokenFile: join(dataDir, 'zones', `${zone}.token`) };
+/**
+ * The files that a zone joins the global by, which it reads anew at each try, so that they may come after it; and the
+ * file in which a control plane leaves the token of an administrator.
+ */
+export function credentialFiles(dataDir, name) {
+  return {
+    caFile: join(dataDir, 'zones', 'global-ca.pem'),
+    tokenFile: join(dataDir, 'zones', `${name}.token`),
+    adminTokenFile: join(dataDir, 'admins', `${name}.token`),
+  };
 }
 
-/** Removes the credentials that an earlier incarnation of the global issued. */
+/** Removes the credentials that earlier incarnations of the control planes issued. */
 export function forgetCredentials(dataDir) {
-  rmSync(join(dataDir, 'zones'), { recursive: true, force: true });
+  for (const folder of ['zones', 'admins']) rmSync(join(dataDir, folder), { recursive: true, force: true });
 }
 
 /** Asks the global for its authority and a token for each zone, and keeps them where only this account may read them. */

@@ -19,6 +19,7 @@ export const sharedSettings = {
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: count(2_000, 1),
   CAUSEWAY_WATCH_MEMORY_MIB: count(128, 1),
   CAUSEWAY_OPERATOR_TOKEN: optional(secret(text())),
+  CAUSEWAY_ADMIN_TOKEN_FILE: optional(text()),
   CAUSEWAY_LEADER_BACKEND: optional(oneOf(['redis', 'postgres'])),
   CAUSEWAY_LEADER_LEASE: duration('3s'),
   CAUSEWAY_LEADER_STALL: duration('15s'),
@@ -45,6 +46,8 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: 'most of one address',
   CAUSEWAY_WATCH_MEMORY_MIB: 'most memory for what watches have not read yet, MiB; the slowest end first',
   CAUSEWAY_OPERATOR_TOKEN: 'bearer token of the operator',
+  CAUSEWAY_ADMIN_TOKEN_FILE:
+    'where the first start writes a token of an administrator; none = ~/.local/state/causeway/<control plane>/admin.token, off = nowhere',
   CAUSEWAY_LEADER_BACKEND: 'redis or postgres: what decides who leads; redis where REDIS_URL is set',
   CAUSEWAY_LEADER_LEASE: 'how long a leader that died is still the leader',
   CAUSEWAY_LEADER_STALL: 'how long the event loop of a leader may stand still before its lease is given up',

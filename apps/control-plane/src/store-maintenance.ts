@@ -4,22 +4,40 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
 
-/** How long tombstones are kept, and how often old ones are looked for, ms (docs/design.md §2.3). */
+/** How long tombstones are kept, and how often a leader does its chores, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
-const PURGE_INTERVAL = 3_600_000;
+const CHORE_INTERVAL = 3_600_000;
 
-/** What a leader of any control plane does: it writes the defaults at the first start, then removes old tombstones until the term ends. */
-export async function maintainStore(core: ControlPlaneCore, backend: PostgresBackend, term: LeaderTerm): Promise<void> {
+/** What a leader does at the start of its term and every hour. */
+export interface Chore {
+  /** What is logged when it fails. */
+  readonly failure: string;
+  run(): Promise<unknown>;
+}
+
+/**
+ * What a leader of any control plane does: it writes the defaults at the first start, then does its chores until the term
+ * ends; removing old tombstones is one of them. A chore that fails is logged and done an hour later.
+ */
+export async function maintainStore(
+  core: ControlPlaneCore,
+  backend: PostgresBackend,
+  term: LeaderTerm,
+  more: readonly Chore[] = [],
+): Promise<void> {
   const { clock, logger, cp } = core;
   const { store } = backend;
+  const purge = {
+    failure: 'old tombstones could not be removed',
+    run: () => store.purgeTombstones(TOMBSTONE_RETENTION),
+  };
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
   while (!term.signal.aborted) {
-    try {
-      await store.purgeTombstones(TOMBSTONE_RETENTION);
-    } catch (error) {
-      logger.warn('old tombstones could not be removed', { error: errorText(error) });
+    for (const chore of [...more, purge]) {
+      if (term.signal.aborted) return;
+      await chore.run().catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }));
     }
-    await clock.sleep(PURGE_INTERVAL, term.signal);
+    await clock.sleep(CHORE_INTERVAL, term.signal);
   }
 }
 

@@ -19,7 +19,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   {
     heading: 'Change:',
     commands: [
-      { name: 'apply', load: async () => (await import('./commands/apply.js')).registerApply },
+      { name: 'apply', load: async () => (await import('./commands/apply/apply.js')).registerApply },
       { name: 'edit', load: async () => (await import('./commands/edit/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
       { name: 'wait', load: async () => (await import('./commands/wait.js')).registerWait },

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AccessModule,
   AdmissionModule,
+  AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
   grpcApiModule,
@@ -40,8 +41,8 @@ export class GlobalModule {
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
-      imports: state,
-      inject: [POSTGRES_BACKEND, INDEX],
+      imports: [...state, authentication, security],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({

@@ -1,23 +1,38 @@
-import { maintainStore, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
+import { maintainStore, tokenChores, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
+import type { Authentication } from '@causeway/access';
 import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
+import type { ZoneSecurity } from './zone-security.module';
 
-/** What the global's leader does for a term: defaults, maintenance of the store, lost and deleted zones, conditions. */
+type GlobalLeaderSources = [
+  backend: PostgresBackend,
+  index: IndexReader,
+  authentication: Authentication,
+  security: ZoneSecurity,
+];
+
+/** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
 export function leaderTermFactory(
   core: ControlPlaneCore<GlobalSettings>,
-): (backend: PostgresBackend, index: IndexReader) => LeaderTermFactory {
+): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (backend, index) => (term) => {
+  return (backend, index, authentication, security) => (term) => {
     const context = { ...core, store: backend.store, index, term };
     const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost });
     const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
+    const keys = authentication.createKeyPublisher();
+    const chores = [...tokenChores(context, authentication.tokens), security.purge];
     return {
       run: async () => {
-        await Promise.all([maintainStore(core, backend, term), zones.run(), runLoops([conditions], context)]);
+        await Promise.all([
+          maintainStore(core, backend, term, chores),
+          zones.run(),
+          runLoops([conditions, keys], context),
+        ]);
       },
     };
   };

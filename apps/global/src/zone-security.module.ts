@@ -1,5 +1,11 @@
 import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import {
+  INDEX,
+  retryWhileUnavailable,
+  type Chore,
+  type ControlPlaneCore,
+  type ModuleImports,
+} from '@causeway/control-plane';
 import { createZoneTokenService, type ServerCertificates, type ZoneTokenService } from '@causeway/access';
 import { noAuthentication, type ZoneAuthenticator } from '@causeway/kds';
 import type { ZoneAccess } from '@causeway/queries';
@@ -61,6 +67,12 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
       authority: () => this.opened?.authority(),
     };
   }
+
+  /** Forgets zone tokens that expired long ago. */
+  readonly purge: Chore = {
+    failure: 'expired zone tokens could not be forgotten',
+    run: () => this.service.tokens.purge(),
+  };
 
   /** What the operator should know who deletes this resource. */
   deletionWarnings(id: Identity): readonly string[] {

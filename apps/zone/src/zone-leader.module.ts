@@ -1,12 +1,15 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  AUTHENTICATION,
   INDEX,
   maintainStore,
+  tokenChores,
   type ControlPlaneCore,
   type LeaderTermFactory,
   type LeaderWork,
   type ModuleImports,
 } from '@causeway/control-plane';
+import type { Authentication } from '@causeway/access';
 import {
   createConditionsReconciler,
   createZoneReconcilers,
@@ -37,6 +40,7 @@ interface ZoneLeaderOptions {
   readonly backend: PostgresBackend;
   readonly index: IndexReader;
   readonly createSync: ZoneSyncFactory;
+  readonly authentication: Authentication;
 }
 
 /** The control loops of one term. */
@@ -78,9 +82,10 @@ class ZoneTerm implements LeaderWork {
   }
 
   async run(): Promise<void> {
-    const { core, backend } = this.options;
+    const { core, backend, authentication } = this.options;
+    const chores = tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens);
     try {
-      await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(core, backend, this.term)]);
+      await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(core, backend, this.term, chores)]);
     } finally {
       this.current = undefined;
     }
@@ -131,9 +136,13 @@ export class ZoneLeaderModule {
       providers: [
         {
           provide: ZoneLeader,
-          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY],
-          useFactory: (backend: PostgresBackend, index: IndexReader, createSync: ZoneSyncFactory) =>
-            new ZoneLeader({ core, backend, index, createSync }),
+          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION],
+          useFactory: (
+            backend: PostgresBackend,
+            index: IndexReader,
+            createSync: ZoneSyncFactory,
+            authentication: Authentication,
+          ) => new ZoneLeader({ core, backend, index, createSync, authentication }),
         },
       ],
       exports: [ZoneLeader],

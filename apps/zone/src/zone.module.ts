@@ -52,7 +52,7 @@ export class ZoneModule {
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
       useFactory: kdsOptions(core, global),
     });
-    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, kds], core });
+    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
       inject: [ZoneLeader],

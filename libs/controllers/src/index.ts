@@ -5,7 +5,7 @@
  *
  * Most loops are a `KeyedReconciler` run by `KeyedLoop` (reconcile/); CONTRIBUTING.md shows how to add one.
  */
-export { type ControlLoop } from './runner/control-loop';
+export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops } from './runner/loop-runner';
 export { createZoneReconcilers, poolMetrics } from './zone-reconcilers';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';

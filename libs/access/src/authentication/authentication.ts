@@ -1,9 +1,11 @@
+import type { ControlLoop } from '@causeway/controllers';
 import { ownZone } from '@causeway/resources';
 import type { TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
 import { AuthenticationSettings } from './authentication-settings';
 import { Authenticator } from './authenticator';
+import { TokenKeyPublisher } from './token-key-publisher';
 import { UserTokenIssuer } from './user-token-issuer';
 import { UserTokenVerifier } from './user-token-verifier';
 
@@ -18,6 +20,8 @@ export interface Authentication {
   readonly authenticator: Authenticator;
   /** The user tokens of this control plane. */
   readonly tokens: UserTokenIssuer;
+  /** A loop for a term of the global's leader, by which zones get to know the keys and revocations of user tokens. */
+  createKeyPublisher(): ControlLoop;
   /** Secrets that are named as signing keys and hold none, with the reason. */
   faults(): readonly string[];
   close(): void;
@@ -35,6 +39,7 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   return {
     authenticator,
     tokens: new UserTokenIssuer(dependencies, own),
+    createKeyPublisher: () => new TokenKeyPublisher(dependencies.registry, own),
     faults: () => own.faults,
     close: () => {
       own.close();

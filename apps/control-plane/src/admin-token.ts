@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ADMINS, type Authentication } from '@causeway/access';
+import type { ControlPlane } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import type { Fence, ResourceStore } from '@causeway/store';
+import type { ControlPlaneCore } from './core.module';
+
+/** What the chores of tokens work with. */
+export interface TokenChoreContext extends Pick<ControlPlaneCore, 'cp' | 'clock' | 'logger' | 'settings'> {
+  readonly store: ResourceStore;
+  /** The leader's right to write. */
+  readonly term: Fence;
+}
+
+/** How long the token is valid; the leader writes another one when it has expired. */
+const VALIDITY = '8760h';
+
+/** The note that says which token was written, so that it is written once however many replicas there are. */
+const NOTE = { area: 'admin-token', key: 'latest' } as const;
+
+/**
+ * Writes a token of an administrator to a file that only its owner reads, unless this control plane has done so and the
+ * token is still valid; one that was revoked is not replaced. A file that is not this control plane's own is never
+ * overwritten: the token goes beside it. Where no file can be written the log says so, and the next term tries again.
+ */
+export async function ensureAdminToken(context: TokenChoreContext, tokens: Authentication['tokens']): Promise<void> {
+  const { cp, clock, logger, settings, store } = context;
+  const file = settings.CAUSEWAY_ADMIN_TOKEN_FILE ?? defaultFile(cp);
+  if (file === 'off') return;
+  const former = await store.note(NOTE.area, NOTE.key);
+  const end = former?.['expiresAt'];
+  if (typeof end === 'number' && end > clock.now()) return;
+  try {
+    const issue = () => tokens.issue({ name: 'admin', groups: [ADMINS], validFor: VALIDITY, issuedBy: 'first start' });
+    const { id, expiresAt, written } = await writeToken(file, former?.['file'] === file, issue);
+    const value = { id, file: written, host: hostname(), expiresAt: Date.parse(expiresAt) };
+    await store.write({ changes: [], onRefusal: 'abort', fence: context.term, notes: [{ ...NOTE, value }] });
+    logger.info('a token of an administrator was written', { file: written, id, expiresAt });
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    const advice = 'set CAUSEWAY_ADMIN_TOKEN_FILE to a file that can be written, or to off';
+    logger.warn('no token of an administrator was written', { file, error: errorText(error), advice });
+  }
+}
+
+/** In the state folder of the user, as the XDG base directories are by default. */
+function defaultFile(cp: ControlPlane): string {
+  const name = cp.role === 'global' ? 'global' : `zone-${cp.zone}`;
+  return join(homedir(), '.local', 'state', 'causeway', name, 'admin.token');
+}
+
+type Issued = Awaited<ReturnType<Authentication['tokens']['issue']>>;
+
+/** Issues a token only once a file is open for it. */
+async function writeToken(
+  file: string,
+  replace: boolean,
+  issue: () => Promise<Issued>,
+): Promise<Issued & { readonly written: string }> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.${randomUUID()}.new`;
+  const handle = await open(unfinished, 'wx', 0o600);
+  try {
+    const issued = await issue();
+    await handle.chmod(0o600);
+    await handle.writeFile(`${issued.token}\n`);
+    await handle.sync();
+    return { ...issued, written: await place(unfinished, file, { replace, otherwise: `${file}.${issued.id}` }) };
+  } finally {
+    await handle.close();
+    await rm(unfinished, { force: true });
+  }
+}
+
+/** Gives a finished file its name, at once; where another control plane's file has the name, `otherwise`. */
+async function place(
+  from: string,
+  to: string,
+  { replace, otherwise }: { readonly replace: boolean; readonly otherwise: string },
+): Promise<string> {
+  if (replace) {
+    await rename(from, to);
+    return to;
+  }
+  try {
+    await link(from, to); // unlike rename it never replaces
+    return to;
+  } catch (error) {
+    if (!isFileError(error) || error.code !== 'EEXIST') throw error;
+    await rename(from, otherwise);
+    return otherwise;
+  }
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return typeof error === 'object' && error !== null && 'path' in error && 'code' in error;
+}

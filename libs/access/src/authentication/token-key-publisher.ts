@@ -1,0 +1,69 @@
+import type { ControlLoop, LoopPlan } from '@causeway/controllers';
+import { computedLabels, jsonEqual, type Registry, type Resource } from '@causeway/resources';
+import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import { isOwnGlobalSecret } from '../global-secrets';
+import type { TrustedKeys } from '../tokens/signed-token';
+import { AUTHENTICATION_ID } from './authentication-settings';
+
+/** What zones are told of at most; the kind has these bounds. */
+const MOST_KEYS = 64;
+const MOST_REVOKED = 20_000;
+
+/**
+ * The change after which the AuthenticationConfiguration has the public keys and revocations of the global's user tokens;
+ * undefined if it has them. Whatever else the resource says stays.
+ */
+export function planTokenKeys(
+  registry: Registry,
+  { keys, revoked }: TrustedKeys,
+  held: Resource | undefined,
+): Change | undefined {
+  const newestFirst = [...keys.values()].sort((a, b) => b.serial - a.serial).slice(0, MOST_KEYS);
+  const tokenKeys = newestFirst.map(({ serial, publicKey }) => ({
+    serial,
+    key: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  }));
+  const revokedTokens = [...revoked].slice(-MOST_REVOKED);
+  const spec = { ...held?.spec, tokenKeys, revokedTokens };
+  if (held) {
+    const isSame = jsonEqual(held.spec, spec);
+    return isSame ? undefined : { type: 'patch', id: AUTHENTICATION_ID, expect: held.revision, spec };
+  }
+  const kind = registry.kind(AUTHENTICATION_ID.kind);
+  if (!kind || tokenKeys.length === 0) return undefined;
+  const labels = computedLabels(kind, AUTHENTICATION_ID, { role: 'global' });
+  return { type: 'put', id: AUTHENTICATION_ID, expect: 'absent', labels, spec };
+}
+
+/** Keeps public keys and revocations in the AuthenticationConfiguration, by which zones verify the global's user tokens. */
+export class TokenKeyPublisher implements ControlLoop {
+  readonly name = 'token-keys';
+  private index: IndexReader | undefined;
+  private isStale = false;
+
+  constructor(
+    private readonly registry: Registry,
+    /** The keys of the global; as new as the index. */
+    private readonly own: { readonly trustedKeys: TrustedKeys },
+  ) {}
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.isStale = true;
+  }
+
+  observe({ changes }: IndexEvent): void {
+    if (changes.some(({ id }) => id.kind === AUTHENTICATION_ID.kind || isOwnGlobalSecret(id))) this.isStale = true;
+  }
+
+  plan(): LoopPlan | undefined {
+    if (!this.index || !this.isStale) return undefined;
+    this.isStale = false;
+    const change = planTokenKeys(this.registry, this.own.trustedKeys, this.index.get(AUTHENTICATION_ID));
+    return change && { changes: [change] };
+  }
+
+  onWritten(_: readonly Change[], { results }: WriteResult): void {
+    if (results.some(({ type }) => type === 'refused')) this.isStale = true;
+  }
+}
