@@ -54,6 +54,7 @@ async function certificateOfThisStart({ settings, clock }: ControlPlaneCore): Pr
   };
 }
 
-function isLoopback(address: string): boolean {
+/** True for addresses that only this machine reaches. */
+export function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || address.startsWith('127.');
 }
