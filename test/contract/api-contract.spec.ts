@@ -65,7 +65,7 @@ class Follower {
   private async follow(events: AsyncIterable<WatchEvent>): Promise<void> {
     for await (const event of events) {
       this.events.push(event);
-      if (event.type === 'put') this.held.set(String(event.document['name']), event.document);
+      if (event.type === 'put') this.held.set(JSON.stringify(event.document['name']).slice(1, -1), event.document);
       else if (event.type === 'deleted') this.held.delete(event.id.name);
       else if (event.type === 'restart') this.held.clear();
     }
@@ -93,9 +93,7 @@ describe.each([
   it('shows every write that it has answered', async () => {
     for (let i = 0; i < 20; i++) {
       const { results, revision } = await api.apply([service('a', { labels: { turn: `t${i}` } })]);
-      expect(results).toMatchObject([
-        { index: 0, outcome: i === 0 ? 'created' : 'updated', id: { name: 'a' } },
-      ]);
+      expect(results).toMatchObject([{ index: 0, outcome: i === 0 ? 'created' : 'updated', id: { name: 'a' } }]);
       const read = await api.get(named('a'));
       expect(read).toMatchObject({ document: { labels: { turn: `t${i}` } }, revision });
       expect(read.etag).toMatch(new RegExp(`\\.${i + 1}"$`));

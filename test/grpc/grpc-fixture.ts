@@ -5,7 +5,7 @@ import { coreKinds } from '@causeway/kinds';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 
 /** What a test chooses of a GrpcFixture. */
@@ -39,7 +39,12 @@ export class GrpcFixture {
     const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
-    this.queries = createQueries({ ...shared, limits, program: { version: '1', instanceId: 'test', config: {} } });
+    this.queries = createQueries({
+      ...shared,
+      audit: new MemoryAudit(store.disk),
+      limits,
+      program: { version: '1', instanceId: 'test', config: {} },
+    });
     this.server = new GrpcApiServer({
       ...shared,
       queries: this.queries,

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AccessModule,
   AdmissionModule,
+  AuditModule,
   AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
@@ -38,6 +39,7 @@ export class GlobalModule {
     const state = [facts, store, index];
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
@@ -55,16 +57,29 @@ export class GlobalModule {
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, audit, queries, admission] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, queries, security],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, grpc, telemetry],
+      imports: [
+        ...state,
+        access,
+        admission,
+        audit,
+        authentication,
+        security,
+        leader,
+        kds,
+        queries,
+        rest,
+        grpc,
+        telemetry,
+      ],
     };
   }
 }

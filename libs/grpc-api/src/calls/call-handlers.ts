@@ -1,7 +1,8 @@
 import type { CallerRights } from '@causeway/access';
+import type { WriteOptions } from '@causeway/admission';
 import type { Http2Streams } from '@causeway/grpc-server';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { handleBidiStreamingCall, handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
+import type { handleBidiStreamingCall, handleServerStreamingCall, handleUnaryCall, Metadata } from '@grpc/grpc-js';
 import type { CallAuthenticator } from './call-authenticator';
 import { callErrorOf } from './call-error';
 import type { CallScope, CallScopes } from './call-scopes';
@@ -10,6 +11,8 @@ import { StreamWriter } from './stream-writer';
 /** Who calls, and for how long the answer is wanted. */
 export interface CallContext extends Pick<CallScope, 'signal' | 'client'> {
   readonly rights: CallerRights;
+  /** Who writes, and from where, for admission and the audit log. */
+  readonly write: WriteOptions['context'];
 }
 
 /** What handlers are made with. */
@@ -33,7 +36,7 @@ export class CallHandlers {
     const { scopes, callers, logger } = this.parts;
     return (call, respond) => {
       const scope = scopes.begin(call, UNARY_TIME);
-      const context = { ...scope, rights: callers.rightsOf(call.metadata) };
+      const context = contextOf(scope, callers.rightsOf(call.metadata), call.metadata);
       answer(call.request, context)
         .then(
           (response) => respond(null, response),
@@ -49,7 +52,7 @@ export class CallHandlers {
   ): handleServerStreamingCall<Q, Buffer> {
     return (call) => {
       const scope = this.parts.scopes.begin(call, STREAM_TIME);
-      const context = { ...scope, rights: this.parts.callers.rightsOf(call.metadata) };
+      const context = contextOf(scope, this.parts.callers.rightsOf(call.metadata), call.metadata);
       const writer = this.writer(call, scope.signal);
       this.run(scope, writer, () => serve(call.request, context, writer));
     };
@@ -61,7 +64,7 @@ export class CallHandlers {
   ): handleBidiStreamingCall<Q, Buffer> {
     return (call) => {
       const scope = this.parts.scopes.begin(call, STREAM_TIME);
-      const context = { ...scope, rights: this.parts.callers.rightsOf(call.metadata) };
+      const context = contextOf(scope, this.parts.callers.rightsOf(call.metadata), call.metadata);
       const writer = this.writer(call, scope.signal);
       // Destroying the call would keep its status from being sent.
       const requests: AsyncIterable<Q> = { [Symbol.asyncIterator]: () => call.iterator({ destroyOnReturn: false }) };
@@ -82,4 +85,14 @@ export class CallHandlers {
       )
       .finally(scope.end);
   }
+}
+
+function contextOf({ signal, client }: CallScope, rights: CallerRights, metadata: Metadata): CallContext {
+  const userAgent = metadata.get('user-agent')[0]?.toString();
+  return {
+    signal,
+    client,
+    rights,
+    write: { caller: rights.caller, origin: { address: client, via: 'gRPC', userAgent } },
+  };
 }

@@ -44,11 +44,11 @@ export class ResourceWrites {
     });
   }
 
-  async delete(request: DeleteRequest, { rights }: CallContext): Promise<DeleteResponse> {
+  async delete(request: DeleteRequest, { write }: CallContext): Promise<DeleteResponse> {
     const { admission, queries, registry } = this.parts;
     const { dryRun, etag } = request;
     const address = nameQueryOf(registry, request.name);
-    const outcome = await admission.delete({ address, context: rights, dryRun, ...ifMatch(etag) });
+    const outcome = await admission.delete({ address, context: write, dryRun, ...ifMatch(etag) });
     if (!dryRun) queries.freshness.noteWrite(outcome.revision);
     const warnings = [...queries.inspections.deletionWarnings(outcome.id)];
     return { id: identityMessage(outcome.id), revision: outcome.revision, warnings };
@@ -71,10 +71,10 @@ export class ResourceWrites {
   }
 
   /** As a PUT of REST, which costs less than a batch of one. */
-  private async putOne(json: string, etag: string, { rights }: CallContext): Promise<BatchOutcome> {
+  private async putOne(json: string, etag: string, { write }: CallContext): Promise<BatchOutcome> {
     try {
       const body = parseDocument(json);
-      const written = await this.parts.admission.put({ body, context: rights, ...ifMatch(etag) });
+      const written = await this.parts.admission.put({ body, context: write, ...ifMatch(etag) });
       return { results: [{ index: 0, ...written }], revision: written.revision };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
@@ -85,7 +85,7 @@ export class ResourceWrites {
   private async putMany(
     documents: readonly string[],
     { atomic, dryRun, mesh, etag }: Pick<ApplyRequest, 'atomic' | 'dryRun' | 'mesh' | 'etag'>,
-    { rights, signal }: CallContext,
+    { write, signal }: CallContext,
     writer: StreamWriter,
   ): Promise<BatchOutcome> {
     if (etag !== '') throw refused('etag', 'cannot be combined with mesh or dry_run');
@@ -93,7 +93,7 @@ export class ResourceWrites {
     const bodies = await parseAll(documents);
     const progress = this.reporter(documents.length, writer);
     const named = mesh === '' ? {} : { mesh };
-    return admission.apply({ documents: bodies, context: rights, atomic, dryRun, ...named, signal, progress });
+    return admission.apply({ documents: bodies, context: write, atomic, dryRun, ...named, signal, progress });
   }
 
   /** Reports progress now and then; a client that does not read is told less, not waited for. */
