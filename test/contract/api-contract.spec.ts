@@ -15,7 +15,7 @@ interface Served {
 async function serveRest(): Promise<Served> {
   const rest = await restFixture({
     cp: ZONE_EAST,
-    access: { bindAddress: '127.0.0.1', operatorToken: OPERATOR_TOKEN },
+    access: { operatorToken: OPERATOR_TOKEN },
   });
   const port = await rest.server.listen('127.0.0.1', 0);
   return { scheme: 'http', port, close: () => rest.close() };

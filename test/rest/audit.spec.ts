@@ -9,6 +9,7 @@ import { followStore, ResourceIndex } from '@causeway/store';
 import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
 import type { InjectOptions } from 'fastify';
 import { Client } from 'pg';
+import { restAccess } from '../support/rest-access';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { openZoneAccess } from './open-zone-access';
 import { meshId, type ParsedJson } from './rest-fixture';
@@ -43,7 +44,7 @@ async function replicaOf(database: TestDatabase): Promise<Replica> {
   const server = await createRestServer({
     ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess },
     admission: new Admission({ ...parts, controlPlane: GLOBAL, access: policy }),
-    access: { bindAddress: '127.0.0.1', operatorToken: TOKEN },
+    access: restAccess(policy, { operatorToken: TOKEN }),
     program: { version: '0', instanceId: 'test', config: {} },
   });
   const close = async (): Promise<void> => {
@@ -132,12 +133,12 @@ describe('GET /_audit of two replicas', () => {
   it('says what was refused: without rights, invalid, in conflict, absent; and nothing of dry runs', async () => {
     const stranger = { headers: { host: 'elsewhere.example', 'user-agent': 'stranger' } };
     const refused = { method: 'PUT', url: '/meshes/mesh-2', payload: { type: 'Mesh', name: 'mesh-2' } } as const;
-    expect((await send(one, { ...refused, ...stranger })).statusCode).toBe(403);
+    expect((await send(one, { ...refused, ...stranger })).statusCode).toBe(401);
     expect(await eventually('user=anonymous&kind=Mesh&mesh=&name=mesh-2')).toMatchObject({
       ...{ user: 'anonymous', recognizedBy: 'nothing', verb: 'put', result: 'refused', userAgent: 'stranger' },
       reason: expect.stringMatching(/^Forbidden: /),
     });
-    expect((await send(one, { method: 'GET', url: '/_audit', ...stranger })).statusCode).toBe(403);
+    expect((await send(one, { method: 'GET', url: '/_audit', ...stranger })).statusCode).toBe(401);
     expect(await eventually('user=anonymous&verb=get')).toMatchObject({ activity: 'GET /_audit', result: 'refused' });
     await send(one, {
       method: 'PUT',

@@ -11,7 +11,7 @@ export { INDEX, IndexModule, StoreBinding, storeOptions } from './index.module';
 export { ACCESS_POLICY, AccessModule } from './access.module';
 export { AUDIT_RECORDER, AuditModule } from './audit.module';
 export { ADMISSION, AdmissionModule } from './admission.module';
-export { AUTHENTICATION, AuthenticationModule } from './authentication.module';
+export { AUTHENTICATION, AuthenticationModule, CALLER_RATES } from './authentication.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { FileCertificates, type CertificateFiles } from './file-certificates';

@@ -75,7 +75,7 @@ export class ZoneModule {
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
-    const rest = restModule({ imports: [facts, audit, queries, admission] });
+    const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), queries, zoneLeader, dns],

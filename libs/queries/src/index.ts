@@ -12,7 +12,7 @@ export { type ListScope, type Selection } from './list/lister';
 export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
-export { type HostnameTableRequest } from './inspect/hostname-queries';
+export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {

@@ -22,9 +22,9 @@ import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
-import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
 import { RequestAudit } from './http/request-audit';
+import { RequestCallers } from './http/request-callers';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
@@ -83,9 +83,9 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       useFactory: ({ registry, version }: RestDependencies) => JSON.stringify(openApiDocument(registry, version)),
     },
     {
-      provide: CallerAuthorizer,
+      provide: RequestCallers,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ access }: RestDependencies) => new CallerAuthorizer(access),
+      useFactory: ({ access }: RestDependencies) => new RequestCallers(access),
     },
     {
       provide: RequestSignals,
@@ -117,13 +117,13 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       provide: RequestHooks,
       inject: [RouteTable, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
       useFactory: (routes: RouteTable, signals: RequestSignals, audit: RequestAudit, { clock }: RestDependencies) =>
-        new RequestHooks({ routes, authorizer: audit.authorizer, signals, audit, clock }),
+        new RequestHooks({ routes, callers: audit.callers, signals, audit, clock }),
     },
     {
       provide: RequestAudit,
-      inject: [MODULE_OPTIONS_TOKEN, CallerAuthorizer],
-      useFactory: ({ recorder, registry }: RestDependencies, authorizer: CallerAuthorizer) =>
-        new RequestAudit(recorder, registry, authorizer),
+      inject: [MODULE_OPTIONS_TOKEN, RequestCallers],
+      useFactory: ({ recorder, registry }: RestDependencies, callers: RequestCallers) =>
+        new RequestAudit(recorder, registry, callers),
     },
     {
       provide: APP_FILTER,

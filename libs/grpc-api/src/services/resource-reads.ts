@@ -1,5 +1,4 @@
-import { targetOf } from '@causeway/access';
-import type { NameQuery } from '@causeway/admission';
+import type { AccessTarget } from '@causeway/access';
 import {
   ListResponse,
   type ResourceMessage,
@@ -34,9 +33,7 @@ export class ResourceReads {
 
   async get({ name, minRevision }: GetRequest, { rights }: CallContext): Promise<GetResponse> {
     const { registry, queries } = this.parts;
-    const named = nameQueryOf(registry, name);
-    rights.check('get', targetOfName(named));
-    const resource = await queries.resources.get(named, revisionOf(minRevision));
+    const resource = await queries.resources.get(nameQueryOf(registry, name), rights, revisionOf(minRevision));
     return { resource: resourceMessage(resource, queries.json.encode(resource)) };
   }
 
@@ -75,12 +72,7 @@ export class ResourceReads {
   }
 }
 
-/** What a caller needs a right on who names one resource. */
-function targetOfName({ kind, mesh = '', namespace = 'default', name }: NameQuery): ReturnType<typeof targetOf> {
-  return targetOf({ kind: kind.name, mesh, zone: '', namespace: kind.namespaced ? namespace : '', name });
-}
-
 /** What a caller needs a right on who lists or watches. */
-export function targetOfScope({ kind, mesh, selection }: ListScope): ReturnType<typeof targetOf> {
+export function targetOfScope({ kind, mesh, selection }: ListScope): AccessTarget {
   return { kind, mesh, namespace: selection.namespace };
 }

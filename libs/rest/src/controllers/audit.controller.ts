@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { Queries } from '@causeway/queries';
 import type { FastifyRequest } from 'fastify';
-import { OperatorOnly } from '../http/access.guard';
+import { Access } from '../http/access.guard';
 import { AuditPipe, type AuditRequest } from '../requests/audit.pipe';
 import { FromRequest } from '../requests/decorators';
 import { nextPageUrl } from '../requests/responses';
@@ -14,7 +14,7 @@ export class AuditController {
 
   /** `{items, next}`, newest first; there is no total: counting would read the whole log. */
   @Get('/_audit')
-  @OperatorOnly('the audit log is shown')
+  @Access({ verb: 'get', kinds: ['AuditLog'] })
   async list(@FromRequest(AuditPipe) wanted: AuditRequest, @Req() request: FastifyRequest): Promise<object> {
     const { items, next } = await this.queries.audit.page(wanted);
     const query = { size: String(wanted.size), cursor: next ?? '' };

@@ -17,6 +17,7 @@ import type { IssuedZoneToken } from '@causeway/access';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../http/access.guard';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
 import { RequestAudit } from '../http/request-audit';
 import { NoQuery } from '../requests/decorators';
@@ -33,8 +34,9 @@ class GlobalOnlyGuard implements CanActivate {
   }
 }
 
-/** Zone tokens, and the certificate by which zones verify the global; AccessGuard leaves the POSTs to the operator. */
+/** Zone tokens, and the certificate by which zones verify the global. */
 @Controller()
+@Access({ verb: 'create', kinds: ['ZoneToken'] })
 @UseGuards(GlobalOnlyGuard)
 @NoQuery()
 @UseGuards(BodySizeGuard)
@@ -78,6 +80,7 @@ export class ZoneAccessController {
 
   /** Public: a certificate is no secret. */
   @Get('/kds/ca')
+  @Access('public')
   @Header('content-type', 'application/x-pem-file')
   authority(): string {
     return this.queries.zoneTokens.authority();

@@ -1,11 +1,10 @@
-import { anonymous, auditSourceOf, localAdmin, operator, refusalReason } from '@causeway/access';
-import type { AuditRecorder, Caller, CallerOrigin } from '@causeway/access';
+import { auditSourceOf, refusalReason } from '@causeway/access';
+import type { AuditRecorder, CallerOrigin } from '@causeway/access';
 import { DomainError, isJsonObject, type Registry } from '@causeway/resources';
 import type { AuditSource, AuditSubject } from '@causeway/store';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { CallerAuthorizer } from './caller-authorizer';
 import { HttpError } from './http-error';
-import { isLocalRequest } from './local-request';
+import type { RequestCallers } from './request-callers';
 import { header, type RestRequest } from './rest-request';
 import { pathOf } from './route-table';
 
@@ -53,11 +52,11 @@ export class RequestAudit {
   constructor(
     private readonly recorder: AuditRecorder,
     private readonly registry: Registry,
-    readonly authorizer: CallerAuthorizer,
+    readonly callers: RequestCallers,
   ) {}
 
   private sourceOf(request: RestRequest): AuditSource {
-    return auditSourceOf(this.callerOf(request), originOf(request));
+    return auditSourceOf(this.callers.callerOf(request), originOf(request));
   }
 
   /** Says what a POST is done to, where its path does not: the zone of a token, the id of a revoked one. */
@@ -81,15 +80,6 @@ export class RequestAudit {
     const subject = this.subjectOf(request, route);
     const confidential = this.registry.kind(subject.kind)?.confidential === true;
     this.recorder.refused(this.sourceOf(request), subject, reasonOf(error, status, confidential));
-  }
-
-  private callerOf(request: RestRequest): Caller {
-    try {
-      if (this.authorizer.isOperator(request)) return operator;
-    } catch {
-      return anonymous;
-    }
-    return isLocalRequest(request) ? localAdmin : anonymous;
   }
 
   private subjectOf(request: RestRequest, route: string): AuditSubject {

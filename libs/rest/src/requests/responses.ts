@@ -64,7 +64,9 @@ export function nextPageUrl(request: RestRequest, changed: Readonly<Record<strin
   for (const [name, value] of Object.entries(changed)) query.set(name, value);
   query.sort();
   const host = header(request, 'host') ?? '';
-  const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host) ? `http://${host}` : '';
+  const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host)
+    ? `${request.socket.encrypted === true ? 'https' : 'http'}://${host}`
+    : '';
   return `${origin}${pathOf(request.url)}?${query.toString()}`;
 }
 
