@@ -32,11 +32,8 @@ export function startOptions(settings, plane, { postgres, lock }) {
     ...roleEnv,
     DATABASE_URL: databaseUrl(postgres.url, plane),
     CAUSEWAY_REST_PORT: plane.ports.rest,
-<<<<<<< HEAD
     CAUSEWAY_GRPC_PORT: plane.ports.grpc,
-=======
     CAUSEWAY_ADMIN_TOKEN_FILE: adminTokenFile,
->>>>>>> main
     CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
   };
   return { plane, root, env, logDir: join(dataDir, 'logs') };
