@@ -14,7 +14,8 @@ export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/au
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
-export { type ListRequest, type ListResult } from './list/resource-queries';
+export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
+export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
   decodeResumePoint,
   EncodedPuts,
