@@ -154,9 +154,9 @@ describe('Queries', () => {
     await expect(zoneDecisions.adoptZone('west', 'two words')).rejects.toThrow(Invalid);
     await expect(zoneDecisions.adoptZone('No zone')).rejects.toThrow(NotFound);
     expect(await zoneDecisions.adoptZone('west', 's1')).toEqual({ zone: 'west', storeId: 's1', formerly: '' });
-    await expect(zoneTokens.issue({ zone: 1, scope: 'cp' })).rejects.toMatchObject({ total: 3 });
+    await expect(zoneTokens.issue({ zone: 1, scope: 'cp', validFor: 1 }, 'anna')).rejects.toMatchObject({ total: 3 });
     await expect(zoneTokens.revoke(7)).rejects.toThrow(Invalid);
-    expect(await zoneTokens.issue({ zone: 'west', validFor: '1h' })).toMatchObject({ token: 't', zone: 'west' });
+    expect(await zoneTokens.issue({ zone: 'west', validFor: '1h' }, 'anna')).toMatchObject({ token: 't', zone: 'west' });
     expect(() => zoneTokens.authority()).toThrow(NotFound);
   });
 
