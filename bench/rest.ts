@@ -8,6 +8,7 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { createTestDatabase } from '../test/support/postgres';
+import { restAccess } from '../test/support/rest-access';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
 
@@ -151,7 +152,7 @@ async function main(): Promise<void> {
   const access = new AccessPolicy({ ...parts, cp: CP });
   const admission = new Admission({ ...parts, controlPlane: CP, access });
   const server = await createRestServer({
-    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: { bindAddress: '127.0.0.1' } },
+    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: restAccess(access) },
     program: { version: '0', instanceId: 'bench', config: {} },
   });
   const base = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`;

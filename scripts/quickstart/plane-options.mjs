@@ -25,6 +25,8 @@ export function startOptions(settings, plane, { postgres, lock }) {
           CAUSEWAY_DNS_PORT: plane.ports.dns,
         };
   const env = {
+    // Everything is on this machine, and so is whoever tries it.
+    CAUSEWAY_LOCALHOST_IS_ADMIN: 'true',
     ...environmentFor(plane, environment),
     ...lock.env,
     ...roleEnv,

@@ -1,15 +1,13 @@
 import { request as httpRequest } from 'node:http';
 import { coreKinds } from '@causeway/kinds';
+import type { JsonObject, Kind } from '@causeway/resources';
 import type { RegisteredRoute } from '@causeway/rest';
+import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
-import { openSyncDecisions, openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
 
-/** What the guard says, and nothing else does. */
-const REFUSED = /through no proxy and no web page of another origin|send the operator token/;
 const SAFE = ['GET', 'HEAD', 'OPTIONS'] as const;
 const METHODS = [...SAFE, 'PUT', 'PATCH', 'DELETE', 'POST'] as const;
-/** POST that only reads. */
-const READING = ['/_explain/hostname'];
 
 const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
   ['a name that points here', { host: 'evil.example' }],
@@ -19,89 +17,203 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
   ['a proxy that says nothing but its name', { via: '1.1 proxy' }],
 ];
 
-interface Tried {
+/** Callers by their tokens; `owner` is a service-owner of the namespace `payments`. */
+const CALLERS = {
+  nobody: undefined,
+  stranger: 'stranger:',
+  viewer: 'viewer:',
+  owner: 'owner:',
+  operator: 'operator:',
+  admin: 'admin:causeway:admins',
+} as const;
+type CallerName = keyof typeof CALLERS;
+
+const BINDINGS: Readonly<Record<string, JsonObject>> = {
+  viewer: { role: 'viewer', subjects: [{ kind: 'User', name: 'viewer' }] },
+  owner: { role: 'service-owner', subjects: [{ kind: 'User', name: 'owner' }], namespaces: ['payments'] },
+  operator: { role: 'mesh-operator', subjects: [{ kind: 'User', name: 'operator' }] },
+};
+
+const EVERYBODY = Object.keys(CALLERS);
+const RECOGNISED = ['viewer', 'owner', 'operator', 'admin'];
+const READERS = ['viewer', 'operator', 'admin'];
+const OPERATORS = ['operator', 'admin'];
+
+/** Who may call the routes of no kind in the path: every route must stand here. */
+const ROUTES: Readonly<Record<string, readonly string[]>> = {
+  '/': EVERYBODY,
+  '/openapi.json': EVERYBODY,
+  '/docs': EVERYBODY,
+  '/who-am-i': EVERYBODY,
+  '/kds/ca': EVERYBODY,
+  '/_resources': RECOGNISED,
+  '/_apply': RECOGNISED,
+  '/config': OPERATORS,
+  '/_doctor': OPERATORS,
+  '/_dns/lookup': READERS,
+  '/_explain/hostname': READERS,
+  '/_kri/:kri': ['admin'],
+  '/zones+insights': READERS,
+  '/zones/_overview': READERS,
+  '/zones+insights/:name': READERS,
+  '/zones/:name/_overview': READERS,
+  '/dataplanes+insights': READERS,
+  '/dataplanes/_overview': READERS,
+  '/meshes/:mesh/dataplanes+insights': READERS,
+  '/meshes/:mesh/dataplanes/_overview': READERS,
+  '/meshes/:mesh/dataplanes+insights/:name': READERS,
+  '/meshes/:mesh/dataplanes/:name/_overview': READERS,
+  '/meshes/:mesh/meshservices/:name/_dataplanes': READERS,
+  '/meshes/:mesh/meshservices/:name/_resources/dataplanes': READERS,
+  '/meshes/:mesh/hostnames': READERS,
+  '/tokens/zone': ['admin'],
+  '/tokens/zone/revocations': ['admin'],
+  '/tokens/zone/keys': ['admin'],
+  '/tokens/user': ['admin'],
+  '/tokens/user/revocations': ['admin'],
+  '/tokens/user/keys': ['admin'],
+  '/zones/:name/_confirm': OPERATORS,
+  '/zones/:name/_adopt': OPERATORS,
+  '/zones/:name/_reset-epoch': OPERATORS,
+  '/global/_confirm': OPERATORS,
+};
+
+const WITH_HOSTNAMES = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
+
+interface Call {
   readonly method: (typeof METHODS)[number];
   readonly url: string;
-  readonly closed: boolean;
+  readonly open: readonly string[];
 }
 
 function isSafe(method: string): boolean {
   return SAFE.some((safe) => safe === method);
 }
 
-/** Every route with every method, for every kind where it has one. */
-function everyCall(routes: readonly RegisteredRoute[]): readonly Tried[] {
+/** Who may call a route of a kind, with a namespace in the query or without. */
+function openOfKind(
+  { confidential, writer, namespaced }: Kind,
+  method: string,
+  inNamespace: boolean,
+): readonly string[] {
+  if (confidential) return ['admin'];
+  const owners = writer === 'owner' && namespaced && inNamespace ? ['owner'] : [];
+  if (isSafe(method)) return [...READERS, ...owners];
+  return writer === 'admin' ? ['admin'] : writer === 'owner' ? [...OPERATORS, ...owners] : OPERATORS;
+}
+
+/** Every route with every method, for every kind where it has one, and where that has namespaces with one as well. */
+function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
   return routes.flatMap(({ path, methods }) => {
-    const kinds = path.includes(':plural')
-      ? coreKinds.kinds.filter((kind) => path.startsWith('/meshes/:mesh') === (kind.scope === 'mesh'))
-      : [undefined];
+    const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));
+    const at = path.replace(':mesh', 'default').replace(':kri', 'kri_sec_default_east__key_').replace(':name', 'x');
+    const call = (method: Call['method'], url: string, open: readonly string[]): Call => ({
+      ...{ method, url },
+      open: method === 'OPTIONS' ? EVERYBODY : open,
+    });
+    if (!path.includes(':plural')) {
+      const open = ROUTES[path];
+      if (!open) throw new Error(`${path} is missing in the table of routes`);
+      return served.map((method) => call(method, at, open));
+    }
+    const scope = path.startsWith('/meshes/:mesh') ? 'mesh' : 'global';
+    const isList = path === '/:plural';
+    const kinds = coreKinds.kinds.filter((kind) => isList || kind.scope === scope);
     return kinds.flatMap((kind) => {
-      const url = path
-        .replace(':mesh', 'default')
-        .replace(':plural', kind?.plural ?? '')
-        .replace(':kri', 'kri_sec_default_east__key_')
-        .replace(':name', 'x');
-      const isSecret =
-        path === '/_doctor' || path.includes(':kri') || (kind?.confidential === true && path.includes(':name'));
-      const closed = (method: string): boolean =>
-        isSafe(method) ? isSecret && method !== 'OPTIONS' : !READING.includes(path);
-      const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));
-      return served.map((method) => ({ method, url, closed: closed(method) }));
+      const url = at.replace(':plural', kind.plural);
+      // A kind that has no hostnames is told to everybody with any right: 404.
+      if (path.endsWith('/_hostnames') && !WITH_HOSTNAMES.includes(kind.name))
+        return served.map((method) => call(method, url, RECOGNISED));
+      const places = kind.namespaced ? ['', '?namespace=payments'] : [''];
+      return places.flatMap((place) =>
+        served.map((method) => call(method, url + place, openOfKind(kind, method, place !== ''))),
+      );
     });
   });
 }
 
-async function allowed(rest: RestFixture, { method, url }: Tried, headers: Record<string, string>): Promise<boolean> {
-  const sent = isSafe(method) ? { headers } : { headers, payload: {} };
-  const answer = await rest.server.inject({ method, url, ...sent });
-  return !(answer.statusCode === 403 && (method === 'HEAD' || REFUSED.test(answer.json().detail)));
+/** Whether the answer is what the table says: a caller to whom it is open may still hear that this is written elsewhere. */
+async function isRight(
+  rest: RestFixture,
+  { method, url, open }: Call,
+  caller: CallerName,
+  headers: Record<string, string>,
+): Promise<boolean> {
+  const payload = url === '/_explain/hostname' ? { hostname: 'a.mesh', mesh: 'default' } : {};
+  const sent = isSafe(method) ? { headers } : { headers, payload };
+  const { statusCode, body } = await rest.server.inject({ method, url, ...sent });
+  if (!open.includes(caller)) return statusCode === (caller === 'nobody' ? 401 : 403);
+  if (statusCode === 401 || (statusCode === 403 && method === 'HEAD')) return false;
+  return !/no RoleBinding|left to administrators/.test(body);
 }
 
 describe('every route with every method', () => {
   let rest: RestFixture;
-  const open = async (options: FixtureOptions): Promise<readonly Tried[]> => {
-    rest = await restFixture({ zoneAccess: openZoneAccess, syncDecisions: openSyncDecisions, ...options });
+  const open = async (options: FixtureOptions): Promise<readonly Call[]> => {
+    rest = await restFixture({ zoneAccess: openZoneAccess, userAccess: openUserAccess, syncDecisions: openSyncDecisions, ...options });
+    const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({
+      id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
+      spec,
+    }));
+    await rest.seed(...seeds);
     return everyCall(rest.server.routes());
   };
+  /** The calls whose answer is not that of the table for a caller. */
+  const wrongFor = async (
+    calls: readonly Call[],
+    caller: CallerName,
+    headers: Record<string, string> = {},
+  ): Promise<readonly string[]> => {
+    const wrong: string[] = [];
+    for (const call of calls) {
+      if (!(await isRight(rest, call, caller, headers))) wrong.push(`${call.method} ${call.url}`);
+    }
+    return wrong;
+  };
   afterEach(() => rest.close());
+
+  const STRICT = { localhostIsAdmin: false, operatorToken: 'secret', verifiers: [plainTokens] };
+  describe.each<[string, FixtureOptions]>([
+    ['a zone', { cp: ZONE_EAST, access: STRICT }],
+    ['a global', { cp: { role: 'global' }, access: STRICT }],
+  ])('of %s', (_, options) => {
+    it.each(Object.entries(CALLERS))('is open to %s as the table says', async (caller, token) => {
+      const calls = await open(options);
+      expect(calls.length).toBeGreaterThan(100);
+      const name = caller as CallerName;
+      expect(await wrongFor(calls, name, token === undefined ? {} : { authorization: `Bearer ${token}` })).toEqual([]);
+    });
+  });
 
   describe.each<[string, FixtureOptions]>([
     ['a zone', { cp: ZONE_EAST }],
     ['a global', { cp: { role: 'global' } }],
-    ['a control plane with a token', { access: { bindAddress: '127.0.0.1', operatorToken: 'secret' } }],
-  ])('of %s', (_, options) => {
-    it.each(HOSTILE)('is closed to %s where it writes or shows a secret, and open else', async (_name, headers) => {
-      const calls = await open(options);
-      expect(calls.length).toBeGreaterThan(100);
-      const wrong: string[] = [];
-      for (const call of calls) {
-        if ((await allowed(rest, call, headers)) === call.closed) wrong.push(`${call.method} ${call.url}`);
-      }
-      expect(wrong).toEqual([]);
+  ])('of %s on which this machine is an administrator', (_, options) => {
+    it.each(HOSTILE)('takes %s for nobody', async (_name, headers) => {
+      expect(await wrongFor(await open(options), 'nobody', headers)).toEqual([]);
+    });
+
+    it('takes a program on this machine for an administrator', async () => {
+      expect(await wrongFor(await open(options), 'admin')).toEqual([]);
     });
   });
 
-  it('is open to a program on this machine', async () => {
-    const calls = await open({});
-    const refused: string[] = [];
-    for (const call of calls) if (!(await allowed(rest, call, {}))) refused.push(`${call.method} ${call.url}`);
-    expect(refused).toEqual([]);
-  });
-
   it('is open to the operator, by whatever name and way', async () => {
-    const calls = await open({ access: { bindAddress: '127.0.0.1', operatorToken: 'secret' } });
+    const calls = await open({ access: { operatorToken: 'secret' } });
     const headers = Object.assign({ authorization: 'Bearer secret' }, ...HOSTILE.map(([, hostile]) => hostile));
-    const refused: string[] = [];
-    for (const call of calls) if (!(await allowed(rest, call, headers))) refused.push(`${call.method} ${call.url}`);
-    expect(refused).toEqual([]);
+    expect(await wrongFor(calls, 'admin', headers)).toEqual([]);
   });
 
   it('is closed to a peer elsewhere that calls itself local', async () => {
     const calls = await open({});
-    for (const { method, url, closed } of calls.filter((call) => call.closed)) {
+    for (const { method, url } of calls.filter((call) => !call.open.includes('nobody'))) {
       const answer = await rest.server.inject({ method, url, remoteAddress: '10.0.0.1' });
-      expect([method, url, answer.statusCode, closed]).toEqual([method, url, 403, true]);
+      expect([method, url, answer.statusCode]).toEqual([method, url, 401]);
     }
+  });
+
+  it('is closed to everybody but a token where it listens beyond loopback', async () => {
+    expect(await wrongFor(await open({ access: { bindAddress: '0.0.0.0' } }), 'nobody')).toEqual([]);
   });
 });
 
@@ -126,9 +238,9 @@ describe('DNS rebinding', () => {
         sent.on('error', reject).end(payload);
       });
     const evil = `evil.example:${port}`;
-    expect(await put({ host: evil, origin: `http://${evil}`, 'sec-fetch-site': 'same-origin' })).toBe(403);
-    expect(await put({ host: evil })).toBe(403);
-    expect(await put({ host: `localhost:${port + 1}` })).toBe(403);
+    expect(await put({ host: evil, origin: `http://${evil}`, 'sec-fetch-site': 'same-origin' })).toBe(401);
+    expect(await put({ host: evil })).toBe(401);
+    expect(await put({ host: `localhost:${port + 1}` })).toBe(401);
     expect(await put({ host: `localhost:${port}` })).toBe(201);
   });
 });

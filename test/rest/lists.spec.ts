@@ -3,7 +3,7 @@ import { restFixture, serviceId, type ParsedJson, type RestFixture } from './res
 describe('lists', () => {
   let rest: RestFixture;
   beforeAll(async () => {
-    rest = await restFixture();
+    rest = await restFixture({ access: { operatorToken: 'secret' } });
     await rest.seed(
       { id: serviceId('redis'), labels: { team: 'db', tier: '1' } },
       { id: serviceId('redis', 'west'), labels: { team: 'db' } },
@@ -15,7 +15,7 @@ describe('lists', () => {
   afterAll(() => rest.close());
 
   const get = async (url: string): Promise<{ status: number; body: ParsedJson }> => {
-    const answer = await rest.server.inject({ url, headers: { host: 'cp:5681' } });
+    const answer = await rest.server.inject({ url, headers: { host: 'cp:5681', authorization: 'Bearer secret' } });
     return { status: answer.statusCode, body: answer.json() };
   };
   const places = (body: ParsedJson): string[] =>

@@ -4,6 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
+import { restAccess, type TestAccess } from '../support/rest-access';
 import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 
 /** A REST server over a memory store with everything real behind it. */
@@ -24,27 +25,29 @@ export interface SeedResource {
 }
 
 export type FixtureOptions = Partial<
-  Pick<RestServerOptions, 'access' | 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'syncDecisions'>
+  Pick<RestServerOptions, 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'userAccess' | 'syncDecisions'>
 > & {
   readonly cp?: ControlPlane;
+  readonly access?: TestAccess;
 };
 
 export const ZONE_EAST: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 
 /** Starts a fixture; a mesh `default` exists. */
 export async function restFixture(options: FixtureOptions = {}): Promise<RestFixture> {
-  const { cp = ZONE_EAST, access = { bindAddress: '127.0.0.1' }, ...rest } = options;
+  const { cp = ZONE_EAST, access = {}, ...rest } = options;
   const store = new MemoryStore(new MemoryDisk());
   const index = new ResourceIndex();
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
+  const policy = new AccessPolicy({ registry: coreKinds, index, cp });
   const admission = new Admission({
     registry: coreKinds,
     store,
     index,
     controlPlane: cp,
     clock: systemClock,
-    access: new AccessPolicy({ registry: coreKinds, index, cp }),
+    access: policy,
   });
   const seed = async (...seeds: readonly SeedResource[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({
@@ -55,12 +58,14 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry: coreKinds, cp, store, index, admission, clock: systemClock, logger: silentLogger, access },
+    ...{ registry: coreKinds, cp, store, index, admission, clock: systemClock, logger: silentLogger },
+    access: restAccess(policy, access),
     program: { version: '0.1.0', instanceId: 'test-1', config: {} },
     ...rest,
   });
   const close = async (): Promise<void> => {
     await server.close();
+    policy.close();
     stop.abort();
     await store.close();
     await following;

@@ -1,6 +1,6 @@
 import { NotFound, Unavailable } from '@causeway/resources';
 import type { SyncDecisions } from '@causeway/queries';
-import type { RestAccess } from '@causeway/rest';
+import { plainTokens, type TestAccess } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 
 const TOKEN = 'operator-secret';
@@ -20,7 +20,7 @@ describe('what an operator decides of sync, by REST', () => {
     adoptZone: (zone, storeId) => note({ adopt: zone, storeId }, { zone, storeId: storeId ?? 's2', formerly: 's1' }),
     resetEpoch: (zone) => note({ reset: zone }, zone === 'fresh' ? -1 : 7),
   };
-  const open = async (syncDecisions: SyncDecisions = global, access?: RestAccess): Promise<void> => {
+  const open = async (syncDecisions: SyncDecisions = global, access?: TestAccess): Promise<void> => {
     [asked, failure, pending] = [[], undefined, LIFE];
     const cp = syncDecisions.confirmGlobal ? ZONE_EAST : ({ role: 'global' } as const);
     rest = await restFixture({ cp, syncDecisions, ...(access ? { access } : {}) });
@@ -97,14 +97,16 @@ describe('what an operator decides of sync, by REST', () => {
     expect((await post('/zones/east/_reset-epoch')).statusCode).toBe(status);
   });
 
-  const LOCAL: RestAccess = { bindAddress: '127.0.0.1' };
-  it.each<[string, RestAccess, Record<string, string>, number]>([
-    ['loopback, no token set', LOCAL, {}, 200],
-    ['loopback, no token set, a page elsewhere', LOCAL, { origin: 'https://evil.example' }, 403],
-    ['loopback, token set, none sent', { ...LOCAL, operatorToken: TOKEN }, {}, 403],
-    ['loopback, token set and sent', { ...LOCAL, operatorToken: TOKEN }, { authorization: `Bearer ${TOKEN}` }, 200],
-    ['public, no token set', { bindAddress: '0.0.0.0' }, {}, 403],
-  ])('is for the operator: %s', async (_, access, headers, status) => {
+  const STRICT: TestAccess = { localhostIsAdmin: false, operatorToken: TOKEN, verifiers: [plainTokens] };
+  it.each<[string, TestAccess, Record<string, string>, number]>([
+    ['this machine, where that is an administrator', {}, {}, 200],
+    ['a page elsewhere, on this machine', {}, { origin: 'https://evil.example' }, 401],
+    ['this machine, where that is nobody', STRICT, {}, 401],
+    ['the operator token', STRICT, { authorization: `Bearer ${TOKEN}` }, 200],
+    ['another token', STRICT, { authorization: 'Bearer another' }, 401],
+    ['a user without rights', STRICT, { authorization: 'Bearer anna:' }, 403],
+    ['no credentials, beyond loopback', { bindAddress: '0.0.0.0' }, {}, 401],
+  ])('is for whoever may decide: %s', async (_, access, headers, status) => {
     const urls = ['/zones/east/_confirm', '/zones/east/_adopt', '/zones/east/_reset-epoch', '/global/_confirm'];
     await open({ ...global, confirmGlobal: () => note('global', pending) }, access);
     const answers = await Promise.all(urls.map((url) => post(url, undefined, headers)));

@@ -1,6 +1,6 @@
 import { Forbidden, Invalid, Unavailable } from '@causeway/resources';
 import type { ZoneAccess } from '@causeway/queries';
-import type { RestAccess } from '@causeway/rest';
+import type { TestAccess } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 const TOKEN = 'operator-secret';
@@ -16,6 +16,11 @@ class NotedAccess implements ZoneAccess {
     this.asked.push(order);
     if (this.failure) throw this.failure;
     return { token: 'a.b.c', id: 'id-1', zone: order.zone, scope: ['cp'], expiresAt: '2030-01-01T00:00:00.000Z' };
+  }
+
+  async list(): ReturnType<ZoneAccess['list']> {
+    const facts = { zone: 'east', scope: ['cp'] };
+    return [{ id: 'id-1', facts, issuedAt: 0, expiresAt: 1_000, issuedBy: 'anna', revoked: true }];
   }
 
   async revoke(id: string): Promise<void> {
@@ -57,7 +62,7 @@ describe('how zones are let in, by REST', () => {
     const { statusCode, headers, body } = await send({ payload: order });
     expect([statusCode, headers['content-type'], body]).toEqual([200, 'text/plain; charset=utf-8', 'a.b.c']);
     expect(headers['cache-control']).toBe('no-store');
-    expect(zoneAccess.asked).toEqual([order]);
+    expect(zoneAccess.asked).toEqual([{ ...order, issuedBy: 'localhost' }]);
   });
 
   it('gives its id and end to who accepts JSON', async () => {
@@ -68,6 +73,16 @@ describe('how zones are let in, by REST', () => {
       expiresAt: '2030-01-01T00:00:00.000Z',
     });
     expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('lists what was issued, and never a token', async () => {
+    await open();
+    const item = { id: 'id-1', zone: 'east', scope: ['cp'], issuedBy: 'anna', revoked: true };
+    const times = { issuedAt: '1970-01-01T00:00:00.000Z', expiresAt: '1970-01-01T00:00:01.000Z' };
+    expect((await send({ url: '/tokens/zone', method: 'GET' })).json()).toEqual({
+      ...{ total: 1, next: null },
+      items: [{ ...item, ...times }],
+    });
   });
 
   it('revokes, makes keys and shows the authority', async () => {
@@ -103,25 +118,26 @@ describe('how zones are let in, by REST', () => {
     expect((await send({ payload: order })).statusCode).toBe(status);
   });
 
-  const PUBLIC: RestAccess = { bindAddress: '0.0.0.0' };
-  const LOCAL: RestAccess = { bindAddress: '127.0.0.1' };
+  const PUBLIC: TestAccess = { bindAddress: '0.0.0.0' };
+  const LOCAL: TestAccess = { bindAddress: '127.0.0.1' };
+  const STRICT: TestAccess = { ...LOCAL, localhostIsAdmin: false, operatorToken: TOKEN };
   const good = { authorization: `Bearer ${TOKEN}` };
-  it.each<[string, RestAccess, Record<string, string>, number]>([
-    ['loopback, no token set', LOCAL, {}, 200],
-    ['loopback, no token set, by its address', LOCAL, { host: '127.0.0.1:5681' }, 200],
-    ['loopback, no token set, by IPv6', LOCAL, { host: '[::1]:5681' }, 200],
-    ['loopback, no token set, its own page', LOCAL, { host: 'localhost:5681', origin: 'http://localhost:5681' }, 200],
-    ['loopback, no token set, a page elsewhere', LOCAL, { origin: 'https://evil.example' }, 403],
-    ['loopback, no token set, another port', LOCAL, { host: 'localhost:5681', origin: 'http://localhost:3000' }, 403],
-    ['loopback, no token set, a page without origin', LOCAL, { 'sec-fetch-site': 'cross-site' }, 403],
-    ['loopback, no token set, a name that points here', LOCAL, { host: 'evil.example' }, 403],
-    ['loopback, no token set, through a proxy', LOCAL, { 'x-forwarded-for': '10.0.0.1' }, 403],
-    ['loopback, token set, none sent', { ...LOCAL, operatorToken: TOKEN }, {}, 403],
-    ['loopback, token set and sent', { ...LOCAL, operatorToken: TOKEN }, good, 200],
-    ['loopback, token sent through a proxy', { ...LOCAL, operatorToken: TOKEN }, { ...good, host: 'cp.example' }, 200],
-    ['loopback, wrong token', { ...LOCAL, operatorToken: TOKEN }, { authorization: 'Bearer x' }, 403],
-    ['public, no token set', PUBLIC, {}, 403],
-    ['public, token set, none sent', { ...PUBLIC, operatorToken: TOKEN }, {}, 403],
+  it.each<[string, TestAccess, Record<string, string>, number]>([
+    ['loopback', LOCAL, {}, 200],
+    ['loopback, by its address', LOCAL, { host: '127.0.0.1:5681' }, 200],
+    ['loopback, by IPv6', LOCAL, { host: '[::1]:5681' }, 200],
+    ['loopback, its own page', LOCAL, { host: 'localhost:5681', origin: 'http://localhost:5681' }, 200],
+    ['loopback, a page elsewhere', LOCAL, { origin: 'https://evil.example' }, 401],
+    ['loopback, another port', LOCAL, { host: 'localhost:5681', origin: 'http://localhost:3000' }, 401],
+    ['loopback, a page without origin', LOCAL, { 'sec-fetch-site': 'cross-site' }, 401],
+    ['loopback, a name that points here', LOCAL, { host: 'evil.example' }, 401],
+    ['loopback, through a proxy', LOCAL, { 'x-forwarded-for': '10.0.0.1' }, 401],
+    ['loopback, where that is nobody', STRICT, {}, 401],
+    ['loopback, where that is nobody, token sent', STRICT, good, 200],
+    ['loopback, token sent through a proxy', STRICT, { ...good, host: 'cp.example' }, 200],
+    ['loopback, wrong token', { ...LOCAL, operatorToken: TOKEN }, { authorization: 'Bearer x' }, 401],
+    ['public, no token set', PUBLIC, {}, 401],
+    ['public, token set, none sent', { ...PUBLIC, operatorToken: TOKEN }, {}, 401],
     ['public, token set and sent', { ...PUBLIC, operatorToken: TOKEN }, good, 200],
   ])('%s', async (_, access, headers, status) => {
     await open({ access });
@@ -141,7 +157,7 @@ describe('how zones are let in, by REST', () => {
     const url = '/globalsecrets/key';
     expect((await rest.server.inject({ method: 'PUT', url, payload })).statusCode).toBe(201);
     expect((await send({ url, method: 'GET' })).statusCode).toBe(200);
-    expect((await send({ url, method: 'GET', headers: { host: 'evil.example' } })).statusCode).toBe(403);
+    expect((await send({ url, method: 'GET', headers: { host: 'evil.example' } })).statusCode).toBe(401);
   });
 
   it('says where to ask instead', async () => {

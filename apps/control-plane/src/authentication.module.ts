@@ -1,5 +1,5 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { createAuthentication, type Authentication } from '@causeway/access';
+import { CallerRates, createAuthentication, type Authentication } from '@causeway/access';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
@@ -8,6 +8,9 @@ import { retryWhileUnavailable } from './retry-while-unavailable';
 
 /** The `Authentication` of this replica: who users are, on every interface. */
 export const AUTHENTICATION = Symbol('Authentication');
+
+/** The `CallerRates` of this replica: all interfaces count in them together. */
+export const CALLER_RATES = Symbol('CallerRates');
 
 /** User tokens, OIDC and the operator token; makes the first signing key where there is none. */
 @Module({})
@@ -23,8 +26,11 @@ export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown
     return {
       module: AuthenticationModule,
       imports,
-      providers: [{ provide: AUTHENTICATION, inject: [CORE, POSTGRES_BACKEND, INDEX], useFactory }],
-      exports: [AUTHENTICATION],
+      providers: [
+        { provide: AUTHENTICATION, inject: [CORE, POSTGRES_BACKEND, INDEX], useFactory },
+        { provide: CALLER_RATES, inject: [CORE], useFactory: callerRates },
+      ],
+      exports: [AUTHENTICATION, CALLER_RATES],
     };
   }
 
@@ -36,4 +42,8 @@ export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown
   onApplicationShutdown(): void {
     this.authentication.close();
   }
+}
+
+function callerRates({ settings, clock }: ControlPlaneCore): CallerRates {
+  return new CallerRates({ user: settings.CAUSEWAY_USER_RATE, address: settings.CAUSEWAY_ANONYMOUS_RATE }, clock);
 }

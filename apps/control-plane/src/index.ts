@@ -10,7 +10,7 @@ export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type Share
 export { INDEX, IndexModule, StoreBinding, storeOptions } from './index.module';
 export { ACCESS_POLICY, AccessModule } from './access.module';
 export { ADMISSION, AdmissionModule } from './admission.module';
-export { AUTHENTICATION, AuthenticationModule } from './authentication.module';
+export { AUTHENTICATION, AuthenticationModule, CALLER_RATES } from './authentication.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { restLimits, restModule } from './rest-dependencies';

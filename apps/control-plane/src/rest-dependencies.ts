@@ -1,26 +1,42 @@
+import type { AccessPolicy, Authentication, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
-import { RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
+import { isLoopback, RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
 import type { DynamicModule } from '@nestjs/common';
+import { ACCESS_POLICY } from './access.module';
 import { ADMISSION } from './admission.module';
+import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { QUERIES } from './queries.module';
 import { VERSION } from './version';
 
-/** REST over the queries and the admission of a control plane; `imports` are the modules that have these. */
+type RestSources = [
+  core: ControlPlaneCore,
+  queries: Queries,
+  admission: Admission,
+  policy: AccessPolicy,
+  authentication: Authentication,
+  rates: CallerRates,
+];
+
+/** REST over the queries and the admission of a control plane; `imports` are the modules that have these, and who callers are. */
 export function restModule({ imports }: ModuleImports): DynamicModule {
-  return RestModule.forRootAsync({ imports, inject: [CORE, QUERIES, ADMISSION], useFactory: restDependencies });
+  return RestModule.forRootAsync({
+    imports,
+    inject: [CORE, QUERIES, ADMISSION, ACCESS_POLICY, AUTHENTICATION, CALLER_RATES],
+    useFactory: restDependencies,
+  });
 }
 
-function restDependencies(core: ControlPlaneCore, queries: Queries, admission: Admission): RestDependencies {
+function restDependencies(...sources: RestSources): RestDependencies {
+  const [core, queries, admission, policy, { authenticator }, rates] = sources;
   const { registry, clock, logger, settings } = core;
-  const token = settings.CAUSEWAY_OPERATOR_TOKEN;
+  const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_LOCALHOST_IS_ADMIN: localhostIsAdmin } = settings;
+  if (localhostIsAdmin && !isLoopback(bindAddress))
+    logger.warn('CAUSEWAY_LOCALHOST_IS_ADMIN is ignored: this control plane listens beyond loopback', { bindAddress });
   return {
     ...{ registry, clock, logger, queries, admission, version: VERSION },
-    access: {
-      bindAddress: settings.CAUSEWAY_BIND_ADDRESS,
-      ...(token === undefined ? {} : { operatorToken: token }),
-    },
+    access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
     limits: restLimits(settings),
   };
 }

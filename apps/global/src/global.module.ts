@@ -54,7 +54,7 @@ export class GlobalModule {
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],

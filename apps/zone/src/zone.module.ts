@@ -71,7 +71,7 @@ export class ZoneModule {
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],

@@ -1,3 +1,4 @@
+import { targetOf, type CallerRights } from '@causeway/access';
 import { wireName } from '@causeway/naming';
 import {
   compareIdentities,
@@ -39,12 +40,20 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
 /**
  * The resource that a query means: by plain name among those made here (or in the zone of the query), else by its name
  * on the KDS wire. Throws NotFound, whose message lists the zones that have the plain name: the result never depends on
- * how many other zones have one.
+ * how many other zones have one. With `rights` it throws AccessDenied unless the caller may get what the name means,
+ * whether it exists or not, and lists only what the caller may get.
  */
-export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery): Resource {
-  const found = index.get(identityNamed(query, cp)) ?? resolveWireName(index, query);
-  if (!found) throw notFound(index, cp, query);
-  return found;
+export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery, rights?: CallerRights): Resource {
+  const named = identityNamed(query, cp);
+  const found = index.get(named) ?? visible(resolveWireName(index, query), rights);
+  rights?.check('get', targetOf(found?.id ?? named));
+  if (found) return found;
+  throw notFound(index, cp, query, rights && ((id) => rights.may('get', targetOf(id))));
+}
+
+/** A wire name means nothing to a caller that may not get the resource. */
+function visible(wired: Resource | undefined, rights: CallerRights | undefined): Resource | undefined {
+  return wired && rights?.may('get', targetOf(wired.id)) !== false ? wired : undefined;
 }
 
 /** The resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */

@@ -11,7 +11,7 @@ export { parseLabelSelector, type LabelRequirement } from './list/label-selector
 export { type ListScope, type Selection } from './list/lister';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
-export { type HostnameTableRequest } from './inspect/hostname-queries';
+export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { type ListRequest, type ListResult } from './list/resource-queries';
 export {
   decodeResumePoint,

@@ -1,3 +1,4 @@
+import { AccessDenied, AccessPolicy, anonymous, CallerRights, operator } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { Invalid, NotFound, type ControlPlane, type Identity, type Kind } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -53,6 +54,8 @@ describe('Queries', () => {
   let queries: Queries;
   let store: MemoryStore;
   let index: ResourceIndex;
+  let rights: CallerRights;
+  let nobody: CallerRights;
   let close: () => Promise<void>;
 
   const open = async (sources: Partial<QuerySources> = {}): Promise<void> => {
@@ -65,7 +68,11 @@ describe('Queries', () => {
       program: { version: '1', instanceId: 'a', config: { token: 'x', port: 1 } },
       ...sources,
     });
+    const policy = new AccessPolicy({ registry: coreKinds, index, cp: EAST });
+    rights = new CallerRights(policy, operator);
+    nobody = new CallerRights(policy, anonymous);
     close = async () => {
+      policy.close();
       queries.close();
       stop.abort();
       await store.close();
@@ -100,9 +107,40 @@ describe('Queries', () => {
     await expect(queries.resources.list({ scope: { ...SERVICES, mesh: 'none' }, page }, () => NEVER)).rejects.toThrow(
       new NotFound('Mesh none does not exist'),
     );
-    await expect(queries.resources.get({ kind, mesh: 'default', name: 'none' })).rejects.toThrow(NotFound);
-    await expect(queries.resources.get({ kind, name: 'none' }, 99)).rejects.toThrow(InvalidQuery);
-    await expect(queries.resources.byKri('nonsense')).rejects.toThrow(InvalidQuery);
+    await expect(queries.resources.get({ kind, mesh: 'default', name: 'none' }, rights)).rejects.toThrow(NotFound);
+    await expect(queries.resources.get({ kind, name: 'none' }, rights, 99)).rejects.toThrow(InvalidQuery);
+    await expect(queries.resources.byKri('nonsense', rights)).rejects.toThrow(InvalidQuery);
+  });
+
+  it('tell a caller without rights of nothing, whether it exists or not', async () => {
+    await open();
+    await put(serviceId('a'));
+    const kind = kindNamed('MeshService');
+    const { resources, inspections, hostnames } = queries;
+    for (const name of ['a', 'none']) {
+      const service = { kind, mesh: 'default', name };
+      await expect(resources.get(service, nobody)).rejects.toThrow(AccessDenied);
+      await expect(hostnames.ofService(service, nobody)).rejects.toThrow(AccessDenied);
+      await expect(inspections.overview(service, nobody)).rejects.toThrow(AccessDenied);
+      const range = { size: 10, offset: 0 };
+      await expect(inspections.dataplanesOf(service, nobody, { range }, NEVER)).rejects.toThrow(AccessDenied);
+      await expect(resources.byKri(`kri_msvc_default_east_default_${name}_`, nobody)).rejects.toThrow(AccessDenied);
+    }
+    await expect(resources.get({ kind, mesh: 'none', name: 'a' }, nobody)).rejects.toThrow(AccessDenied);
+  });
+
+  it('name the places of a name only as far as the caller may see them', async () => {
+    await open();
+    await put(serviceId('a', 'west'), { ...serviceId('a'), namespace: 'other' });
+    const spec = { role: 'viewer', subjects: [{ kind: 'Group', name: 'causeway:anonymous' }], namespaces: ['default'] };
+    const id = { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name: 'own' };
+    const written = await store.write({
+      changes: [{ type: 'put', id, expect: 'any', labels: {}, spec }],
+      onRefusal: 'abort',
+    });
+    await index.reached(written.revision);
+    const asked = queries.resources.get({ kind: kindNamed('MeshService'), mesh: 'default', name: 'a' }, nobody);
+    await expect(asked).rejects.toThrow(/exists with zone=west$/);
   });
 
   it('watch in any encoding, and not from another incarnation', async () => {
@@ -127,7 +165,7 @@ describe('Queries', () => {
     const { overviews } = await queries.inspections.overviews(kind, { scope, page }, () => NEVER);
     expect(overviews).toMatchObject([{ type: 'ZoneOverview', name: 'a', zoneInsight: { seen: 1 } }, { name: 'b' }]);
     expect(overviews[1]).not.toHaveProperty('zoneInsight');
-    expect(await queries.inspections.overview({ kind, name: 'b' })).toMatchObject({ zoneInsight: {} });
+    expect(await queries.inspections.overview({ kind, name: 'b' }, rights)).toMatchObject({ zoneInsight: {} });
   });
 
   it('say NotFound for what this control plane does not know or decide', async () => {
@@ -135,7 +173,7 @@ describe('Queries', () => {
     const { hostnames, decisions: zoneDecisions, zoneTokens } = queries;
     await expect(hostnames.explain({ mesh: 'default', hostname: 'a' }, undefined, NEVER)).rejects.toThrow(NotFound);
     await expect(hostnames.lookup({ name: 'a' })).rejects.toThrow(NotFound);
-    await expect(hostnames.ofService({ kind: kindNamed('Dataplane'), name: 'a' })).rejects.toThrow(NotFound);
+    await expect(hostnames.ofService({ kind: kindNamed('Dataplane'), name: 'a' }, rights)).rejects.toThrow(NotFound);
     await expect(zoneDecisions.confirmZone('west')).rejects.toThrow(NotFound);
     await expect(zoneDecisions.confirmGlobal()).rejects.toThrow(NotFound);
     await expect(zoneTokens.rotate()).rejects.toThrow(NotFound);
@@ -147,6 +185,7 @@ describe('Queries', () => {
       syncDecisions: { adoptZone: (zone, storeId) => Promise.resolve({ zone, storeId: storeId ?? '', formerly: '' }) },
       zoneAccess: {
         issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
+        list: () => Promise.resolve([]),
         ...{ revoke: () => Promise.resolve(), rotate: () => Promise.resolve(2), authority: () => undefined },
       },
     });

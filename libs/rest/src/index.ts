@@ -5,6 +5,7 @@
  *   request → hooks → guards → pipes → controller → Queries | Admission → response; errors → ProblemFilter
  */
 export { type RegisteredRoute } from './http/route-table';
+export { isLoopback } from './http/local-request';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 export { RestModule } from './rest.module';
 export { createRestServer, type RestServer, type RestServerOptions } from './rest-server';

@@ -1,3 +1,4 @@
+import type { AccessPolicy, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
@@ -30,11 +31,16 @@ export const DEFAULT_LIMITS: RestLimits = {
   requestTimeout: 30_000,
 };
 
-/** Who may reach this server and write (docs/design.md §6). */
+/** Who may reach this server and do what (docs/design.md §6). */
 export interface RestAccess {
   /** The address the server is bound to, as configured. */
   readonly bindAddress: string;
-  readonly operatorToken?: string;
+  /** Whether a program on this machine is an administrator without credentials; says nothing beyond loopback. */
+  readonly localhostIsAdmin: boolean;
+  readonly authenticator: Authenticator;
+  readonly policy: AccessPolicy;
+  /** Shared with the other interfaces. */
+  readonly rates: CallerRates;
 }
 
 /** What RestModule is given. */
@@ -46,6 +52,8 @@ export interface RestDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;
+  /** What clients are shown, for an adapter with TLS; who opened them closes them. */
+  readonly certificates?: ServerCertificates;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
   readonly limits?: Partial<RestLimits>;

@@ -17,12 +17,13 @@ import { ResourceWriteController } from './controllers/resource-write.controller
 import { eventStreamEncoder } from './controllers/server-sent-events';
 import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
+import { TokensController } from './controllers/tokens.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
-import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
+import { RequestCallers } from './http/request-callers';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
@@ -60,6 +61,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     ServerController,
     InspectionController,
     ZoneAccessController,
+    TokensController,
     SyncDecisionsController,
     ApplyController,
     ResourceController,
@@ -80,9 +82,9 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       useFactory: ({ registry, version }: RestDependencies) => JSON.stringify(openApiDocument(registry, version)),
     },
     {
-      provide: CallerAuthorizer,
+      provide: RequestCallers,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ access }: RestDependencies) => new CallerAuthorizer(access),
+      useFactory: ({ access }: RestDependencies) => new RequestCallers(access),
     },
     {
       provide: RequestSignals,
@@ -112,13 +114,9 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestHooks,
-      inject: [RouteTable, CallerAuthorizer, RequestSignals, MODULE_OPTIONS_TOKEN],
-      useFactory: (
-        routes: RouteTable,
-        authorizer: CallerAuthorizer,
-        signals: RequestSignals,
-        { clock }: RestDependencies,
-      ) => new RequestHooks(routes, authorizer, signals, clock),
+      inject: [RouteTable, RequestCallers, RequestSignals, MODULE_OPTIONS_TOKEN],
+      useFactory: (routes: RouteTable, callers: RequestCallers, signals: RequestSignals, { clock }: RestDependencies) =>
+        new RequestHooks(routes, callers, signals, clock),
     },
     {
       provide: APP_FILTER,

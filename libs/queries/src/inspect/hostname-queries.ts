@@ -1,3 +1,4 @@
+import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
 import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
 import {
@@ -48,7 +49,7 @@ export interface HostnameTableRequest {
 }
 
 /** Kinds whose status has hostnames. */
-const KINDS_WITH_HOSTNAMES: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
+export const KINDS_WITH_HOSTNAMES: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
 
 /** Queries about hostnames: which exist, which a service has, who claims one, what DNS answers. */
 export class HostnameQueries {
@@ -66,9 +67,13 @@ export class HostnameQueries {
   }
 
   /** The hostnames that a service has (docs/reference/kuma-rest.md §1.5). Rejects as ResourceQueries.get does. */
-  async ofService(service: NameQuery, minRevision?: number): Promise<readonly HostnameOfService[]> {
+  async ofService(
+    service: NameQuery,
+    rights: CallerRights,
+    minRevision?: number,
+  ): Promise<readonly HostnameOfService[]> {
     this.checkHasHostnames(service.kind);
-    const resource = await this.sources.resources.get(service, minRevision);
+    const resource = await this.sources.resources.get(service, rights, minRevision);
     // On the global a status is what the zone of origin reported of itself.
     const zone = ownZone(this.sources.cp) || resource.id.zone;
     const zones = zone === '' ? [] : [{ name: zone }];

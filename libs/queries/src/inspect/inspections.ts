@@ -1,3 +1,4 @@
+import type { CallerRights } from '@causeway/access';
 import { toDocument, type NameQuery } from '@causeway/admission';
 import { selectedDataplanes } from '@causeway/controllers';
 import { compareText, type Identity, type JsonObject, type Kind, type Resource } from '@causeway/resources';
@@ -42,18 +43,24 @@ export class Inspections {
   }
 
   /** One overview; its insight is an empty object where none is known. Rejects as ResourceQueries.get does. */
-  async overview(name: NameQuery, minRevision?: number): Promise<JsonObject> {
-    const resource = await this.sources.resources.get(name, minRevision);
+  async overview(name: NameQuery, rights: CallerRights, minRevision?: number): Promise<JsonObject> {
+    const resource = await this.sources.resources.get(name, rights, minRevision);
     return overviewOf(name.kind, resource, (await this.sources.insights.insightOf?.(resource)) ?? {});
   }
 
-  /** The Dataplanes that a MeshService selects, by name. Rejects as ResourceQueries.get does. */
+  /**
+   * The Dataplanes that a MeshService selects, by name. Rejects as ResourceQueries.get does, and with AccessDenied where the
+   * caller may not list the Dataplanes of the service's namespace.
+   */
   async dataplanesOf(
     service: NameQuery,
+    rights: CallerRights,
     { range, minRevision }: { readonly range: PageRange; readonly minRevision?: number | undefined },
     signal: AbortSignal,
   ): Promise<SortedPage<SelectedDataplane>> {
-    const selecting = await this.sources.resources.get(service, minRevision);
+    const selecting = await this.sources.resources.get(service, rights, minRevision);
+    const { mesh, namespace } = selecting.id;
+    rights.check('list', { kind: 'Dataplane', mesh, namespace });
     // All Dataplanes of a service have the same mesh, zone and namespace.
     const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
     const { total, items } = await this.sources.expensive.run((running) => {

@@ -1,3 +1,4 @@
+import type { CallerRights } from '@causeway/access';
 import { resolveName, type NameQuery } from '@causeway/admission';
 import { parseKri } from '@causeway/naming';
 import { globalIdentity, NotFound, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
@@ -41,20 +42,30 @@ export class ResourceQueries {
     return { total, resources, more, revision: freshness.revision() };
   }
 
-  /** One resource by its plain name or its name on the KDS wire. Rejects with NotFound, also for a missing mesh. */
-  async get(name: NameQuery, minRevision?: number): Promise<Resource> {
-    const { index, cp, freshness } = this.sources;
-    await freshness.wait(minRevision);
-    if (name.mesh !== undefined) requireMesh(index, name.mesh);
-    return resolveName(index, cp, name);
+  /**
+   * One resource by its plain name or its name on the KDS wire. Rejects with AccessDenied where the caller may not get
+   * what the name means, whether it exists or not; with NotFound, also for a missing mesh.
+   */
+  async get(name: NameQuery, rights: CallerRights, minRevision?: number): Promise<Resource> {
+    await this.sources.freshness.wait(minRevision);
+    return this.find(name, rights);
   }
 
-  /** The resource that a KRI identifies. Rejects with InvalidQuery for text that is no KRI, with NotFound for no resource. */
-  async byKri(kri: string): Promise<Resource> {
+  /** The resource that a KRI identifies. Rejects with InvalidQuery for text that is no KRI, and as `get` does. */
+  async byKri(kri: string, rights: CallerRights): Promise<Resource> {
     const name = this.parseKri(kri);
-    const { index, cp, freshness } = this.sources;
-    await freshness.wait();
-    return resolveName(index, cp, name);
+    await this.sources.freshness.wait();
+    return this.find(name, rights);
+  }
+
+  private find(name: NameQuery, rights: CallerRights): Resource {
+    const { index, cp } = this.sources;
+    try {
+      return resolveName(index, cp, name, rights);
+    } catch (error) {
+      if (error instanceof NotFound && name.mesh !== undefined) requireMesh(index, name.mesh);
+      throw error;
+    }
   }
 
   private parseKri(text: string): NameQuery {

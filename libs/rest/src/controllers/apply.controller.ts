@@ -3,7 +3,7 @@ import type { Admission, BatchOutcome, BatchProgress } from '@causeway/admission
 import { ConcurrencyLimit, type Queries } from '@causeway/queries';
 import { errorText, yieldToEventLoop } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
-import { WritesResources } from '../http/access.guard';
+import { Access } from '../http/access.guard';
 import { BatchBodies, type SentBatch } from '../http/batch-body';
 import { UnreadBody } from '../http/body-parser';
 import { newInstance, problemOf } from '../http/problem.filter';
@@ -35,7 +35,7 @@ export class ApplyController {
 
   /** 200 with JSON lines: progress, one result for each document, a summary. What cannot be read is a problem. */
   @Post('/_apply')
-  @WritesResources(true)
+  @Access('any-right')
   async apply(
     @FromRequest(ApplyPipe) query: ApplyQuery,
     @FromRequest(SignalPipe) signal: RequestSignal,

@@ -1,5 +1,6 @@
 import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Access } from '../http/access.guard';
 import { JSON_TYPE } from '../requests/responses';
 import { DOCS_HEADERS, DOCS_PAGE } from '../openapi/docs-page';
 import { NoQuery } from '../requests/decorators';
@@ -8,6 +9,7 @@ import { OPENAPI } from '../rest-dependencies';
 /** The OpenAPI document, and a page to browse it. */
 @Controller()
 @NoQuery()
+@Access('public')
 export class DocsController {
   constructor(@Inject(OPENAPI) private readonly document: string) {}
 

@@ -1,8 +1,9 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
-import type { Queries } from '@causeway/queries';
+import type { CallerRights } from '@causeway/access';
+import { KINDS_WITH_HOSTNAMES, type Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ReadOnly } from '../http/access.guard';
+import { Access } from '../http/access.guard';
 import { BodySizeGuard, SmallBodyPipe } from '../http/body.pipes';
 import { jsonHeaders, listBody, tableBody } from '../requests/responses';
 import { FromRequest } from '../requests/decorators';
@@ -22,7 +23,7 @@ import {
   type NamedQuery,
   type OverviewsQuery,
 } from '../requests/inspection.pipes';
-import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
+import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
 import { QUERIES } from '../rest-dependencies';
 
 /** Views that join several resources, or a resource and its insight (docs/reference/kuma-rest.md §1.4, §1.5). */
@@ -31,6 +32,7 @@ export class InspectionController {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 
   @Get(['/zones+insights', '/zones/_overview'])
+  @Access({ verb: 'list', kinds: ['Zone'] })
   zones(
     @FromRequest(OverviewsPipe('Zone')) wanted: OverviewsQuery,
     @FromRequest(SignalPipe) signal: RequestSignal,
@@ -41,8 +43,12 @@ export class InspectionController {
   }
 
   @Get(['/zones+insights/:name', '/zones/:name/_overview'])
-  zone(@FromRequest(NamedPipe('Zone')) { name, minRevision }: NamedQuery): Promise<JsonObject> {
-    return this.queries.inspections.overview(name, minRevision);
+  @Access('any-right')
+  zone(
+    @FromRequest(NamedPipe('Zone')) { name, minRevision }: NamedQuery,
+    @FromRequest(RightsPipe) rights: CallerRights,
+  ): Promise<JsonObject> {
+    return this.queries.inspections.overview(name, rights, minRevision);
   }
 
   @Get([
@@ -51,6 +57,7 @@ export class InspectionController {
     '/meshes/:mesh/dataplanes+insights',
     '/meshes/:mesh/dataplanes/_overview',
   ])
+  @Access({ verb: 'list', kinds: ['Dataplane'] })
   dataplanes(
     @FromRequest(OverviewsPipe('Dataplane')) wanted: OverviewsQuery,
     @FromRequest(SignalPipe) signal: RequestSignal,
@@ -61,30 +68,41 @@ export class InspectionController {
   }
 
   @Get(['/meshes/:mesh/dataplanes+insights/:name', '/meshes/:mesh/dataplanes/:name/_overview'])
-  dataplane(@FromRequest(NamedPipe('Dataplane')) { name, minRevision }: NamedQuery): Promise<JsonObject> {
-    return this.queries.inspections.overview(name, minRevision);
+  @Access('any-right')
+  dataplane(
+    @FromRequest(NamedPipe('Dataplane')) { name, minRevision }: NamedQuery,
+    @FromRequest(RightsPipe) rights: CallerRights,
+  ): Promise<JsonObject> {
+    return this.queries.inspections.overview(name, rights, minRevision);
   }
 
   /** The hostnames that a service has. */
   @Get('/meshes/:mesh/:plural/:name/_hostnames')
-  async hostnamesOf(@FromRequest(ServicePipe) { name, minRevision }: NamedQuery): Promise<object> {
-    const items = await this.queries.hostnames.ofService(name, minRevision);
+  @Access('any-right')
+  async hostnamesOf(
+    @FromRequest(ServicePipe) { name, minRevision }: NamedQuery,
+    @FromRequest(RightsPipe) rights: CallerRights,
+  ): Promise<object> {
+    const items = await this.queries.hostnames.ofService(name, rights, minRevision);
     return { total: items.length, items };
   }
 
   /** The Dataplanes that a MeshService selects. */
   @Get(['/meshes/:mesh/meshservices/:name/_dataplanes', '/meshes/:mesh/meshservices/:name/_resources/dataplanes'])
+  @Access('any-right')
   async dataplanesOf(
     @FromRequest(DataplanesPipe) { name, range, minRevision }: DataplanesQuery,
+    @FromRequest(RightsPipe) rights: CallerRights,
     @FromRequest(SignalPipe) signal: RequestSignal,
     @Req() request: FastifyRequest,
   ): Promise<object> {
-    const table = await this.queries.inspections.dataplanesOf(name, { range, minRevision }, signal());
+    const table = await this.queries.inspections.dataplanesOf(name, rights, { range, minRevision }, signal());
     return tableBody(request, table, range);
   }
 
   /** The table of all hostnames of a mesh. */
   @Get('/meshes/:mesh/hostnames')
+  @Access({ verb: 'list', kinds: KINDS_WITH_HOSTNAMES })
   async hostnames(
     @FromRequest(HostnamesPipe) wanted: HostnamesQuery,
     @FromRequest(SignalPipe) signal: RequestSignal,
@@ -98,6 +116,7 @@ export class InspectionController {
 
   /** What the zone's DNS server would answer, and why. */
   @Get('/_dns/lookup')
+  @Access({ verb: 'list', kinds: KINDS_WITH_HOSTNAMES })
   lookup(@Query(LookupPipe) { question, minRevision }: LookupQuery): Promise<JsonObject> {
     return this.queries.hostnames.lookup(question, minRevision);
   }
@@ -105,13 +124,15 @@ export class InspectionController {
   /** Who claims a hostname and who wins, by which rule. */
   @Post('/_explain/hostname')
   @HttpCode(200)
-  @ReadOnly(true)
+  @Access('any-right')
   @UseGuards(BodySizeGuard)
   explain(
     @Query(ZoneOfViewPipe) zone: string | undefined,
     @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh }: HostnameInMesh,
+    @FromRequest(RightsPipe) rights: CallerRights,
     @FromRequest(SignalPipe) signal: RequestSignal,
   ): Promise<JsonObject> {
+    for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
     const question = { hostname, mesh, ...(zone === undefined ? {} : { zone }) };
     return this.queries.hostnames.explain(question, undefined, signal());
   }

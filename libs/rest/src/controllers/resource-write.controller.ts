@@ -3,6 +3,7 @@ import type { Admission, WriteOptions, WriteOutcome } from '@causeway/admission'
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
+import { Access } from '../http/access.guard';
 import { BodySizeGuard, ParsedBodyPipe } from '../http/body.pipes';
 import { FromRequest } from '../requests/decorators';
 import { SignalPipe, WritePipe, type RequestSignal, type WriteQuery } from '../requests/resource.pipes';
@@ -13,6 +14,7 @@ const ONE = ['/:plural/:name', '/meshes/:mesh/:plural/:name'];
 
 /** PUT, PATCH and DELETE of the resources of every kind, all through admission. */
 @Controller()
+@Access('any-right')
 @UseGuards(BodySizeGuard)
 export class ResourceWriteController {
   constructor(

@@ -1,11 +1,14 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { CallerRights } from '@causeway/access';
 import type { EventEncoder, Queries } from '@causeway/queries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../http/access.guard';
 import { jsonHeaders, resourceHeaders, listBody } from '../requests/responses';
 import { FromRequest } from '../requests/decorators';
 import {
   GetPipe,
   ListPipe,
+  RightsPipe,
   SignalPipe,
   type GetQuery,
   type ListQuery,
@@ -29,6 +32,7 @@ export class ResourceController {
 
   /** `{total, items, next}`, or with `watch=true` server-sent events for as long as the client reads. */
   @Get(['/:plural', '/meshes/:mesh/:plural'])
+  @Access('list')
   async list(
     @FromRequest(ListPipe) wanted: ListQuery | WatchQuery,
     @FromRequest(SignalPipe) signal: RequestSignal,
@@ -43,8 +47,13 @@ export class ResourceController {
 
   /** One resource by its plain name or its name on the KDS wire, with its ETag. */
   @Get(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
-  async get(@FromRequest(GetPipe) { name, form, minRevision }: GetQuery, @Res() reply: FastifyReply): Promise<void> {
-    const resource = await this.queries.resources.get(name, minRevision);
+  @Access('any-right')
+  async get(
+    @FromRequest(GetPipe) { name, form, minRevision }: GetQuery,
+    @FromRequest(RightsPipe) rights: CallerRights,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const resource = await this.queries.resources.get(name, rights, minRevision);
     const text = this.queries.json.encode(resource, { form });
     // Sent here: this is the hottest route, and what Nest does with a returned value costs 2 µs.
     void reply.headers(resourceHeaders(resource)).send(text);

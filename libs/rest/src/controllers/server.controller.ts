@@ -1,14 +1,14 @@
-import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { DoctorReport, Queries } from '@causeway/queries';
 import type { JsonObject, JsonValue } from '@causeway/resources';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CallerAuthorizer } from '../http/caller-authorizer';
-import { OperatorOnly } from '../http/access.guard';
+import type { FastifyReply } from 'fastify';
+import type { CallerRights } from '@causeway/access';
+import { Access } from '../http/access.guard';
 import { resourceHeaders } from '../requests/responses';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { FormPipe } from '../requests/inspection.pipes';
 import type { DocumentForm } from '../requests/request-decoding';
-import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
+import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
 import { QUERIES } from '../rest-dependencies';
 
 /** Where to go on from the root. */
@@ -23,13 +23,11 @@ const LINKS = {
 /** What a control plane says of itself (docs/reference/kuma-rest.md §1.2). */
 @Controller()
 export class ServerController {
-  constructor(
-    @Inject(QUERIES) private readonly queries: Queries,
-    @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
-  ) {}
+  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 
   /** Product, role and replica, with links. */
   @Get('/')
+  @Access('public')
   @NoQuery()
   root(): JsonObject {
     return { ...this.queries.server.server(), links: LINKS };
@@ -37,6 +35,7 @@ export class ServerController {
 
   /** Every kind, by name. */
   @Get('/_resources')
+  @Access('any-right')
   @NoQuery()
   kinds(): JsonObject {
     return { resources: this.queries.server.kinds() };
@@ -44,12 +43,14 @@ export class ServerController {
 
   /** The resource that an identifier names; 400 for text that is no identifier. */
   @Get('/_kri/:kri')
+  @Access('any-right')
   async byKri(
     @Param('kri') kri: string,
     @Query(FormPipe) form: DocumentForm,
+    @FromRequest(RightsPipe) rights: CallerRights,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const resource = await this.queries.resources.byKri(kri);
+    const resource = await this.queries.resources.byKri(kri, rights);
     const text = this.queries.json.encode(resource, { form });
     void reply.headers(resourceHeaders(resource));
     return text;
@@ -57,15 +58,15 @@ export class ServerController {
 
   /** Whom the server takes the caller for. */
   @Get('/who-am-i')
+  @Access('public')
   @NoQuery()
-  caller(@Req() request: FastifyRequest): JsonObject {
-    return this.authorizer.isOperator(request)
-      ? { name: 'operator', groups: ['operators'] }
-      : { name: 'anonymous', groups: [] };
+  caller(@FromRequest(RightsPipe) { caller: { user, groups, by } }: CallerRights): JsonObject {
+    return { name: user, groups, by };
   }
 
   /** The configuration without secrets. */
   @Get('/config')
+  @Access({ verb: 'get', kinds: ['Configuration'] })
   @NoQuery()
   config(): JsonValue {
     return this.queries.server.config();
@@ -73,7 +74,7 @@ export class ServerController {
 
   /** What is wrong, and what to do about it. */
   @Get('/_doctor')
-  @OperatorOnly('what is wrong with a control plane is shown')
+  @Access({ verb: 'get', kinds: ['Diagnosis'] })
   @NoQuery()
   diagnose(@FromRequest(SignalPipe) signal: RequestSignal): Promise<DoctorReport> {
     return this.queries.doctor.report(signal());

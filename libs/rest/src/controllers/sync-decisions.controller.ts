@@ -1,12 +1,14 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
 import type { Confirmation, Queries, ZoneAdoption } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
+import { Access } from '../http/access.guard';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
 import { NoQuery } from '../requests/decorators';
 import { QUERIES } from '../rest-dependencies';
 
-/** Decisions about sync; AccessGuard leaves them to the operator. */
+/** Decisions about sync. */
 @Controller()
+@Access({ verb: 'create', kinds: ['SyncDecision'] })
 @NoQuery()
 @UseGuards(BodySizeGuard)
 export class SyncDecisionsController {

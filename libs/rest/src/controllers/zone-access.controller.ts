@@ -12,12 +12,14 @@ import {
   UseGuards,
   type CanActivate,
 } from '@nestjs/common';
-import type { IssuedZoneToken } from '@causeway/access';
+import type { CallerRights, IssuedZoneToken } from '@causeway/access';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
+import { Access } from '../http/access.guard';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
-import { NoQuery } from '../requests/decorators';
+import { FromRequest, NoQuery } from '../requests/decorators';
+import { RightsPipe } from '../requests/resource.pipes';
 import { QUERIES } from '../rest-dependencies';
 
 /** Answers 404 on a zone, which lets nobody in, whatever the body is. */
@@ -31,8 +33,9 @@ class GlobalOnlyGuard implements CanActivate {
   }
 }
 
-/** Zone tokens, and the certificate by which zones verify the global; AccessGuard leaves the POSTs to the operator. */
+/** Zone tokens, and the certificate by which zones verify the global. */
 @Controller()
+@Access({ verb: 'create', kinds: ['ZoneToken'] })
 @UseGuards(GlobalOnlyGuard)
 @NoQuery()
 @UseGuards(BodySizeGuard)
@@ -44,10 +47,11 @@ export class ZoneAccessController {
   @HttpCode(200)
   async issue(
     @Body(new ObjectBodyPipe(['zone', 'validFor', 'scope'])) parameters: JsonObject,
+    @FromRequest(RightsPipe) { caller }: CallerRights,
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedZoneToken | string> {
-    const issued = await this.queries.zoneTokens.issue(parameters);
+    const issued = await this.queries.zoneTokens.issue(parameters, caller.user);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');
     if (/\bapplication\/json\b/.test(accept ?? '')) return issued;
@@ -70,6 +74,7 @@ export class ZoneAccessController {
 
   /** Public: a certificate is no secret. */
   @Get('/kds/ca')
+  @Access('public')
   @Header('content-type', 'application/x-pem-file')
   authority(): string {
     return this.queries.zoneTokens.authority();

@@ -1,22 +1,28 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { parseKri } from '@causeway/naming';
-import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
+import { AccessDenied, ADMINS, type AccessTarget, type CallerRights, type Verb } from '@causeway/access';
+import { isJsonObject, type Registry } from '@causeway/resources';
+import { meshInPath } from '../requests/request-decoding';
 import { REGISTRY } from '../rest-dependencies';
-import { CallerAuthorizer } from './caller-authorizer';
-import type { RestRequest } from './rest-request';
+import { RequestCallers } from './request-callers';
+import { pathParameter, type RestRequest } from './rest-request';
 
 /** Methods that change nothing. */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Leaves a GET to the operator. Its argument says what the route shows, in the passive voice. */
-export const OperatorOnly = Reflector.createDecorator<string>();
+/** What a route needs of its caller. */
+export type RouteAccess =
+  /** Nothing. */
+  | 'public'
+  /** Some right, whichever: the handler checks what it finds, or admission what is written. */
+  | 'any-right'
+  /** The right to list or watch the kind in the path, in the mesh of the path and the namespace of the query. */
+  | 'list'
+  /** The right to all of these kinds or activities, in the mesh of the path if it has one. */
+  | { readonly verb: Verb; readonly kinds: readonly string[] };
 
-/** Opens a POST that only reads. Every other POST is left to the operator, so that a new route is closed by default. */
-export const ReadOnly = Reflector.createDecorator<true>();
-
-/** A POST that writes resources: it needs what PUT needs, and admission checks the rights on each resource. */
-export const WritesResources = Reflector.createDecorator<true>();
+/** Says what a route needs: `@Access('public')`. A route that says nothing is for administrators alone. */
+export const Access = Reflector.createDecorator<RouteAccess>();
 
 /** True for a method that may change something. */
 export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
@@ -24,67 +30,60 @@ export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
 }
 
 /**
- * The one guard of all routes, bound to the application (APP_GUARD), so that no controller can forget it. Reads are
- * open, except `@OperatorOnly` routes and the values of confidential kinds. PUT, PATCH and DELETE need the operator
- * token or a caller that is provably local. A POST is left to the operator, except `@ReadOnly` and `@WritesResources` ones.
- *
- * The guard refuses by throwing Forbidden: the message says what the caller can do about it.
+ * The one guard of all routes, bound to the application (APP_GUARD), so that no controller can forget it. It refuses by
+ * throwing AccessDenied. Who the caller is was found out before (RequestHooks); what becomes of one resource is decided
+ * where it is found or written.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly reflector = new Reflector();
-  private readonly shown = new Map<object, string | undefined>();
-  private readonly confidential: readonly Kind[];
+  private readonly needs = new Map<object, RouteAccess | undefined>();
 
   constructor(
-    @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
-    @Inject(REGISTRY) registry: Registry,
-  ) {
-    this.confidential = registry.kinds.filter(({ confidential }) => confidential);
-  }
+    @Inject(RequestCallers) private readonly callers: RequestCallers,
+    @Inject(REGISTRY) private readonly registry: Registry,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
     // Argument 0 of an HTTP handler; switchToHttp() would make three closures for every request.
     const request = context.getArgByIndex<RestRequest>(0);
-    if (!isWrite(request)) this.checkRead(request, context);
-    else if (request.method !== 'POST' || this.reflector.get(WritesResources, context.getHandler()) === true)
-      this.authorizer.checkWriter(request);
-    else if (this.reflector.get(ReadOnly, context.getHandler()) !== true)
-      this.authorizer.checkOperator(request, 'this is left');
+    const access = this.needsOf(context);
+    if (access !== 'public') this.check(access, this.callers.rightsOf(request), request);
     return true;
   }
 
-  private checkRead(request: RestRequest, context: ExecutionContext): void {
-    const shown = this.shownBy(context) ?? this.confidentialValues(request.params);
-    if (shown !== undefined) this.authorizer.checkOperator(request, shown);
+  private check(access: Exclude<RouteAccess, 'public'> | undefined, rights: CallerRights, request: RestRequest): void {
+    if (access === undefined) return checkAdmin(rights);
+    if (access === 'any-right') return rights.checkAny();
+    const mesh = meshInPath(request);
+    if (access === 'list') return this.checkList(rights, request, mesh);
+    for (const kind of access.kinds) rights.check(access.verb, { kind, mesh });
   }
 
-  /** What `@OperatorOnly` says of a handler, remembered: metadata is slow to read and this is on the path of each GET. */
-  private shownBy(context: ExecutionContext): string | undefined {
+  /** A list of one namespace is about that namespace; every other list is about all. A path of no kind is the pipe's to refuse. */
+  private checkList(rights: CallerRights, request: RestRequest, mesh: string | undefined): void {
+    const kind = this.registry.noun(pathParameter(request, 'plural'));
+    if (!kind) return rights.checkAny();
+    const query = isJsonObject(request.query) ? request.query : {};
+    const { namespace } = query;
+    const target: AccessTarget = {
+      kind: kind.name,
+      mesh,
+      namespace: kind.namespaced && typeof namespace === 'string' ? namespace : undefined,
+    };
+    rights.check(query['watch'] === 'true' ? 'watch' : 'list', target);
+  }
+
+  /** What `@Access` says of a handler, remembered: metadata is slow to read and this is on the path of each GET. */
+  private needsOf(context: ExecutionContext): RouteAccess | undefined {
     const handler = context.getHandler();
-    if (!this.shown.has(handler)) this.shown.set(handler, this.reflector.get(OperatorOnly, handler));
-    return this.shown.get(handler);
-  }
-
-  /** What a path shows that names one resource of a confidential kind; lists show no values of these kinds. */
-  private confidentialValues(params: unknown): string | undefined {
-    if (!isJsonObject(params)) return undefined;
-    const { plural, name, kri } = params;
-    const kind =
-      typeof kri === 'string'
-        ? this.confidentialKind('shortName', shortNameOf(kri))
-        : typeof name === 'string'
-          ? this.confidentialKind('plural', plural)
-          : undefined;
-    return kind && `the values of a ${kind.name} are shown`;
-  }
-
-  private confidentialKind(key: 'plural' | 'shortName', value: unknown): Kind | undefined {
-    return this.confidential.find((kind) => kind[key] === value);
+    if (!this.needs.has(handler))
+      this.needs.set(handler, this.reflector.getAllAndOverride(Access, [handler, context.getClass()]));
+    return this.needs.get(handler);
   }
 }
 
-function shortNameOf(kri: string): string | undefined {
-  const reading = parseKri(kri);
-  return reading.ok ? reading.kri.shortName : undefined;
+function checkAdmin({ caller }: CallerRights): void {
+  if (caller.groups.includes(ADMINS)) return;
+  throw new AccessDenied(caller, 'this is left to administrators');
 }

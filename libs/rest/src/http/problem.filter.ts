@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { AccessDenied, RateLimited, Unauthenticated } from '@causeway/access';
 import { PreconditionFailed, Unparsable } from '@causeway/admission';
 import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
@@ -30,6 +31,7 @@ export interface ProblemWithHeaders {
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',
+  401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not found',
   405: 'Method not allowed',
@@ -42,10 +44,15 @@ const TITLES: Readonly<Record<number, string>> = {
   414: 'Path too long',
   415: 'Unsupported media type',
   422: 'Invalid resource',
+  429: 'Too many requests',
   431: 'Headers too large',
   500: 'Internal error',
   503: 'Unavailable',
 };
+
+/** How clients are asked for credentials (RFC 6750). */
+const CHALLENGE = 'Bearer realm="causeway"';
+const SEND_TOKEN = 'send the header "Authorization: Bearer" with a user token or the operator token';
 
 /** Methods that write resources; a POST asks, or does something else. */
 const WRITE_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
@@ -88,6 +95,17 @@ export function problemOf(error: unknown, instance: string, method = ''): Proble
     return { problem: writes ? problem : { ...problem, title: 'Invalid request' }, headers: {} };
   }
   if (error instanceof PreconditionFailed) return { problem: make(412, error.message), headers: {} };
+  if (error instanceof Unauthenticated)
+    return {
+      problem: make(401, error.message),
+      headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+    };
+  if (error instanceof AccessDenied && error.caller.by === 'nothing')
+    return { problem: make(401, `${error.message}; ${SEND_TOKEN}`), headers: { 'www-authenticate': CHALLENGE } };
+  if (error instanceof RateLimited) {
+    const headers = { 'retry-after': String(Math.ceil(error.retryAfter / 1_000)) };
+    return { problem: make(429, error.message), headers };
+  }
   if (error instanceof DomainError) return { problem: make(STATUS_OF[error.type], error.message), headers: {} };
   const status = frameworkStatus(error);
   if (status !== undefined && error instanceof Error) return { problem: make(status, error.message), headers: {} };

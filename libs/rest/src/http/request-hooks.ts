@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
 import type { Clock } from '@causeway/runtime';
-import type { FastifyInstance } from 'fastify';
+import type { CallerRights } from '@causeway/access';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isWrite } from './access.guard';
-import type { CallerAuthorizer } from './caller-authorizer';
 import { HttpError } from './http-error';
+import type { RequestCallers } from './request-callers';
 import type { RequestSignals } from './request-signals';
 import { pathOf, type RouteTable } from './route-table';
 
@@ -12,13 +13,13 @@ const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
 /**
- * What is judged before Nest routes a request and before its body is read: the request line, and paths that no
- * controller serves. The generic routes of kinds match any two segments, so the router does not know such paths.
+ * What is judged before Nest routes a request and before its body is read: the request line, who sends it, and paths that
+ * no controller serves. The generic routes of kinds match any two segments, so the router does not know such paths.
  */
 export class RequestHooks {
   constructor(
     private readonly routes: RouteTable,
-    private readonly authorizer: CallerAuthorizer,
+    private readonly callers: RequestCallers,
     private readonly signals: RequestSignals,
     private readonly clock: Clock,
   ) {}
@@ -30,16 +31,25 @@ export class RequestHooks {
       const error = requestLineError(request.url);
       if (error) return done(error);
       this.signals.begin(request, reply.raw);
-      if (!request.is404 && this.routes.hasKnownKind(request.params)) return done();
-      // A caller who may not write is told nothing about paths.
-      if (isWrite(request)) this.authorizer.checkWriter(request);
-      const allow = request.method === 'OPTIONS' ? this.routes.allowedFor(request.url) : [];
-      if (allow.length === 0) return done(this.routes.notFoundOrMethodNotAllowed(request.method, request.url));
-      void reply
-        .code(204)
-        .header('allow', [...allow, 'OPTIONS'].join(', '))
-        .send('');
+      this.callers
+        .identify(request)
+        .then((rights) => this.route(request, reply, rights))
+        .then((isRouted) => isRouted && done(), done);
     });
+  }
+
+  /** True for a request that a controller takes; another one is answered here, or throws. */
+  private route(request: FastifyRequest, reply: FastifyReply, rights: CallerRights): boolean {
+    if (!request.is404 && this.routes.hasKnownKind(request.params)) return true;
+    // A caller who may not write is told nothing about paths.
+    if (isWrite(request)) rights.checkAny();
+    const allow = request.method === 'OPTIONS' ? this.routes.allowedFor(request.url) : [];
+    if (allow.length === 0) throw this.routes.notFoundOrMethodNotAllowed(request.method, request.url);
+    void reply
+      .code(204)
+      .header('allow', [...allow, 'OPTIONS'].join(', '))
+      .send('');
+    return false;
   }
 
   /** Gives up the requests under way, and resolves when their responses are sent or have taken too long. */

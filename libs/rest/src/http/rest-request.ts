@@ -9,7 +9,11 @@ export interface RestRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: unknown;
   /** The connection: who is at the other end, and the port of this server. */
-  readonly socket: { readonly remoteAddress?: string | undefined; readonly localPort?: number | undefined };
+  readonly socket: {
+    readonly remoteAddress?: string | undefined;
+    readonly localPort?: number | undefined;
+    readonly encrypted?: boolean;
+  };
 }
 
 /** The value of a path parameter; a router always gives it. */

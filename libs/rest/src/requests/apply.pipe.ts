@@ -1,6 +1,6 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { BatchRequest } from '@causeway/admission';
-import { CallerAuthorizer } from '../http/caller-authorizer';
+import { RequestCallers } from '../http/request-callers';
 import type { RestRequest } from '../http/rest-request';
 import { DRY_RUN } from './query-parameters';
 import { queryOf, type RestQueryParameter } from './query-reader';
@@ -26,14 +26,14 @@ export type ApplyQuery = Required<Pick<BatchRequest, 'context' | 'atomic' | 'dry
 /** Decodes the query and the credentials of a batch. Throws 400 for a bad query. */
 @Injectable()
 export class ApplyPipe implements PipeTransform<RestRequest, ApplyQuery> {
-  constructor(@Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer) {}
+  constructor(@Inject(RequestCallers) private readonly callers: RequestCallers) {}
 
   transform(request: RestRequest): ApplyQuery {
     const query = queryOf(request, APPLY_PARAMETERS);
     const [atomic, dryRun] = [query.flag('atomic'), query.flag('dryRun')];
     const mesh = query.text('mesh');
     query.check();
-    const context = { caller: this.authorizer.batchWriterOf(request) };
-    return { context, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
+    const { caller } = this.callers.rightsOf(request);
+    return { context: { caller }, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
   }
 }

@@ -1,8 +1,9 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
+import type { CallerRights } from '@causeway/access';
 import type { NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
-import { CallerAuthorizer } from '../http/caller-authorizer';
+import { RequestCallers } from '../http/request-callers';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
 import { truncated } from '../http/http-error';
@@ -107,7 +108,7 @@ export class GetPipe implements PipeTransform<RestRequest, GetQuery> {
 export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
   constructor(
     @Inject(REGISTRY) private readonly registry: Registry,
-    @Inject(CallerAuthorizer) private readonly authorizer: CallerAuthorizer,
+    @Inject(RequestCallers) private readonly callers: RequestCallers,
   ) {}
 
   transform(request: RestRequest): WriteQuery {
@@ -118,9 +119,19 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     const seenFrom = query.text('seenFrom');
     query.check();
     const ifMatch = header(request, 'if-match');
-    const caller = this.authorizer.writerOf(request, kind);
+    const { caller } = this.callers.rightsOf(request);
     const options = { context: { caller }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
+  }
+}
+
+/** Gives a handler what its caller may do: `@FromRequest(RightsPipe) rights: CallerRights`. */
+@Injectable()
+export class RightsPipe implements PipeTransform<RestRequest, CallerRights> {
+  constructor(@Inject(RequestCallers) private readonly callers: RequestCallers) {}
+
+  transform(request: RestRequest): CallerRights {
+    return this.callers.rightsOf(request);
   }
 }
 

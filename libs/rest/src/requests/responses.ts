@@ -59,7 +59,9 @@ function nextUrl(request: RestRequest, page: PageRequest, { shown, last }: Shown
   else if (last) query.set('cursor', encodeCursor(last.id));
   query.sort();
   const host = header(request, 'host') ?? '';
-  const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host) ? `http://${host}` : '';
+  const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host)
+    ? `${request.socket.encrypted === true ? 'https' : 'http'}://${host}`
+    : '';
   return `${origin}${pathOf(request.url)}?${query.toString()}`;
 }
 

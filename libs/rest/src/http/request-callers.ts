@@ -1,0 +1,46 @@
+import { anonymous, CallerRights, localAdmin, Unauthenticated, type Caller } from '@causeway/access';
+import type { RestAccess } from '../rest-dependencies';
+import { isLocalRequest, isLoopback } from './local-request';
+import { header, type RestRequest } from './rest-request';
+
+/** Who sends each request: found out once, before the request is routed (docs/design.md §6 Roles). */
+export class RequestCallers {
+  private readonly rights = new WeakMap<object, CallerRights>();
+  private readonly localIsAdmin: boolean;
+
+  constructor(private readonly access: RestAccess) {
+    this.localIsAdmin = access.localhostIsAdmin && isLoopback(access.bindAddress);
+  }
+
+  /**
+   * Finds out who sends a request and counts it. Rejects with Unauthenticated for credentials that do not hold, also on
+   * routes that need none, and with RateLimited.
+   */
+  async identify(request: RestRequest): Promise<CallerRights> {
+    const { policy, rates } = this.access;
+    const address = request.socket.remoteAddress ?? '';
+    const caller = await this.authenticate(request).catch((error: unknown) => {
+      if (error instanceof Unauthenticated) rates.takeUnrecognised(address);
+      throw error;
+    });
+    rates.take(caller, address);
+    const rights = new CallerRights(policy, caller);
+    this.rights.set(request, rights);
+    return rights;
+  }
+
+  /** What the sender of a request may do. Only for requests that were identified. */
+  rightsOf(request: RestRequest): CallerRights {
+    const rights = this.rights.get(request);
+    if (rights) return rights;
+    throw new Error('the sender of this request was not identified');
+  }
+
+  private async authenticate(request: RestRequest): Promise<Caller> {
+    const credentials = header(request, 'authorization');
+    if (credentials === undefined) return this.localIsAdmin && isLocalRequest(request) ? localAdmin : anonymous;
+    const token = /^bearer +(\S+)$/i.exec(credentials.trim())?.[1];
+    if (token === undefined) throw new Unauthenticated('the header Authorization must be "Bearer" and one token');
+    return this.access.authenticator.authenticate(token);
+  }
+}
