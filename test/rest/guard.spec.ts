@@ -150,7 +150,12 @@ async function isRight(
 describe('every route with every method', () => {
   let rest: RestFixture;
   const open = async (options: FixtureOptions): Promise<readonly Call[]> => {
-    rest = await restFixture({ zoneAccess: openZoneAccess, userAccess: openUserAccess, syncDecisions: openSyncDecisions, ...options });
+    rest = await restFixture({
+      zoneAccess: openZoneAccess,
+      userAccess: openUserAccess,
+      syncDecisions: openSyncDecisions,
+      ...options,
+    });
     const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({
       id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
       spec,

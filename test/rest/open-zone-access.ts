@@ -21,7 +21,13 @@ export const openSyncDecisions: SyncDecisions = {
 
 /** Issues tokens that nobody verifies. */
 export const openUserAccess: UserAccess = {
-  issue: async ({ name, groups = [] }) => ({ token: 'a.b.c', id: 'id', name, groups, expiresAt: '2030-01-01T00:00:00Z' }),
+  issue: async ({ name, groups = [] }) => ({
+    token: 'a.b.c',
+    id: 'id',
+    name,
+    groups,
+    expiresAt: '2030-01-01T00:00:00Z',
+  }),
   list: async () => [{ ...issued, facts: { name: 'anna', groups: ['dev'] } }],
   revoke: async () => undefined,
   rotate: async () => 2,

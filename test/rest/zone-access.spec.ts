@@ -95,7 +95,7 @@ describe('how zones are let in, by REST', () => {
   });
 
   it.each<[string, object, string[]]>([
-    ['nothing', {}, ['zone', 'validFor']],
+    ['nothing', {}, ['zone']],
     ['values of other types', { zone: 1, validFor: 720, scope: 'cp' }, ['zone', 'validFor', 'scope']],
     ['a list of other things', { ...order, scope: [1] }, ['scope']],
     ['an unknown field', { ...order, valid: '1h' }, ['valid']],

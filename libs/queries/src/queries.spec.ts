@@ -195,7 +195,10 @@ describe('Queries', () => {
     expect(await zoneDecisions.adoptZone('west', 's1')).toEqual({ zone: 'west', storeId: 's1', formerly: '' });
     await expect(zoneTokens.issue({ zone: 1, scope: 'cp', validFor: 1 }, 'anna')).rejects.toMatchObject({ total: 3 });
     await expect(zoneTokens.revoke(7)).rejects.toThrow(Invalid);
-    expect(await zoneTokens.issue({ zone: 'west', validFor: '1h' }, 'anna')).toMatchObject({ token: 't', zone: 'west' });
+    expect(await zoneTokens.issue({ zone: 'west', validFor: '1h' }, 'anna')).toMatchObject({
+      token: 't',
+      zone: 'west',
+    });
     expect(() => zoneTokens.authority()).toThrow(NotFound);
   });
 
