@@ -4,6 +4,8 @@ import type { TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
 import { AuthenticationSettings } from './authentication-settings';
+import { fetchJson } from './oidc/fetch-json';
+import { OidcVerifier } from './oidc/oidc-verifier';
 import { Authenticator } from './authenticator';
 import { TokenKeyPublisher } from './token-key-publisher';
 import { UserTokenIssuer } from './user-token-issuer';
@@ -33,7 +35,8 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   const own = new TokenTrust({ ...dependencies, use: USER_TOKEN, zone: ownZone(cp) });
   const settings = new AuthenticationSettings(index);
   const userTokens = new UserTokenVerifier({ cp, own, global: settings, clock });
-  const authenticator = new Authenticator({ verifiers: [userTokens], clock, operatorToken });
+  const oidc = new OidcVerifier(settings, { ...dependencies, fetchJson });
+  const authenticator = new Authenticator({ verifiers: [userTokens, oidc], clock, operatorToken });
   // Before anybody else hears of the change, so that who asks again is judged anew.
   authenticator.onChange(() => authenticator.forget());
   return {

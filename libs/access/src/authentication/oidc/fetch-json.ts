@@ -1,0 +1,46 @@
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Largest document of an issuer, bytes. */
+const MAX_BYTES = 256 * 1024;
+
+/** Longest time for one document, ms. */
+const TIMEOUT = 5_000;
+
+/** Reads a JSON document from a URL; rejects when that takes too long, is too large, is redirected or is no JSON. */
+export type FetchJson = (url: string) => Promise<unknown>;
+
+/** Reads over https, or over http from this machine. The certificate must be of an authority that the machine trusts. */
+export const fetchJson: FetchJson = async (url) => {
+  checkUrl(url);
+  const answer = await fetch(url, {
+    redirect: 'error',
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.timeout(TIMEOUT),
+  });
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    throw new Error(`${url} answers ${answer.status}`);
+  }
+  const document: unknown = JSON.parse(await boundedText(answer, url));
+  return document;
+};
+
+/** Throws unless nobody on the way can change what the URL shows. */
+function checkUrl(url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))) return;
+  throw new Error(`${url.slice(0, 200)} must be an https URL (http only to this machine)`);
+}
+
+async function boundedText({ body }: Response, url: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop by a throw cancels the body.
+  const pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = body ?? [];
+  for await (const chunk of pieces) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error(`${url} is larger than ${MAX_BYTES / 1024} KiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

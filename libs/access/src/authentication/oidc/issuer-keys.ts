@@ -1,0 +1,141 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import { errorText, SingleFlight, type Clock, type Logger } from '@causeway/runtime';
+import type { ResourceStore } from '@causeway/store';
+import type { OidcIssuer } from '../authentication-settings';
+import { Unauthenticated } from '../unauthenticated';
+import type { FetchJson } from './fetch-json';
+
+/** The area of the notes in which key sets survive a restart. */
+export const KEY_SETS = 'oidc-keys';
+
+/** Age at which a key set is fetched again, ms: a key that the issuer withdrew is trusted that long. */
+const REFRESH = 10 * 60_000;
+
+/** Shortest time between two fetches, ms: tokens with forged key ids cause no more of them. */
+const COOLDOWN = 30_000;
+
+/** Most keys of an issuer. */
+const MOST_KEYS = 64;
+
+/** What keys of issuers are read by. */
+export interface IssuerKeysSources {
+  readonly fetchJson: FetchJson;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+}
+
+interface KeySet {
+  readonly find: JWTVerifyGetKey;
+  /** ms since 1970. */
+  readonly fetchedAt: number;
+}
+
+/**
+ * The public keys of one issuer, by discovery: fetched when they are first needed, again every 10 minutes of use and for a
+ * key id that is not among them. While the issuer cannot be reached the last keys are used, up to `jwksMaxAge`; they are a
+ * note of the store, so that they survive a restart.
+ */
+export class IssuerKeys {
+  private held: KeySet | undefined;
+  private restored: Promise<void> | undefined;
+  private lastFetch = -Infinity;
+  private failure = '';
+  private readonly flight = new SingleFlight(() => this.fetchKeys());
+  private readonly never = new AbortController().signal;
+
+  constructor(
+    private readonly settings: OidcIssuer,
+    private readonly sources: IssuerKeysSources,
+  ) {}
+
+  /** The key of a token. Throws Unauthenticated where the keys are too old or the key is not among them. */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    this.restored ??= this.restore();
+    await this.restored;
+    if (!this.held || this.age() > Math.min(REFRESH, this.settings.jwksMaxAge)) await this.refresh();
+    try {
+      return await this.current().find(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    }
+    const before = this.held;
+    await this.refresh();
+    if (this.held === before) throw this.unknownKey(header.kid);
+    return this.current().find(header, token);
+  };
+
+  private age(): number {
+    return this.sources.clock.now() - (this.held?.fetchedAt ?? -Infinity);
+  }
+
+  private current(): KeySet {
+    const { issuer, jwksMaxAge } = this.settings;
+    if (!this.held) throw new Unauthenticated(`the keys of OIDC issuer ${issuer} cannot be fetched: ${this.failure}`);
+    if (this.age() <= jwksMaxAge) return this.held;
+    throw new Unauthenticated(
+      `the keys of OIDC issuer ${issuer} are of ${new Date(this.held.fetchedAt).toISOString()}, older than its jwksMaxAge, and cannot be fetched: ${this.failure}`,
+    );
+  }
+
+  private unknownKey(kid: unknown): Unauthenticated {
+    const name = typeof kid === 'string' ? `"${kid.slice(0, 40)}"` : 'none';
+    return new Unauthenticated(`OIDC issuer ${this.settings.issuer} has no key with kid ${name}`);
+  }
+
+  /** Fetches the keys unless that was tried a moment ago. Never rejects. */
+  private async refresh(): Promise<void> {
+    const now = this.sources.clock.elapsed();
+    if (now - this.lastFetch >= COOLDOWN) {
+      this.lastFetch = now;
+      this.pending = this.flight.result(this.never).catch((error: unknown) => {
+        this.failure = errorText(error).slice(0, 300);
+        this.sources.logger.warn('the keys of an OIDC issuer cannot be fetched', {
+          issuer: this.settings.issuer,
+          error: this.failure,
+        });
+      });
+    }
+    await this.pending;
+  }
+
+  private pending: Promise<void> = Promise.resolve();
+
+  private async fetchKeys(): Promise<void> {
+    const { fetchJson, clock, store } = this.sources;
+    const { issuer } = this.settings;
+    const found = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const { issuer: named, jwks_uri: uri } = isJsonObject(found) ? found : {};
+    if (named !== issuer) throw new Error('its discovery document names another issuer');
+    if (typeof uri !== 'string') throw new Error('its discovery document has no jwks_uri');
+    const keys = keysIn(await fetchJson(uri));
+    const fetchedAt = clock.now();
+    this.held = { find: keySetOf(keys), fetchedAt };
+    const note = { area: KEY_SETS, key: issuer, value: { keys, fetchedAt } };
+    await store.write({ changes: [], onRefusal: 'abort', notes: [note] }).catch(() => undefined);
+  }
+
+  /** Takes over what this or another replica fetched before. */
+  private async restore(): Promise<void> {
+    const note = await this.sources.store.note(KEY_SETS, this.settings.issuer).catch(() => undefined);
+    const fetchedAt = note?.['fetchedAt'];
+    const isWhole = typeof fetchedAt === 'number' && isJsonArray(note?.['keys']);
+    if (isWhole) this.held = { find: keySetOf(keysIn(note)), fetchedAt };
+  }
+}
+
+function keysIn(document: unknown): readonly JsonObject[] {
+  const keys = isJsonObject(document) ? document['keys'] : undefined;
+  if (!isJsonArray(keys) || keys.length > MOST_KEYS)
+    throw new Error(`its key set is no list of at most ${MOST_KEYS} keys`);
+  // Private and symmetric keys have no place in it.
+  return keys.filter(isJsonObject).filter(({ kty, d }) => kty !== 'oct' && d === undefined);
+}
+
+function keySetOf(keys: readonly JsonObject[]): JWTVerifyGetKey {
+  const set: JSONWebKeySet = {
+    keys: keys.flatMap((key) => (typeof key['kty'] === 'string' ? [{ ...key, kty: key['kty'] }] : [])),
+  };
+  return createLocalJWKSet(set);
+}

@@ -1,0 +1,80 @@
+import { jwtVerify, type JWTPayload } from 'jose';
+import { AUTHENTICATED, type Caller } from '../../authorization/caller';
+import { isTextList, refusalText, unverifiedClaims } from '../../tokens/signed-token';
+import type { AuthenticationSettings, OidcIssuer } from '../authentication-settings';
+import type { TokenVerifier } from '../authenticator';
+import { Unauthenticated } from '../unauthenticated';
+import { IssuerKeys, type IssuerKeysSources } from './issuer-keys';
+
+/** What issuers sign by; nothing symmetric, and not `none`. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+
+/** How far clocks may differ, s. */
+const CLOCK_TOLERANCE = 5;
+
+/** Groups and users that begin so are the product's own: no issuer gives them. */
+const RESERVED = 'causeway:';
+
+/**
+ * Verifies tokens of the OIDC issuers that the AuthenticationConfiguration names: signature, `iss`, `aud`, `exp`, `nbf`,
+ * and the claims of name and groups. Groups that begin with `causeway:` are left out: who is an administrator by a group of
+ * the issuer, a RoleBinding says.
+ */
+export class OidcVerifier implements TokenVerifier {
+  private keys = new Map<OidcIssuer, IssuerKeys>();
+
+  constructor(
+    private readonly settings: AuthenticationSettings,
+    private readonly sources: IssuerKeysSources,
+  ) {
+    settings.onChange(() => (this.keys = new Map()));
+  }
+
+  async verify(token: string): Promise<Caller | undefined> {
+    const named: unknown = unverifiedClaims(token)?.iss;
+    const issuer = this.settings.issuers.find((one) => one.issuer === named);
+    if (!issuer) return undefined;
+    const { payload } = await jwtVerify(token, this.keysOf(issuer).find, {
+      algorithms: ALGORITHMS,
+      issuer: issuer.issuer,
+      audience: [...issuer.audiences],
+      requiredClaims: ['exp'],
+      clockTolerance: CLOCK_TOLERANCE,
+      currentDate: new Date(this.sources.clock.now()),
+    }).catch((error: unknown) => {
+      throw error instanceof Unauthenticated
+        ? error
+        : new Unauthenticated(refusalText(error, 'the OIDC token', ALGORITHMS), { cause: error });
+    });
+    return callerOf(payload, issuer);
+  }
+
+  private keysOf(issuer: OidcIssuer): IssuerKeys {
+    const known = this.keys.get(issuer);
+    if (known) return known;
+    const made = new IssuerKeys(issuer, this.sources);
+    this.keys.set(issuer, made);
+    return made;
+  }
+}
+
+function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
+  const { usernameClaim, groupsClaim, usernamePrefix, groupsPrefix } = issuer;
+  const name = payload[usernameClaim];
+  if (typeof name !== 'string' || name === '')
+    throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must be the name of a user`);
+  if (usernameClaim === 'email' && payload['email_verified'] === false)
+    throw new Unauthenticated('the OIDC token says that the e-mail address of its user is not verified');
+  const user = `${usernamePrefix}${name}`;
+  if (user.startsWith(RESERVED))
+    throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must not begin with "${RESERVED}"`);
+  const groups = payload[groupsClaim] ?? [];
+  if (!isTextList(groups))
+    throw new Unauthenticated(`the claim "${groupsClaim}" of the OIDC token must be a list of texts`);
+  const own = groups.map((group) => `${groupsPrefix}${group}`).filter((group) => !group.startsWith(RESERVED));
+  return {
+    ...{ user, groups: [...own, AUTHENTICATED], by: 'oidc' },
+    ...(typeof payload.jti === 'string' ? { tokenId: payload.jti.slice(0, 200) } : {}),
+    ...(typeof payload.exp === 'number' ? { until: payload.exp * 1_000 } : {}),
+  };
+}
