@@ -62,7 +62,7 @@ describe('causeway, as its user runs it', () => {
     const path = file('bad.yaml', `${service('good')}---\n${service('bad', 'ports: [{port: 99999}, {prot: 1}]')}`);
     const { code, out, err } = await causeway(['apply', '-f', path]);
     expect(out).toBe('MeshService good created\n');
-    expect(err).toContain(`${path}:13: MeshService bad: spec.ports[0].port: must be 1 to 65535; got 99999`);
+    expect(err).toContain(`${path}:13:12: MeshService bad: spec.ports[0].port: must be 1 to 65535; got 99999`);
     expect(err).toContain('spec.ports[1].prot: is not a known field; did you mean "port"?');
     expect(code).toBe(1);
   }, 30_000);
@@ -71,6 +71,48 @@ describe('causeway, as its user runs it', () => {
     const { out } = await causeway(['apply', '--dry-run', '-f', '-'], service('dry'));
     expect(out).toBe('MeshService dry created (dry run)\n');
     expect(fixture.index.get(serviceId('dry'))).toBeUndefined();
+  }, 30_000);
+
+  it('shows what a dry run would change, without colours where nobody looks', async () => {
+    await causeway(['apply', '-f', '-'], service('shown'));
+    const { out } = await causeway(['apply', '--dry-run', '-f', '-'], service('shown').replace('db', 'cache'));
+    expect(out).toContain('MeshService shown updated (dry run)\n@@ ');
+    expect(out).toMatch(/\n-  team: db\n\+  team: cache\n/);
+  }, 30_000);
+
+  it('writes all or nothing with --atomic, and says so', async () => {
+    const path = file('atomic.yaml', `${service('first')}---\n${service('bad', 'ports: [{port: 0}]')}`);
+    const { code, out, err } = await causeway(['apply', '--atomic', '-f', path]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /atomic\.yaml:13:\d+: MeshService bad: spec\.ports\[0\]\.port: .*\nnothing was written: 1 of 2/,
+    );
+    expect(fixture.index.get(serviceId('first'))).toBeUndefined();
+  }, 30_000);
+
+  it('names both places of a resource that stands twice, in whatever files', async () => {
+    const [one, two] = [
+      file('one.yaml', service('twice')),
+      file('two.json', '{"type": "MeshService",\n "name": "twice"}'),
+    ];
+    const { code, err } = await causeway(['apply', '-f', one, two]);
+    expect(code).toBe(1);
+    expect(err).toContain(`${one}:3:1: MeshService twice: stands twice; the other is at ${two}:2:2`);
+    expect(err).toContain(`${two}:2:2: MeshService twice: stands twice; the other is at ${one}:3:1`);
+  }, 30_000);
+
+  it('summarises thousands of documents, and lists those at fault', async () => {
+    const line = (i: number): string =>
+      JSON.stringify({
+        type: 'MeshService',
+        name: `many-${i}`,
+        labels: { many: 'y' },
+        spec: { ports: [{ port: i === 1_500 ? 0 : 80 }] },
+      });
+    const path = file('many.jsonl', Array.from({ length: 2_000 }, (_, i) => line(i)).join('\n'));
+    const { code, out, err } = await causeway(['apply', '-f', path]);
+    expect([code, out]).toEqual([1, '2000 documents: 1999 created, 1 refused\n']);
+    expect(err).toMatch(/^.*many\.jsonl:1501:\d+: MeshService many-1500: spec\.ports\[0\]\.port: .*\n$/);
   }, 30_000);
 
   it('prunes what carries the selector and is not in the files, and nothing without one', async () => {

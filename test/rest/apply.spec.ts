@@ -187,7 +187,7 @@ spec:
       ...{ method: 'POST', url: '/_apply', payload: lines(service('a')), remoteAddress: '10.1.2.3' },
       headers: { 'content-type': 'application/x-ndjson' },
     });
-    expect(away.statusCode).toBe(403);
+    expect(away.statusCode).toBe(401);
     expect(await rest.store.get(serviceId('a'))).toBeUndefined();
   });
 

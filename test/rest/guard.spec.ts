@@ -50,6 +50,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/_apply': RECOGNISED,
   '/config': OPERATORS,
   '/_doctor': OPERATORS,
+  '/_audit': ['admin'],
   '/_dns/lookup': READERS,
   '/_explain/hostname': READERS,
   '/_kri/:kri': ['admin'],

@@ -36,10 +36,8 @@ export class ProcessPlane {
   ) {
     const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|DATABASE_URL|REDIS_URL)/.test(key));
     const ports = {
+      ...{ CAUSEWAY_REST_PORT: '0', CAUSEWAY_DIAGNOSTICS_PORT: '0', LOG_LEVEL: 'info' },
       CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
-      CAUSEWAY_REST_PORT: '0',
-      CAUSEWAY_DIAGNOSTICS_PORT: '0',
-      LOG_LEVEL: 'info',
       CAUSEWAY_LOCALHOST_IS_ADMIN: 'true',
     };
     const own = app === 'global' ? { CAUSEWAY_KDS_PORT: '0' } : { CAUSEWAY_DNS_PORT: '0', CAUSEWAY_ZONE_NAME: name };

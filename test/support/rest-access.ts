@@ -1,4 +1,10 @@
-import { AccessPolicy, Authenticator, CallerRates, type CallerRateSettings, type TokenVerifier } from '@causeway/access';
+import {
+  type AccessPolicy,
+  Authenticator,
+  CallerRates,
+  type CallerRateSettings,
+  type TokenVerifier,
+} from '@causeway/access';
 import type { RestAccess } from '@causeway/rest';
 import { systemClock, type Clock } from '@causeway/runtime';
 

@@ -1,9 +1,10 @@
-import type { AccessPolicy, Authentication, CallerRates } from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import { isLoopback, RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
 import type { DynamicModule } from '@nestjs/common';
 import { ACCESS_POLICY } from './access.module';
+import { AUDIT_RECORDER } from './audit.module';
 import { ADMISSION } from './admission.module';
 import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
@@ -17,25 +18,26 @@ type RestSources = [
   policy: AccessPolicy,
   authentication: Authentication,
   rates: CallerRates,
+  recorder: AuditRecorder,
 ];
 
 /** REST over the queries and the admission of a control plane; `imports` are the modules that have these, and who callers are. */
 export function restModule({ imports }: ModuleImports): DynamicModule {
   return RestModule.forRootAsync({
     imports,
-    inject: [CORE, QUERIES, ADMISSION, ACCESS_POLICY, AUTHENTICATION, CALLER_RATES],
+    inject: [CORE, QUERIES, ADMISSION, ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER],
     useFactory: restDependencies,
   });
 }
 
 function restDependencies(...sources: RestSources): RestDependencies {
-  const [core, queries, admission, policy, { authenticator }, rates] = sources;
+  const [core, queries, admission, policy, { authenticator }, rates, recorder] = sources;
   const { registry, clock, logger, settings } = core;
   const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_LOCALHOST_IS_ADMIN: localhostIsAdmin } = settings;
   if (localhostIsAdmin && !isLoopback(bindAddress))
     logger.warn('CAUSEWAY_LOCALHOST_IS_ADMIN is ignored: this control plane listens beyond loopback', { bindAddress });
   return {
-    ...{ registry, clock, logger, queries, admission, version: VERSION },
+    ...{ registry, clock, logger, queries, admission, recorder, version: VERSION },
     access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
     limits: restLimits(settings),
   };

@@ -32,6 +32,8 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: { readonly type: string; readonly content: string };
   /** The ETag of the state that a write changes; the server refuses with 412 if the state is another. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
@@ -83,7 +85,7 @@ export class ApiClient {
     return text;
   }
 
-  /** The lines of a server-sent event stream, until it ends or `signal` aborts. */
+  /** The lines of an answer as they arrive (events, JSON lines), until it ends or `signal` aborts. */
   async *events(request: ApiRequest, signal: AbortSignal): AsyncIterable<string> {
     const response = await this.open({ ...request, signal });
     if (!isDone(response.statusCode)) {
@@ -112,14 +114,15 @@ export class ApiClient {
     path,
     query = {},
     body,
+    text: given,
     ifMatch,
     signal = this.stop,
   }: ApiRequest): Promise<IncomingMessage> {
     const url = this.urlOf(path);
     for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
     const { token } = this.connection;
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const type = given?.type ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+    const text = given?.content ?? (body === undefined ? undefined : JSON.stringify(body));
     const headers = {
       accept: 'application/json',
       ...(text === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }),
@@ -157,7 +160,15 @@ function refusal(status = 0, body: unknown, text: string): ApiError {
   const message = [problem['title'], problem['detail']].filter((part) => typeof part === 'string').join(': ');
   const listed = problem['invalid_parameters'];
   const violations = Array.isArray(listed) ? listed.flatMap(toViolation) : [];
-  return new ApiError(message || `the server answered ${status} ${text.slice(0, 200)}`, status, violations);
+  return new ApiError(inFlags(message) || `the server answered ${status} ${text.slice(0, 200)}`, status, violations);
+}
+
+/** A message that names query parameters of REST, with the flags of this program in their place: `zone=east` is `-z east`. */
+export function inFlags(message: string): string {
+  return message
+    .replaceAll(/\bzone= \(the global\)/g, '-z global')
+    .replaceAll(/\bzone=([a-z0-9][a-z0-9.-]*)/g, '-z $1')
+    .replaceAll(/&namespace=([a-z0-9][a-z0-9.-]*)/g, ' -n $1');
 }
 
 function isProblem(body: unknown): body is JsonObject {

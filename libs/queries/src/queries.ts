@@ -1,6 +1,7 @@
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { IndexReader, ResourceStore } from '@causeway/store';
+import type { AuditLog, IndexReader, ResourceStore } from '@causeway/store';
+import { AuditQueries } from './audit/audit-queries';
 import { ConcurrencyLimit } from './concurrency-limit';
 import { Doctor } from './inspect/doctor';
 import { HostnameQueries } from './inspect/hostname-queries';
@@ -35,6 +36,7 @@ export interface QuerySources {
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
   readonly index: IndexReader;
+  readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
   readonly limits?: Partial<QueryLimits>;
@@ -58,6 +60,7 @@ export interface Queries {
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
   readonly userTokens: UserTokens;
+  readonly audit: AuditQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
   readonly json: ResourceJson;
@@ -86,6 +89,7 @@ export function createQueries(sources: QuerySources): Queries {
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(sources.zoneAccess),
     userTokens: new UserTokens(sources.userAccess),
+    audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),
     close: () => {

@@ -1,4 +1,4 @@
-import type { AccessPolicy, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
@@ -49,6 +49,8 @@ export interface RestDependencies {
   /** Shared with the other interfaces; who made them closes them, after this module has ended. */
   readonly queries: Queries;
   readonly admission: Admission;
+  /** Shared with the other interfaces; who made it closes it after them. */
+  readonly recorder: AuditRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;

@@ -10,6 +10,7 @@ import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import type { Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
 import { ApplyController } from './controllers/apply.controller';
+import { AuditController } from './controllers/audit.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ResourceController } from './controllers/resource.controller';
@@ -23,6 +24,7 @@ import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
 import { ProblemFilter } from './http/problem.filter';
+import { RequestAudit } from './http/request-audit';
 import { RequestCallers } from './http/request-callers';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
@@ -64,6 +66,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     TokensController,
     SyncDecisionsController,
     ApplyController,
+    AuditController,
     ResourceController,
     ResourceWriteController,
   ],
@@ -114,14 +117,20 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestHooks,
-      inject: [RouteTable, RequestCallers, RequestSignals, MODULE_OPTIONS_TOKEN],
-      useFactory: (routes: RouteTable, callers: RequestCallers, signals: RequestSignals, { clock }: RestDependencies) =>
-        new RequestHooks(routes, callers, signals, clock),
+      inject: [RouteTable, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
+      useFactory: (routes: RouteTable, signals: RequestSignals, audit: RequestAudit, { clock }: RestDependencies) =>
+        new RequestHooks({ routes, callers: audit.callers, signals, audit, clock }),
+    },
+    {
+      provide: RequestAudit,
+      inject: [MODULE_OPTIONS_TOKEN, RequestCallers],
+      useFactory: ({ recorder, registry }: RestDependencies, callers: RequestCallers) =>
+        new RequestAudit(recorder, registry, callers),
     },
     {
       provide: APP_FILTER,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ logger }: RestDependencies) => new ProblemFilter(logger),
+      inject: [MODULE_OPTIONS_TOKEN, RequestAudit],
+      useFactory: ({ logger }: RestDependencies, audit: RequestAudit) => new ProblemFilter(logger, audit),
     },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],

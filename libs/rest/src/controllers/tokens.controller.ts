@@ -6,6 +6,7 @@ import type { PageRange } from '@causeway/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
+import { RequestAudit } from '../http/request-audit';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { OffsetPagePipe } from '../requests/inspection.pipes';
 import { RightsPipe } from '../requests/resource.pipes';
@@ -17,7 +18,10 @@ import { QUERIES } from '../rest-dependencies';
 @Access({ verb: 'create', kinds: ['UserToken'] })
 @UseGuards(BodySizeGuard)
 export class TokensController {
-  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
+  constructor(
+    @Inject(QUERIES) private readonly queries: Queries,
+    @Inject(RequestAudit) private readonly audit: RequestAudit,
+  ) {}
 
   /** A new token: the bare token as Kuma returns it, or with its id and end for a client that accepts JSON. */
   @Post('/tokens/user')
@@ -27,9 +31,11 @@ export class TokensController {
     @Body(new ObjectBodyPipe(['name', 'groups', 'validFor'])) parameters: JsonObject,
     @FromRequest(RightsPipe) { caller }: CallerRights,
     @Headers('accept') accept: string | undefined,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedUserToken | string> {
     const issued = await this.queries.userTokens.issue(parameters, caller.user);
+    this.audit.note(request, issued.name);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');
     if (/\bapplication\/json\b/.test(accept ?? '')) return issued;

@@ -36,6 +36,11 @@ export class RequestCallers {
     throw new Error('the sender of this request was not identified');
   }
 
+  /** Who sent a request; nobody where that was not found out, or its credentials were refused. */
+  callerOf(request: RestRequest): Caller {
+    return this.rights.get(request)?.caller ?? anonymous;
+  }
+
   private async authenticate(request: RestRequest): Promise<Caller> {
     const credentials = header(request, 'authorization');
     if (credentials === undefined) return this.localIsAdmin && isLocalRequest(request) ? localAdmin : anonymous;

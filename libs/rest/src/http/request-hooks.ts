@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isWrite } from './access.guard';
 import { HttpError } from './http-error';
 import type { RequestCallers } from './request-callers';
+import type { RequestAudit } from './request-audit';
 import type { RequestSignals } from './request-signals';
 import { pathOf, type RouteTable } from './route-table';
 
@@ -12,26 +13,34 @@ import { pathOf, type RouteTable } from './route-table';
 const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
+/** What the hooks work with. */
+interface RequestHookParts {
+  readonly routes: RouteTable;
+  readonly callers: RequestCallers;
+  readonly signals: RequestSignals;
+  readonly audit: RequestAudit;
+  readonly clock: Clock;
+}
+
 /**
  * What is judged before Nest routes a request and before its body is read: the request line, who sends it, and paths that
  * no controller serves. The generic routes of kinds match any two segments, so the router does not know such paths.
  */
 export class RequestHooks {
-  constructor(
-    private readonly routes: RouteTable,
-    private readonly callers: RequestCallers,
-    private readonly signals: RequestSignals,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly parts: RequestHookParts) {}
 
   /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
   install(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', ({ method, url }) => this.routes.add(method, url));
+    const { routes, callers, signals, audit } = this.parts;
+    fastify.addHook('onRoute', (route) => {
+      routes.add(route.method, route.url);
+      audit.watch(route);
+    });
     fastify.addHook('onRequest', (request, reply, done) => {
       const error = requestLineError(request.url);
       if (error) return done(error);
-      this.signals.begin(request, reply.raw);
-      this.callers
+      signals.begin(request, reply.raw);
+      callers
         .identify(request)
         .then((rights) => this.route(request, reply, rights))
         .then((isRouted) => isRouted && done(), done);
@@ -40,11 +49,12 @@ export class RequestHooks {
 
   /** True for a request that a controller takes; another one is answered here, or throws. */
   private route(request: FastifyRequest, reply: FastifyReply, rights: CallerRights): boolean {
-    if (!request.is404 && this.routes.hasKnownKind(request.params)) return true;
+    const { routes } = this.parts;
+    if (!request.is404 && routes.hasKnownKind(request.params)) return true;
     // A caller who may not write is told nothing about paths.
     if (isWrite(request)) rights.checkAny();
-    const allow = request.method === 'OPTIONS' ? this.routes.allowedFor(request.url) : [];
-    if (allow.length === 0) throw this.routes.notFoundOrMethodNotAllowed(request.method, request.url);
+    const allow = request.method === 'OPTIONS' ? routes.allowedFor(request.url) : [];
+    if (allow.length === 0) throw routes.notFoundOrMethodNotAllowed(request.method, request.url);
     void reply
       .code(204)
       .header('allow', [...allow, 'OPTIONS'].join(', '))
@@ -54,12 +64,9 @@ export class RequestHooks {
 
   /** Gives up the requests under way, and resolves when their responses are sent or have taken too long. */
   async drain({ server }: FastifyInstance): Promise<void> {
-    this.signals.close();
-    for (
-      const end = this.clock.elapsed() + DRAIN_TIME;
-      this.clock.elapsed() < end;
-      await this.clock.sleep(DRAIN_STEP)
-    ) {
+    const { signals, clock } = this.parts;
+    signals.close();
+    for (const end = clock.elapsed() + DRAIN_TIME; clock.elapsed() < end; await clock.sleep(DRAIN_STEP)) {
       // A connection becomes idle when its response is sent. Counting requests would cost each of them a listener.
       server.closeIdleConnections();
       if ((await connectionsOf(server)) === 0) return;

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { BatchRequest } from '@causeway/admission';
+import { originOf } from '../http/request-audit';
 import { RequestCallers } from '../http/request-callers';
 import type { RestRequest } from '../http/rest-request';
 import { DRY_RUN } from './query-parameters';
@@ -34,6 +35,7 @@ export class ApplyPipe implements PipeTransform<RestRequest, ApplyQuery> {
     const mesh = query.text('mesh');
     query.check();
     const { caller } = this.callers.rightsOf(request);
-    return { context: { caller }, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
+    const context = { caller, origin: originOf(request) };
+    return { context, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
   }
 }

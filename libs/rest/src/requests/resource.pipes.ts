@@ -3,6 +3,7 @@ import type { CallerRights } from '@causeway/access';
 import type { NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
+import { originOf } from '../http/request-audit';
 import { RequestCallers } from '../http/request-callers';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
@@ -120,7 +121,8 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     query.check();
     const ifMatch = header(request, 'if-match');
     const { caller } = this.callers.rightsOf(request);
-    const options = { context: { caller }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    const context = { caller, origin: originOf(request) };
+    const options = { context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
 }

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { CommandContext } from '../../context';
+import { unifiedDiff } from '../../diff';
+import { listAt, textAt } from '../../render';
+import { printWarnings } from '../delete';
+import type { DocumentResult } from './batches';
+
+/** Most documents whose outcomes are listed one by one; of more only those that are refused, and a summary. */
+const MOST_LISTED = 100;
+/** Most refused documents that are listed. */
+const MOST_REFUSED = 50;
+
+/** Prints the results of an apply, and counts them. */
+export class ApplyReport {
+  private readonly counts = new Map<string, number>();
+
+  constructor(
+    private readonly context: CommandContext,
+    private readonly documents: number,
+    private readonly dryRun: boolean,
+  ) {}
+
+  get failures(): number {
+    return this.count('refused') + this.count('skipped');
+  }
+
+  /** Prints a result; `more` prints what belongs below its first line. */
+  async result(result: DocumentResult, more: () => Promise<void>): Promise<void> {
+    const { line } = result;
+    const outcome = textAt(line, 'outcome');
+    this.counts.set(outcome, this.count(outcome) + 1);
+    if (outcome === 'refused') return this.refused(result);
+    const isShort = this.documents > MOST_LISTED && (!this.dryRun || outcome === 'unchanged');
+    if (outcome === 'skipped' || isShort) return;
+    this.context.print(`${textAt(line, 'type')} ${textAt(line, 'name')} ${outcome}${this.dryRun ? ' (dry run)' : ''}`);
+    printWarnings(this.context, line);
+    await more();
+    if (this.dryRun) this.diff(line);
+  }
+
+  /** How many documents had which outcome, where they were not all listed or nothing was written. */
+  end(): void {
+    const [refused, skipped] = [this.count('refused'), this.count('skipped')];
+    if (refused > MOST_REFUSED) this.context.printError(`... and ${refused - MOST_REFUSED} more documents are refused`);
+    if (this.documents > MOST_LISTED) {
+      const counts = [...this.counts].map(([outcome, count]) => `${count} ${outcome}`);
+      this.context.print(`${this.documents} documents: ${counts.join(', ')}${this.dryRun ? ' (dry run)' : ''}`);
+    }
+    if (skipped > 0) this.context.printError(`nothing was written: ${refused} of ${this.documents} documents refused`);
+  }
+
+  private refused({ document, line, same }: DocumentResult): void {
+    if (this.count('refused') > MOST_REFUSED) return;
+    const who = [textAt(line, 'type'), textAt(line, 'name')].filter((part) => part !== '').join(' ');
+    const name = who === '' ? '' : `${who}: `;
+    const { file } = document;
+    if (same) {
+      this.context.printError(
+        `${file}:${document.placeOf('name')}: ${name}stands twice; the other is at ${same.file}:${same.placeOf('name')}`,
+      );
+      return;
+    }
+    const violations = listAt(line, 'invalid_parameters');
+    for (const violation of violations) {
+      const field = textAt(violation, 'field');
+      const reason = textAt(violation, 'reason');
+      this.context.printError(
+        `${file}:${document.placeOf(field)}: ${name}${field === '' ? '' : `${field}: `}${reason}`,
+      );
+    }
+    if (violations.length === 0)
+      this.context.printError(
+        `${file}:${document.placeOf('')}: ${name}${textAt(line, 'title')}: ${textAt(line, 'detail')}`,
+      );
+  }
+
+  private diff(line: JsonObject): void {
+    const diff = line['diff'];
+    if (!isJsonObject(diff) || diff['before'] === undefined || diff['before'] === null) return;
+    const color = this.context.config.color && process.stdout.isTTY;
+    for (const each of unifiedDiff(diff['before'], diff['after'], { color })) this.context.print(each);
+  }
+
+  private count(outcome: string): number {
+    return this.counts.get(outcome) ?? 0;
+  }
+}
+
+/** One line on the terminal that says how far a batch is; nothing where standard error is no terminal. */
+export class ProgressLine {
+  private shown = false;
+
+  show(line: JsonObject): void {
+    if (!process.stderr.isTTY) return;
+    this.shown = true;
+    process.stderr.write(
+      `\r\u001b[K${textAt(line, 'progress')} of ${textAt(line, 'of')} checked, ${textAt(line, 'written')} written`,
+    );
+  }
+
+  clear(): void {
+    if (this.shown) process.stderr.write('\r\u001b[K');
+    this.shown = false;
+  }
+}
