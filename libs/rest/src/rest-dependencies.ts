@@ -1,4 +1,4 @@
-import type { AccessPolicy, AuditRecorder, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authenticator, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
@@ -54,8 +54,6 @@ export interface RestDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;
-  /** What clients are shown, for an adapter with TLS; who opened them closes them. */
-  readonly certificates?: ServerCertificates;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
   readonly limits?: Partial<RestLimits>;

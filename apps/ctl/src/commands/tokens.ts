@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '@causeway/resources';
 import { UsageError, type CommandContext } from '../context';
+import { secondsOf } from '../durations';
 import { structured, textAt, type Output } from '../render';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../options';
@@ -18,7 +19,7 @@ export async function issueZoneToken(
   options: ZoneTokenOptions,
 ): Promise<number> {
   const { validFor, scope } = options;
-  const order = { zone, validFor, ...(scope ? { scope } : {}) };
+  const order = { zone, validFor: inHours(validFor), ...(scope ? { scope } : {}) };
   const { body } = await context.api().send({ method: 'POST', path: '/tokens/zone', body: order });
   if (!isJsonObject(body)) return 1;
   if (options.output !== 'table') {
@@ -28,6 +29,11 @@ export async function issueZoneToken(
   context.print(textAt(body, 'token'));
   context.printError(`token ${textAt(body, 'id')} of zone ${zone}, valid until ${textAt(body, 'expiresAt')}`);
   return 0;
+}
+
+/** A duration as the control plane reads it, which knows no days and weeks. */
+function inHours(duration: string): string {
+  return /[dw]/.test(duration) ? `${secondsOf(duration, '--valid-for')}s` : duration;
 }
 
 /** `causeway tokens revoke ID`: by id, or by the token itself. */
@@ -86,7 +92,7 @@ export function registerTokens(program: Command, context: CommandContext, finish
     .command('zone')
     .description('issues a token that lets a zone in; it is shown once')
     .argument('<name>', 'the zone')
-    .requiredOption('--valid-for <duration>', 'such as 720h or 1h30m, at most 87600h')
+    .option('--valid-for <duration>', 'such as 30d, 12h or 1h30m, at most 3650d', '30d')
     .option('--scope <scope...>', 'cp (the default), ingress, egress')
     .addOption(outputOption())
     .action(async (name: string, options: ZoneTokenOptions) => finish(await issueZoneToken(context, name, options)));
