@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Headers, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { CallerRights, IssuedUserToken } from '@causeway/access';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
 import { RequestAudit } from '../http/request-audit';
+import { header } from '../http/rest-request';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { OffsetPagePipe } from '../requests/inspection.pipes';
 import { RightsPipe } from '../requests/resource.pipes';
@@ -30,7 +31,6 @@ export class TokensController {
   async issue(
     @Body(new ObjectBodyPipe(['name', 'groups', 'validFor'])) parameters: JsonObject,
     @FromRequest(RightsPipe) { caller }: CallerRights,
-    @Headers('accept') accept: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedUserToken | string> {
@@ -38,7 +38,7 @@ export class TokensController {
     this.audit.note(request, issued.name);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');
-    if (/\bapplication\/json\b/.test(accept ?? '')) return issued;
+    if (/\bapplication\/json\b/.test(header(request, 'accept') ?? '')) return issued;
     void reply.type('text/plain; charset=utf-8');
     return issued.token;
   }

@@ -3,7 +3,6 @@ import {
   Controller,
   Get,
   Header,
-  Headers,
   HttpCode,
   Inject,
   Injectable,
@@ -22,6 +21,7 @@ import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { RightsPipe } from '../requests/resource.pipes';
 import { RequestAudit } from '../http/request-audit';
+import { header } from '../http/rest-request';
 import { QUERIES } from '../rest-dependencies';
 
 /** Answers 404 on a zone, which lets nobody in, whatever the body is. */
@@ -53,7 +53,6 @@ export class ZoneAccessController {
   async issue(
     @Body(new ObjectBodyPipe(['zone', 'validFor', 'scope'])) parameters: JsonObject,
     @FromRequest(RightsPipe) { caller }: CallerRights,
-    @Headers('accept') accept: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedZoneToken | string> {
@@ -61,7 +60,7 @@ export class ZoneAccessController {
     this.audit.note(request, issued.zone);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');
-    if (/\bapplication\/json\b/.test(accept ?? '')) return issued;
+    if (/\bapplication\/json\b/.test(header(request, 'accept') ?? '')) return issued;
     void reply.type('text/plain; charset=utf-8');
     return issued.token;
   }
