@@ -7,6 +7,7 @@ import {
   AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
@@ -58,6 +59,7 @@ export class GlobalModule {
       useFactory: globalQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
@@ -65,7 +67,20 @@ export class GlobalModule {
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, audit, authentication, security, leader, kds, queries, rest, telemetry],
+      imports: [
+        ...state,
+        access,
+        admission,
+        audit,
+        authentication,
+        security,
+        leader,
+        kds,
+        queries,
+        rest,
+        grpc,
+        telemetry,
+      ],
     };
   }
 }

@@ -5,6 +5,7 @@ import { AuditQueries } from './audit/audit-queries';
 import { ConcurrencyLimit } from './concurrency-limit';
 import { Doctor } from './inspect/doctor';
 import { HostnameQueries } from './inspect/hostname-queries';
+import { HostnameResolution } from './inspect/hostname-resolution';
 import type { Insights } from './inspect/insights';
 import { Inspections } from './inspect/inspections';
 import { ServerFacts, type ProgramFacts } from './inspect/server-facts';
@@ -55,6 +56,7 @@ export interface Queries {
   readonly watches: Watches;
   readonly inspections: Inspections;
   readonly hostnames: HostnameQueries;
+  readonly resolution: HostnameResolution;
   readonly doctor: Doctor;
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
@@ -78,12 +80,14 @@ export function createQueries(sources: QuerySources): Queries {
   const expensive = new ConcurrencyLimit(EXPENSIVE);
   const resources = new ResourceQueries({ registry, cp, index, lister, freshness });
   const watches = new Watches({ index, store, lister, freshness, clock, limits });
+  const hostnames = new HostnameQueries({ cp, index, freshness, resources, insights, expensive });
   const stops = [freshness.follow(), sorted.follow()];
   return {
     resources,
     watches,
     inspections: new Inspections({ index, resources, insights, expensive }),
-    hostnames: new HostnameQueries({ cp, index, freshness, resources, insights, expensive }),
+    hostnames,
+    resolution: new HostnameResolution(index, hostnames),
     doctor: new Doctor({ registry, index, insights }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
