@@ -19,6 +19,7 @@ import { ResourceWriteController } from './controllers/resource-write.controller
 import { eventStreamEncoder } from './controllers/server-sent-events';
 import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
+import { TokensController } from './controllers/tokens.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
@@ -64,6 +65,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     InspectionController,
     AccessReviewController,
     ZoneAccessController,
+    TokensController,
     SyncDecisionsController,
     ApplyController,
     AuditController,
