@@ -14,6 +14,8 @@ export { ADMISSION, AdmissionModule } from './admission.module';
 export { AUTHENTICATION, AuthenticationModule, CALLER_RATES } from './authentication.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
+export { FileCertificates, type CertificateFiles } from './file-certificates';
+export { grpcApiModule } from './grpc-api';
 export { restLimits, restModule } from './rest-dependencies';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { maintainStore, type Chore } from './store-maintenance';

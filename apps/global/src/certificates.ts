@@ -1,8 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { exitWithProblems } from '@causeway/control-plane';
+import { exitWithProblems, FileCertificates, type CertificateFiles } from '@causeway/control-plane';
 import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/access';
 import type { GlobalSettings } from './config';
-import { FileCertificates, type CertificateFiles } from './file-certificates';
 
 /** Where the certificate that zones see comes from. */
 export type CertificateSource =

@@ -7,6 +7,7 @@ import {
   AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
@@ -53,11 +54,12 @@ export class GlobalModule {
       useFactory: kdsOptions(core),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, kds, security],
+      imports: [...state, authentication, kds, security],
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
@@ -65,7 +67,20 @@ export class GlobalModule {
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, audit, authentication, security, leader, kds, queries, rest, telemetry],
+      imports: [
+        ...state,
+        access,
+        admission,
+        audit,
+        authentication,
+        security,
+        leader,
+        kds,
+        queries,
+        rest,
+        grpc,
+        telemetry,
+      ],
     };
   }
 }

@@ -5,6 +5,7 @@ import {
   AuditModule,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
@@ -70,11 +71,12 @@ export class ZoneModule {
       }),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, zoneLeader, dns],
+      imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
@@ -82,7 +84,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, ...users, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
     };
   }
 }

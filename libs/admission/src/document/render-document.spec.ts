@@ -20,6 +20,7 @@ const samples: Readonly<Record<string, object>> = {
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
   RoleBinding: { role: 'viewer', subjects: [{ kind: 'Group', name: 'developers' }] },
+  AuthenticationConfiguration: {},
 };
 
 async function stored(name: string): Promise<{ readonly cp: ControlPlane; readonly resource: Resource }> {
