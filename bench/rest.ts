@@ -151,7 +151,14 @@ async function main(): Promise<void> {
   const access = new AccessPolicy({ ...parts, cp: CP });
   const admission = new Admission({ ...parts, controlPlane: CP, access });
   const server = await createRestServer({
-    ...{ ...parts, cp: CP, admission, logger: silentLogger, access: { bindAddress: '127.0.0.1' } },
+    ...{
+      ...parts,
+      audit: backend.audit,
+      cp: CP,
+      admission,
+      logger: silentLogger,
+      access: { bindAddress: '127.0.0.1' },
+    },
     program: { version: '0', instanceId: 'bench', config: {} },
   });
   const base = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`;

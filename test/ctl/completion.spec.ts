@@ -63,7 +63,8 @@ describe('causeway completion', () => {
       CAUSEWAY_SERVER: at,
       CAUSEWAY_CONTEXTS_FILE: join(folder, 'contexts.json'),
     };
-    const args = shell === 'fish' ? ['-c', DRIVERS[shell], words.join(' ')] : ['-c', DRIVERS[shell], shell, ...words];
+    const args =
+      shell === 'fish' ? ['-c', DRIVERS[shell], '--', words.join(' ')] : ['-c', DRIVERS[shell], shell, ...words];
     const child = spawn(shell, args, { cwd: folder, env: { ...process.env, ...own } });
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(err).toBe('');
@@ -77,7 +78,7 @@ describe('causeway completion', () => {
     it.each([
       ['commands', ['ver'], ['version']],
       ['commands below a command', ['zones', 'conf'], ['confirm', 'confirm-global']],
-      ['flags of the command and of the program', ['get', '--s'], ['--selector', '--server']],
+      ['flags of the command and of the program', ['get', '--se'], ['--selector', '--server']],
       ['kinds', ['get', 'meshser'], ['meshservices']],
       ['names of a kind', ['describe', 'msvc', 'red'], ['redis', 'redis-cache']],
       ['names that are not named yet', ['delete', 'msvc', 'redis', 'red'], ['redis-cache']],

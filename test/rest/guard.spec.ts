@@ -42,7 +42,10 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Tried[] {
         .replace(':kri', 'kri_sec_default_east__key_')
         .replace(':name', 'x');
       const isSecret =
-        path === '/_doctor' || path.includes(':kri') || (kind?.confidential === true && path.includes(':name'));
+        path === '/_doctor' ||
+        path === '/_audit' ||
+        path.includes(':kri') ||
+        (kind?.confidential === true && path.includes(':name'));
       const closed = (method: string): boolean =>
         isSafe(method) ? isSecret && method !== 'OPTIONS' : !READING.includes(path);
       const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));

@@ -4,7 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 
 /** A REST server over a memory store with everything real behind it. */
 export interface RestFixture {
@@ -35,6 +35,7 @@ export const ZONE_EAST: ControlPlane = { role: 'zone', zone: 'east', federated: 
 export async function restFixture(options: FixtureOptions = {}): Promise<RestFixture> {
   const { cp = ZONE_EAST, access = { bindAddress: '127.0.0.1' }, ...rest } = options;
   const store = new MemoryStore(new MemoryDisk());
+  const audit = new MemoryAudit(store.disk);
   const index = new ResourceIndex();
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
@@ -55,7 +56,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry: coreKinds, cp, store, index, admission, clock: systemClock, logger: silentLogger, access },
+    ...{ registry: coreKinds, cp, store, index, audit, admission, clock: systemClock, logger: silentLogger, access },
     program: { version: '0.1.0', instanceId: 'test-1', config: {} },
     ...rest,
   });

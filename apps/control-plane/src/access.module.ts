@@ -1,5 +1,6 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessPolicy } from '@causeway/access';
+import type { Registry } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
@@ -12,9 +13,10 @@ export const ACCESS_POLICY = Symbol('AccessPolicy');
 export class AccessModule implements OnApplicationShutdown {
   constructor(@Inject(ACCESS_POLICY) private readonly policy: AccessPolicy) {}
 
-  static forRoot({ imports }: ModuleImports): DynamicModule {
-    const useFactory = ({ registry, cp }: ControlPlaneCore, index: IndexReader) =>
-      new AccessPolicy({ registry, index, cp });
+  /** `registry` has the kinds that roles speak of; without it those of the program. */
+  static forRoot({ imports, registry }: ModuleImports & { readonly registry?: Registry }): DynamicModule {
+    const useFactory = (core: ControlPlaneCore, index: IndexReader) =>
+      new AccessPolicy({ registry: registry ?? core.registry, index, cp: core.cp });
     return {
       module: AccessModule,
       imports,

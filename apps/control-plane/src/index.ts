@@ -9,6 +9,7 @@ export { sharedHelp, sharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 export { INDEX, IndexModule, StoreBinding, storeOptions } from './index.module';
 export { ACCESS_POLICY, AccessModule } from './access.module';
+export { AUDIT_RECORDER, AuditModule } from './audit.module';
 export { ADMISSION, AdmissionModule } from './admission.module';
 export { AUTHENTICATION, AuthenticationModule } from './authentication.module';
 export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';

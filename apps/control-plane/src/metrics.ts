@@ -1,3 +1,4 @@
+import type { AuditRecorder } from '@causeway/access';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
@@ -11,11 +12,12 @@ export interface MetricSources {
   readonly index: IndexReader;
   readonly backend: PostgresBackend;
   readonly leader: LeaderService;
+  readonly recorder: AuditRecorder;
 }
 
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
-  return [...storeMetrics(sources), ...leaderMetrics(sources)];
+  return [...storeMetrics(sources), ...auditMetrics(sources), ...leaderMetrics(sources)];
 }
 
 function storeMetrics({ index, registry, backend }: MetricSources): readonly Metric[] {
@@ -31,6 +33,17 @@ function storeMetrics({ index, registry, backend }: MetricSources): readonly Met
       Number(backend.status().listening),
     ),
     gauge('postgres_connections_waiting', 'Statements that wait for a connection', () => backend.status().waiting),
+  ];
+}
+
+function auditMetrics({ recorder }: MetricSources): readonly Metric[] {
+  return [
+    gauge('audit_refusals_waiting', 'Refusals that are not in the audit log yet', () => recorder.status().waiting),
+    gauge(
+      'audit_refusals_dropped_total',
+      'Refusals that the audit log lacks: too many came, or the database was away',
+      () => recorder.status().dropped,
+    ),
   ];
 }
 

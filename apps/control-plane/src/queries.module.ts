@@ -34,6 +34,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
     return {
       ...{ cp, registry, clock },
       store: this.backend.store,
+      audit: this.backend.audit,
       index: this.index,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
       insights: namingInsights(this.core, this.explainer),

@@ -13,6 +13,8 @@ export const sharedSettings = {
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: count(2_000, 1),
   CAUSEWAY_WATCH_MEMORY_MIB: count(128, 1),
   CAUSEWAY_OPERATOR_TOKEN: optional(secret(text())),
+  CAUSEWAY_AUDIT_RETENTION: duration('720h'),
+  CAUSEWAY_AUDIT_ENTRIES: count(1_000_000, 1),
   CAUSEWAY_ADMIN_TOKEN_FILE: optional(text()),
   CAUSEWAY_LEADER_BACKEND: optional(oneOf(['redis', 'postgres'])),
   CAUSEWAY_LEADER_LEASE: duration('3s'),
@@ -34,6 +36,8 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: 'most of one address',
   CAUSEWAY_WATCH_MEMORY_MIB: 'most memory for what watches have not read yet, MiB; the slowest end first',
   CAUSEWAY_OPERATOR_TOKEN: 'bearer token of the operator',
+  CAUSEWAY_AUDIT_RETENTION: 'how long entries of the audit log are kept',
+  CAUSEWAY_AUDIT_ENTRIES: 'most entries of the audit log; refusals take a fifth of them at most',
   CAUSEWAY_ADMIN_TOKEN_FILE:
     'where the first start writes a token of an administrator; none = ~/.local/state/causeway/<control plane>/admin.token, off = nowhere',
   CAUSEWAY_LEADER_BACKEND: 'redis or postgres: what decides who leads; redis where REDIS_URL is set',

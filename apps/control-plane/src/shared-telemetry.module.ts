@@ -1,28 +1,28 @@
-import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
+import type { AuditRecorder } from '@causeway/access';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { TelemetryOptions } from '@causeway/telemetry';
+import { AUDIT_RECORDER } from './audit.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { LeaderService } from './leader.module';
-import { controlPlaneMetrics } from './metrics';
+import { controlPlaneMetrics, type MetricSources } from './metrics';
 import { defaultsReadiness } from './store-maintenance';
 
 /** What the diagnostics port of every control plane shows. */
 export class SharedTelemetry {
   constructor(
-    @Inject(CORE) private readonly core: ControlPlaneCore,
-    @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
-    @Inject(INDEX) private readonly index: IndexReader,
-    @Inject(LeaderService) private readonly leader: LeaderService,
+    private readonly core: ControlPlaneCore,
+    private readonly sources: Omit<MetricSources, 'registry'>,
   ) {}
 
   /** What a program adds its own metrics to. */
   options(): TelemetryOptions {
-    const { backend, index, leader } = this;
+    const { backend, index } = this.sources;
     const { registry, settings, logger, propagation, shutdown } = this.core;
     return {
-      metrics: controlPlaneMetrics({ registry, index, backend, leader }),
+      metrics: controlPlaneMetrics({ registry, ...this.sources }),
       histograms: [propagation],
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),
       host: settings.CAUSEWAY_BIND_ADDRESS,
@@ -36,6 +36,11 @@ export class SharedTelemetry {
 @Module({})
 export class SharedTelemetryModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    return { module: SharedTelemetryModule, imports, providers: [SharedTelemetry], exports: [SharedTelemetry] };
+    type Sources = [PostgresBackend, IndexReader, LeaderService, AuditRecorder];
+    const useFactory = (core: ControlPlaneCore, ...[backend, index, leader, recorder]: Sources) =>
+      new SharedTelemetry(core, { backend, index, leader, recorder });
+    const inject = [CORE, POSTGRES_BACKEND, INDEX, LeaderService, AUDIT_RECORDER];
+    const provider = { provide: SharedTelemetry, inject, useFactory };
+    return { module: SharedTelemetryModule, imports, providers: [provider], exports: [SharedTelemetry] };
   }
 }

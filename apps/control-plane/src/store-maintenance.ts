@@ -8,16 +8,25 @@ import type { ControlPlaneCore } from './core.module';
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 const CHORE_INTERVAL = 3_600_000;
 
-/** What a leader does at the start of its term and every hour. */
+/** How often the audit log is cut, ms: between two cuts it grows beyond its bound by what users write. */
+const AUDIT_INTERVAL = 60_000;
+
+/** The share of the audit log that refusals may take. */
+const REFUSALS = 0.2;
+
+/** What a leader does at the start of its term and again and again. */
 export interface Chore {
   /** What is logged when it fails. */
   readonly failure: string;
+  /** From its end to its next start, ms; an hour where it is absent. */
+  readonly every?: number;
   run(): Promise<unknown>;
 }
 
 /**
  * What a leader of any control plane does: it writes the defaults at the first start, then does its chores until the term
- * ends; removing old tombstones is one of them. A chore that fails is logged and done an hour later.
+ * ends; removing old tombstones and cutting the audit log are two of them. A chore that fails is logged and done again when
+ * its time has come.
  */
 export async function maintainStore(
   core: ControlPlaneCore,
@@ -25,19 +34,27 @@ export async function maintainStore(
   term: LeaderTerm,
   more: readonly Chore[] = [],
 ): Promise<void> {
-  const { clock, logger, cp } = core;
+  const { clock, cp } = core;
   const { store } = backend;
-  const purge = {
+  await applyDefaults({ store, controlPlane: cp, clock, fence: term });
+  const purge: Chore = {
     failure: 'old tombstones could not be removed',
     run: () => store.purgeTombstones(TOMBSTONE_RETENTION),
   };
-  await applyDefaults({ store, controlPlane: cp, clock, fence: term });
-  while (!term.signal.aborted) {
-    for (const chore of [...more, purge]) {
-      if (term.signal.aborted) return;
-      await chore.run().catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }));
-    }
-    await clock.sleep(CHORE_INTERVAL, term.signal);
+  await Promise.all([...more, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
+}
+
+function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): Chore {
+  const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
+  const bounds = { age, entries, refusals: Math.ceil(entries * REFUSALS) };
+  const failure = 'the audit log could not be cut';
+  return { failure, every: AUDIT_INTERVAL, run: () => audit.purge(bounds) };
+}
+
+async function repeat({ clock, logger }: ControlPlaneCore, { signal }: LeaderTerm, chore: Chore): Promise<void> {
+  while (!signal.aborted) {
+    await chore.run().catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }));
+    await clock.sleep(chore.every ?? CHORE_INTERVAL, signal);
   }
 }
 

@@ -160,7 +160,15 @@ function refusal(status = 0, body: unknown, text: string): ApiError {
   const message = [problem['title'], problem['detail']].filter((part) => typeof part === 'string').join(': ');
   const listed = problem['invalid_parameters'];
   const violations = Array.isArray(listed) ? listed.flatMap(toViolation) : [];
-  return new ApiError(message || `the server answered ${status} ${text.slice(0, 200)}`, status, violations);
+  return new ApiError(inFlags(message) || `the server answered ${status} ${text.slice(0, 200)}`, status, violations);
+}
+
+/** A message that names query parameters of REST, with the flags of this program in their place: `zone=east` is `-z east`. */
+export function inFlags(message: string): string {
+  return message
+    .replaceAll(/\bzone= \(the global\)/g, '-z global')
+    .replaceAll(/\bzone=([a-z0-9][a-z0-9.-]*)/g, '-z $1')
+    .replaceAll(/&namespace=([a-z0-9][a-z0-9.-]*)/g, ' -n $1');
 }
 
 function isProblem(body: unknown): body is JsonObject {

@@ -9,7 +9,7 @@ export function createCommandContext(context: ProgramContext): CommandContext {
   return {
     ...context,
     registry: coreKinds,
-    api: (other) => new ApiClient(connectionOf(context.config, { ...context.flags(), ...other }), context.signal),
+    api: (other) => new ApiClient(connectionOf(context.config, other ?? context.flags()), context.signal),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Kind, Registry } from '@causeway/resources';
 import type { ApiClient } from './api-client';
+import type { Paint } from './colour';
 import type { CliConfig, ConnectionFlags } from './config';
 
 /** What every command works with, also one that asks no control plane. */
@@ -11,6 +12,8 @@ export interface ProgramContext {
   readonly printError: (line: string) => void;
   readonly stdin: () => Promise<string>;
   readonly now: () => number;
+  /** Colours what is printed to a terminal. */
+  readonly paint: Paint;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
   /** True if a person sits at both ends: questions can be asked. */
@@ -19,7 +22,7 @@ export interface ProgramContext {
 
 /** What a command works with that asks a control plane. */
 export interface CommandContext extends ProgramContext {
-  /** The control plane that flags, environment and context name; `other` flags win over those of the program. */
+  /** The control plane that flags, environment and context name; `other` flags stand for those of the program. */
   readonly api: (other?: ConnectionFlags) => ApiClient;
   readonly registry: Registry;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@causeway/resources';
 import { stringify } from 'yaml';
 
 /** How `unifiedDiff` writes. */
@@ -15,7 +16,7 @@ const MOST_PAIRS = 4_000_000;
 
 /** What changes from one document to another, as a unified diff of their YAML; undefined stands for no document. */
 export function unifiedDiff(before: unknown, after: unknown, { color }: DiffOptions): readonly string[] {
-  const lines = diffLines(yamlLines(before), yamlLines(after));
+  const lines = diffLines(yamlLines(orderedLike(before, after)), yamlLines(after));
   const near = lines.map((_, i) =>
     lines.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(([sign]) => sign !== ' '),
   );
@@ -28,6 +29,14 @@ export function unifiedDiff(before: unknown, after: unknown, { color }: DiffOpti
     if (line[0] !== '-') now += 1;
   }
   return shown;
+}
+
+/** A value with its keys in the order of another: the order of keys is no difference. */
+function orderedLike(value: unknown, model: unknown): unknown {
+  if (Array.isArray(value) && Array.isArray(model)) return value.map((item, i) => orderedLike(item, model[i]));
+  if (!isJsonObject(value) || !isJsonObject(model)) return value;
+  const keys = new Set([...Object.keys(model).filter((key) => Object.hasOwn(value, key)), ...Object.keys(value)]);
+  return Object.fromEntries([...keys].map((key) => [key, orderedLike(value[key], model[key])]));
 }
 
 function yamlLines(document: unknown): readonly string[] {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { CommanderError, type Command } from 'commander';
+import { painter } from './colour';
 import { readCliConfig, type ConnectionFlags } from './config';
 import type { CommandContext, ProgramContext } from './context';
 import { addCommands, createProgram } from './program';
@@ -20,14 +21,16 @@ async function main(argv: readonly string[]): Promise<void> {
   process.once('SIGINT', () => stop.abort());
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+  const config = readCliConfig();
   const program: Command = createProgram({ print, printError });
   const context: ProgramContext = {
-    config: readCliConfig(),
+    config,
     flags: () => program.opts<ConnectionFlags>(),
     print,
     printError,
     stdin: () => text(process.stdin),
     now: () => Date.now(),
+    paint: painter(process.stdout.isTTY && config.color),
     signal: stop.signal,
     terminal: process.stdin.isTTY && process.stdout.isTTY,
   };

@@ -22,3 +22,10 @@ export const outputOption = (): Option =>
 export function nouns({ registry }: CommandContext): string {
   return registry.kinds.map((kind) => `${kind.plural} (${kind.shortName})`).join(', ');
 }
+
+/** `-n, --namespace`. */
+export const namespaceOption = (): Option => new Option('-n, --namespace <namespace>', 'the namespace');
+
+/** `-z, --zone`: the name of a zone, or `global` for the global's own, which the server names by an empty text. */
+export const zoneOption = (description = "a zone's copy; 'global' for the global's own"): Option =>
+  new Option('-z, --zone <zone>', description).argParser((zone) => (zone === 'global' ? '' : zone));

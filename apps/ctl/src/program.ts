@@ -13,6 +13,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Look:',
     commands: [
       { name: 'get', load: async () => (await import('./commands/get/get.js')).registerGet },
+      { name: 'instances', load: async () => (await import('./commands/describe/instances.js')).registerInstances },
       { name: 'describe', load: async () => (await import('./commands/describe/describe.js')).registerDescribe },
     ],
   },
@@ -20,6 +21,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Change:',
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply/apply.js')).registerApply },
+      { name: 'diff', load: async () => (await import('./commands/diff.js')).registerDiff },
       { name: 'edit', load: async () => (await import('./commands/edit/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
       { name: 'wait', load: async () => (await import('./commands/wait.js')).registerWait },
@@ -29,22 +31,24 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   {
     heading: 'Names and addresses:',
     commands: [
-      { name: 'explain', load: async () => (await import('./commands/explain/explain.js')).registerExplain },
-      { name: 'dig', load: async () => (await import('./commands/dig.js')).registerDig },
-      { name: 'vips', load: async () => (await import('./commands/vips.js')).registerVips },
+      { name: 'hostnames', load: async () => (await import('./commands/names/hostnames.js')).registerHostnames },
+      { name: 'explain', load: async () => (await import('./commands/names/explain.js')).registerExplain },
+      { name: 'dig', load: async () => (await import('./commands/names/dig.js')).registerDig },
+      { name: 'vips', load: async () => (await import('./commands/names/vips.js')).registerVips },
     ],
   },
   {
     heading: 'Zones and access:',
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
+      { name: 'sync', load: async () => (await import('./commands/sync/sync-diff.js')).registerSync },
       { name: 'tokens', load: async () => (await import('./commands/tokens.js')).registerTokens },
     ],
   },
   {
     heading: 'This program and its servers:',
     commands: [
-      { name: 'doctor', load: async () => (await import('./commands/doctor.js')).registerDoctor },
+      { name: 'doctor', load: async () => (await import('./commands/doctor/doctor.js')).registerDoctor },
       { name: 'config', loadLight: async () => (await import('./commands/config/config.js')).registerConfig },
       {
         name: 'completion',

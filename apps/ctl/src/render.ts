@@ -1,19 +1,33 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import { stripVTControlCharacters } from 'node:util';
 import { stringify } from 'yaml';
 
 /** The forms of output a user can ask for. */
 export const outputs = ['table', 'yaml', 'json'] as const;
 export type Output = (typeof outputs)[number];
 
-/** Lines of columns, each as wide as its widest cell. */
+/** Lines of columns, each as wide as its widest cell. Cells may have colours. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [line(head), ...rows.map(line)].join('\n');
+  const widths = columnWidths(head, rows);
+  return [head, ...rows].map((row) => tableLine(row, widths)).join('\n');
+}
+
+/** The width of the widest cell of each column. */
+export function columnWidths(head: readonly string[], rows: readonly (readonly string[])[]): readonly number[] {
+  return head.map((title, i) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[i] ?? '')), title.length));
+}
+
+/** One line of a table; a cell that is wider than its column moves the rest of the line. */
+export function tableLine(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, i) => cell + ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell))))
+    .join('  ')
+    .trimEnd();
+}
+
+/** The columns that a cell takes on a terminal; colours take none. */
+function widthOf(cell: string): number {
+  return stripVTControlCharacters(cell).length;
 }
 
 /** JSON with two spaces or YAML. */

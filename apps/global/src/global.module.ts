@@ -1,7 +1,9 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
+  ACCESS_POLICY,
   AccessModule,
   AdmissionModule,
+  AuditModule,
   AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
@@ -16,7 +18,7 @@ import {
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
-import { GLOBAL_SYNC, KdsGlobalModule } from '@causeway/kds';
+import { GLOBAL_SYNC, KdsGlobalModule, withRelayedKinds } from '@causeway/kds';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { CertificateSource } from './certificates';
@@ -35,18 +37,19 @@ export class GlobalModule {
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
     const state = [facts, store, index];
-    const access = AccessModule.forRoot({ imports: state });
+    const access = AccessModule.forRoot({ imports: state, registry: withRelayedKinds(core.registry) });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
     const leader = LeaderModule.forRootAsync({
-      imports: [...state, authentication, security],
-      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity],
+      imports: [...state, authentication, security, access],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({
-      imports: [...state, security],
-      inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity],
+      imports: [...state, security, access],
+      inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity, ACCESS_POLICY],
       useFactory: kdsOptions(core),
     });
     const queries = QueriesModule.forRootAsync({
@@ -54,15 +57,15 @@ export class GlobalModule {
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), kds, queries, security],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
     return {
       module: GlobalModule,
-      imports: [...state, access, admission, authentication, security, leader, kds, queries, rest, telemetry],
+      imports: [...state, access, admission, audit, authentication, security, leader, kds, queries, rest, telemetry],
     };
   }
 }

@@ -1,3 +1,4 @@
+import type { AccessPolicy } from '@causeway/access';
 import { VERSION, type ControlPlaneCore } from '@causeway/control-plane';
 import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
@@ -5,12 +6,12 @@ import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 import type { ZoneSecurity } from './zone-security.module';
 
-type GlobalKdsSources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity];
+type GlobalKdsSources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity, rights: AccessPolicy];
 
 /** How the global serves zones, from its settings. */
 export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: GlobalKdsSources) => KdsGlobalOptions {
   const { settings } = core;
-  return (backend, index, security) => ({
+  return (backend, index, security, rights) => ({
     sync: {
       ...core,
       store: backend.store,
@@ -19,6 +20,7 @@ export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources:
       index,
       version: VERSION,
       auth: security.authenticator,
+      rights,
       exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
       hold: settings.CAUSEWAY_ABSENCE_HOLD,
       inbound: inboundLimits(settings),

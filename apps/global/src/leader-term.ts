@@ -1,5 +1,5 @@
+import type { AccessPolicy, Authentication } from '@causeway/access';
 import { maintainStore, tokenChores, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
-import type { Authentication } from '@causeway/access';
 import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
@@ -12,6 +12,7 @@ type GlobalLeaderSources = [
   index: IndexReader,
   authentication: Authentication,
   security: ZoneSecurity,
+  rights: AccessPolicy,
 ];
 
 /** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
@@ -20,20 +21,21 @@ export function leaderTermFactory(
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (backend, index, authentication, security) => (term) => {
-    const context = { ...core, store: backend.store, index, term };
-    const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost });
-    const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
-    const keys = authentication.createKeyPublisher();
-    const chores = [...tokenChores(context, authentication.tokens), security.purge];
-    return {
-      run: async () => {
-        await Promise.all([
-          maintainStore(core, backend, term, chores),
-          zones.run(),
-          runLoops([conditions, keys], context),
-        ]);
-      },
+  return (...[backend, index, authentication, security, rights]) =>
+    (term) => {
+      const context = { ...core, store: backend.store, index, term };
+      const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
+      const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
+      const keys = authentication.createKeyPublisher();
+      const chores = [...tokenChores(context, authentication.tokens), security.purge];
+      return {
+        run: async () => {
+          await Promise.all([
+            maintainStore(core, backend, term, chores),
+            zones.run(),
+            runLoops([conditions, keys], context),
+          ]);
+        },
+      };
     };
-  };
 }

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AccessModule,
   AdmissionModule,
+  AuditModule,
   AuthenticationModule,
   CoreModule,
   INDEX,
@@ -45,7 +46,9 @@ export class ZoneModule {
     const state = [facts, store, index];
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });
+    const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
+    const users = [access, admission, audit, authentication];
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -71,15 +74,15 @@ export class ZoneModule {
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
-    const rest = restModule({ imports: [facts, queries, admission] });
+    const rest = restModule({ imports: [facts, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader] }), queries, zoneLeader, dns],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, access, admission, authentication, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, ...users, kds, zoneLeader, leader, dns, queries, rest, telemetry],
     };
   }
 }

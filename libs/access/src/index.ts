@@ -27,5 +27,12 @@ export { activities, targetOf, type AccessTarget, type Verb } from './authorizat
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
 export { Unauthenticated } from './authentication/unauthenticated';
+export {
+  AuditRecorder,
+  auditSourceOf,
+  refusalReason,
+  type AuditRecorderStatus,
+  type CallerOrigin,
+} from './audit/audit-recorder';
 export { createAuthentication, type Authentication } from './authentication/authentication';
 export { type IssuedUserToken, type UserTokenRequest } from './authentication/user-token-issuer';

@@ -31,7 +31,7 @@ import {
   type WriteOutcome,
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
-import { checkMadeHere, checkWritable } from './rights';
+import { auditOf, checkMadeHere, checkWritable } from './rights';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 /** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
@@ -206,7 +206,10 @@ export class Admission {
     const planned = this.plan(decoded, draft, options, stored);
     const { id, labels, spec } = planned;
     if (planned.outcome === 'unchanged' || options.dryRun === true) return planned;
-    const written = await this.write({ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec });
+    const written = await this.write({
+      ...{ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec },
+      audit: auditOf(options),
+    });
     return written && { ...planned, revision: written.revision, etag: etagOf(written) };
   }
 
@@ -233,7 +236,7 @@ export class Admission {
       checkMeshEmpty(id.name, registry, index);
     }
     if (request.dryRun === true) return { outcome: 'deleted', id, revision };
-    const written = await this.write({ type: 'delete', id, expect: revision });
+    const written = await this.write({ type: 'delete', id, expect: revision, audit: auditOf(request) });
     return written && { outcome: 'deleted', id, revision: written.revision };
   }
 

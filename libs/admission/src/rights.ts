@@ -1,4 +1,4 @@
-import type { Caller } from '@causeway/access';
+import { auditSourceOf, type Caller, type CallerOrigin } from '@causeway/access';
 import {
   describeIdentity,
   Forbidden,
@@ -8,10 +8,21 @@ import {
   type Kind,
   type Labels,
 } from '@causeway/resources';
+import type { AuditSource } from '@causeway/store';
 
 /** Who sent a write. */
 export interface WriteContext {
   readonly caller: Caller;
+  /** From where the caller speaks, for the audit log. */
+  readonly origin?: CallerOrigin;
+}
+
+/** Where a write comes from that no interface sent: a test, a tool. */
+const IN_PROCESS: CallerOrigin = { address: '', via: 'in-process', userAgent: undefined };
+
+/** The user of a change, for the audit log. */
+export function auditOf({ context }: { readonly context: WriteContext }): AuditSource {
+  return auditSourceOf(context.caller, context.origin ?? IN_PROCESS);
 }
 
 /** True where users of `cp` may write `kind` at all (docs/design.md §1, table of kinds). */

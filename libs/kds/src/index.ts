@@ -14,6 +14,7 @@ export { noAuthentication, type ZoneAuthenticator } from './global/zone-authenti
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
+export { withRelayedKinds } from './kuma/relayed-kinds';
 export { unsupportedByKuma } from './kuma/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export { lagOf, type KindReport } from './session/kind-report';

@@ -9,6 +9,7 @@ export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
 export { type ListScope, type Selection } from './list/lister';
+export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
 export { type HostnameTableRequest } from './inspect/hostname-queries';

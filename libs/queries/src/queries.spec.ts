@@ -1,7 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
 import { Invalid, NotFound, type ControlPlane, type Identity, type Kind } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { InvalidQuery, WatchExpired } from './errors';
 import { createQueries, type Queries, type QuerySources } from './queries';
 import type { EventEncoder, WatchSink } from './watch/watch-event';
@@ -61,7 +61,7 @@ describe('Queries', () => {
     const stop = new AbortController();
     const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
     queries = createQueries({
-      ...{ registry: coreKinds, cp: EAST, store, index, clock: systemClock },
+      ...{ registry: coreKinds, cp: EAST, store, audit: new MemoryAudit(store.disk), index, clock: systemClock },
       program: { version: '1', instanceId: 'a', config: { token: 'x', port: 1 } },
       ...sources,
     });

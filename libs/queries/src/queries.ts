@@ -1,6 +1,7 @@
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { IndexReader, ResourceStore } from '@causeway/store';
+import type { AuditLog, IndexReader, ResourceStore } from '@causeway/store';
+import { AuditQueries } from './audit/audit-queries';
 import { ConcurrencyLimit } from './concurrency-limit';
 import { Doctor } from './inspect/doctor';
 import { HostnameQueries } from './inspect/hostname-queries';
@@ -34,6 +35,7 @@ export interface QuerySources {
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
   readonly index: IndexReader;
+  readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
   readonly limits?: Partial<QueryLimits>;
@@ -54,6 +56,7 @@ export interface Queries {
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
+  readonly audit: AuditQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
   readonly json: ResourceJson;
@@ -81,6 +84,7 @@ export function createQueries(sources: QuerySources): Queries {
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(sources.zoneAccess),
+    audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),
     close: () => {

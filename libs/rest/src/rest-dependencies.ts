@@ -1,3 +1,4 @@
+import type { AuditRecorder } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
@@ -43,6 +44,8 @@ export interface RestDependencies {
   /** Shared with the other interfaces; who made them closes them, after this module has ended. */
   readonly queries: Queries;
   readonly admission: Admission;
+  /** Shared with the other interfaces; who made it closes it after them. */
+  readonly recorder: AuditRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;

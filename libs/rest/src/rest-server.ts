@@ -1,3 +1,4 @@
+import { AuditRecorder } from '@causeway/access';
 import { createQueries, type QueryLimits, type QuerySources, type WatchMetrics } from '@causeway/queries';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -23,15 +24,16 @@ export interface RestServer {
 
 /** What a server by itself is made of: its queries are its own. */
 export interface RestServerOptions
-  extends Omit<QuerySources, 'limits'>, Omit<RestDependencies, 'queries' | 'version' | 'limits'> {
+  extends Omit<QuerySources, 'limits'>, Omit<RestDependencies, 'queries' | 'recorder' | 'version' | 'limits'> {
   readonly limits?: Partial<RestLimits & QueryLimits>;
 }
 
 /** A Nest application that consists of RestModule alone, for tests and benchmarks; control planes import the module. */
 export async function createRestServer(options: RestServerOptions): Promise<RestServer> {
   const queries = createQueries(options);
+  const recorder = new AuditRecorder({ ...options, log: options.audit });
   const app = await NestFactory.create<NestFastifyApplication>(
-    RestModule.forRoot({ ...options, queries, version: options.program.version }),
+    RestModule.forRoot({ ...options, queries, recorder, version: options.program.version }),
     restAdapter(options.limits),
     REST_APPLICATION_OPTIONS,
   );
@@ -42,6 +44,7 @@ export async function createRestServer(options: RestServerOptions): Promise<Rest
     close: async () => {
       await app.close();
       queries.close();
+      await recorder.close();
     },
     watches: () => queries.watches.metrics(),
     routes: () => routes.list(),

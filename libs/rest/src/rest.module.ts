@@ -10,6 +10,7 @@ import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import type { Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
 import { ApplyController } from './controllers/apply.controller';
+import { AuditController } from './controllers/audit.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ResourceController } from './controllers/resource.controller';
@@ -23,6 +24,7 @@ import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
 import { CallerAuthorizer } from './http/caller-authorizer';
 import { ProblemFilter } from './http/problem.filter';
+import { RequestAudit } from './http/request-audit';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
@@ -62,6 +64,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     ZoneAccessController,
     SyncDecisionsController,
     ApplyController,
+    AuditController,
     ResourceController,
     ResourceWriteController,
   ],
@@ -112,18 +115,20 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestHooks,
-      inject: [RouteTable, CallerAuthorizer, RequestSignals, MODULE_OPTIONS_TOKEN],
-      useFactory: (
-        routes: RouteTable,
-        authorizer: CallerAuthorizer,
-        signals: RequestSignals,
-        { clock }: RestDependencies,
-      ) => new RequestHooks(routes, authorizer, signals, clock),
+      inject: [RouteTable, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
+      useFactory: (routes: RouteTable, signals: RequestSignals, audit: RequestAudit, { clock }: RestDependencies) =>
+        new RequestHooks({ routes, authorizer: audit.authorizer, signals, audit, clock }),
+    },
+    {
+      provide: RequestAudit,
+      inject: [MODULE_OPTIONS_TOKEN, CallerAuthorizer],
+      useFactory: ({ recorder, registry }: RestDependencies, authorizer: CallerAuthorizer) =>
+        new RequestAudit(recorder, registry, authorizer),
     },
     {
       provide: APP_FILTER,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ logger }: RestDependencies) => new ProblemFilter(logger),
+      inject: [MODULE_OPTIONS_TOKEN, RequestAudit],
+      useFactory: ({ logger }: RestDependencies, audit: RequestAudit) => new ProblemFilter(logger, audit),
     },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],

@@ -15,8 +15,8 @@ export interface AuditSource {
   readonly userAgent: string;
 }
 
-/** The interfaces through which users come. */
-export type AuditInterface = 'REST' | 'gRPC';
+/** The interfaces through which users come; `in-process`: none. */
+export type AuditInterface = 'REST' | 'gRPC' | 'in-process';
 
 /** What was asked for. Texts are empty where the request names none. */
 export interface AuditSubject extends Identity {

@@ -59,6 +59,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID'],
   [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, 'FINGERPRINT'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
+  [/\bcp-\d+-[0-9a-f]{4}\b/g, 'INSTANCE'],
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],
 ];

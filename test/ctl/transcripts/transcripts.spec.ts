@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ProcessMesh } from '../../support/process-mesh';
@@ -10,7 +11,7 @@ const ROOT = join(__dirname, '..', '..', '..');
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 /** The pages whose transcripts run, each from top to bottom against a global and the zones east and west of its own. */
-const PAGES = ['docs/reference/cli.md'];
+const PAGES = ['docs/reference/cli.md', 'docs/reference/cli-operations.md'];
 
 /** The servers of the quickstart, which the pages name. */
 const SHOWN = { global: 'http://127.0.0.1:5681', east: 'http://127.0.0.1:6681', west: 'http://127.0.0.1:7681' };
@@ -32,7 +33,7 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
   beforeAll(async () => {
     mesh = await ProcessMesh.start(['east', 'west']);
     const shown = Object.entries(SHOWN).map(([name, url]): [string, string] => [serverOf(name), url]);
-    shell = new TranscriptShell(new Map(shown));
+    shell = new TranscriptShell(new Map([...shown, [hostname(), 'cp']]));
   }, 240_000);
 
   afterAll(async () => {
@@ -68,6 +69,11 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
       return output;
     }
     const ask = (): Promise<string> => shell.run(step.command, serverOf(where));
+    if (step.command.endsWith(' &')) {
+      await ask();
+      await until('the job prints its head', () => shell.foreground() !== '');
+      return '';
+    }
     return LOOK.test(step.command) ? settled(step, ask) : ask();
   }
 

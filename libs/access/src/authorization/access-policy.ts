@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isJsonObject, type ControlPlane, type Identity, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { AccessDenied } from './access-denied';
@@ -47,7 +48,11 @@ interface CompiledPolicy {
   readonly grants: Grants;
   /** In a federated zone its own bindings: their subjects may do no more than these allow. */
   readonly limits: Grants;
+  /** By zone that a binding names, the digest of its grants. */
+  readonly zones: ReadonlyMap<string, string>;
 }
+
+type ZonesListener = (zones: readonly string[]) => void;
 
 const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
 const ADMINISTRATORS: AccessDecision = Object.freeze({
@@ -66,6 +71,7 @@ export class AccessPolicy {
   private compiled: CompiledPolicy | undefined;
   private readonly builtIn: ReadonlyMap<string, readonly Rule[]>;
   private readonly reserved: ReadonlySet<string>;
+  private readonly listeners = new Set<ZonesListener>();
   private readonly unsubscribe: () => void;
 
   constructor(private readonly sources: AccessPolicySources) {
@@ -73,8 +79,7 @@ export class AccessPolicy {
     this.builtIn = builtInRules(registry);
     this.reserved = reservedForAdmins(registry);
     this.unsubscribe = index.subscribe(({ reloaded, changes }) => {
-      if (reloaded || changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding'))
-        this.compiled = undefined;
+      if (reloaded || changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding')) this.renew();
     });
   }
 
@@ -108,13 +113,37 @@ export class AccessPolicy {
    * send.
    */
   decideZone(zone: string, target: AccessTarget): AccessDecision {
-    const key = `Zone:${zone}`;
+    const key = zoneKey(zone);
     if (!this.policy().grants.has(key)) return { allowed: true, reason: `no RoleBinding names zone "${zone}"` };
-    return this.decideFor({ keys: [key], who: `zone "${zone}"` }, ['create'], target);
+    const decision = this.decideFor({ keys: [key], who: `zone "${zone}"` }, ['create'], target);
+    if (decision.allowed) return decision;
+    return { allowed: false, reason: `no RoleBinding lets zone "${zone}" send ${described(target)}` };
+  }
+
+  /** A short hash of what a zone may send; empty for a zone that no binding names. */
+  zoneDigest(zone: string): string {
+    return this.policy().zones.get(zone) ?? '';
+  }
+
+  /** Calls `listener` with the zones that may send something else than before, until the returned function is called. */
+  onZonesChanged(listener: ZonesListener): () => void {
+    this.policy();
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   close(): void {
     this.unsubscribe();
+  }
+
+  private renew(): void {
+    const before = this.compiled;
+    this.compiled = undefined;
+    if (this.listeners.size === 0 || !before) return;
+    const after = this.policy().zones;
+    const named = new Set([...before.zones.keys(), ...after.keys()]);
+    const zones = [...named].filter((zone) => before.zones.get(zone) !== after.get(zone));
+    if (zones.length > 0) for (const listener of this.listeners) listener(zones);
   }
 
   private decideAny(caller: Caller, verbs: readonly Verb[], target: AccessTarget): AccessDecision {
@@ -172,7 +201,10 @@ export class AccessPolicy {
         else into.set(key, [grant]);
       }
     }
-    return { grants, limits };
+    const zones = [...grants].flatMap(([key, given]): [string, string][] =>
+      key.startsWith(zoneKey('')) ? [[key.slice(zoneKey('').length), digestOf(given)]] : [],
+    );
+    return { grants, limits, zones: new Map(zones) };
   }
 
   /** A binding whose role does not exist gives nothing. A zone's binding means the zone's Role before the global's. */
@@ -183,6 +215,20 @@ export class AccessPolicy {
     const where = id.zone === '' ? '' : ` of zone ${id.zone}`;
     return { binding: `RoleBinding ${id.name}${where}`, role, rules, within: narrowing(spec) };
   }
+}
+
+function zoneKey(zone: string): string {
+  return `Zone:${zone}`;
+}
+
+/** Equal for grants that allow the same by the same rules, whatever their bindings are called. */
+function digestOf(grants: readonly Grant[]): string {
+  const listed = (_: string, value: unknown): unknown => (value instanceof Set ? [...value].sort() : value);
+  const text = JSON.stringify(
+    grants.map(({ role, rules, within }) => [role, rules, within]),
+    listed,
+  );
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
 /** Confidential kinds, and the kinds and activities of administrators. */

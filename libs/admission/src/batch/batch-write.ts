@@ -17,6 +17,7 @@ import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
 import { catchUp } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
+import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
 import { MAX_BATCH, type BatchOutcome, type BatchRequest } from './batch';
 import { BatchResults } from './batch-results';
@@ -199,8 +200,9 @@ export class BatchWrite {
 
   private async write(changed: readonly PlannedEntry[]): Promise<readonly ValidEntry[]> {
     if (changed.length === 0) return [];
+    const audit = auditOf(this.request);
     const changes = changed.map(({ outcome: { id, labels, spec }, stored }): Change => {
-      return { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec };
+      return { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit };
     });
     if (this.written === 0) this.request.signal?.throwIfAborted();
     return this.request.atomic === true ? this.writeTogether(changed, changes) : this.writeEach(changed, changes);

@@ -102,21 +102,24 @@ describe('HostnameExplainer', () => {
     explainer.close();
   });
 
-  test('on the global answers from what the zone reported', async () => {
+  test('on the global computes the view of the named zone, also of the services of others', async () => {
     const zone = await contested();
     await zone.settle();
-    await zone.user(put(globalIdentity('Zone', 'east')));
+    const zoneNamed = (name: string) => put(globalIdentity('Zone', name), {}, { enabled: true });
+    await zone.user(zoneNamed('east'));
+    await zone.user(zoneNamed('west'));
     const index = new ResourceIndex();
     index.load(await zone.store.snapshot());
     const explainer = new HostnameExplainer(index, { role: 'global' });
-    const explained = await explainer.explain({ mesh: 'default', hostname: 'cache.mesh', zone: 'east' }, NEVER);
-    expect(explained.winner).toEqual({ service: service('f'), generator: { name: 'local' }, status: 'Available' });
-    expect(explained.claims[1]).toEqual({
-      service: service('a'),
-      generator: { name: 'global' },
-      status: 'NotAvailable',
-      reason: 'clash with MeshService east/default/f: its generator was made in this zone',
-    });
+    const question = { mesh: 'default', hostname: 'cache.mesh' };
+    const inEast = await explainer.explain({ ...question, zone: 'east' }, NEVER);
+    const local = { name: 'local', zone: 'east' };
+    expect(inEast.winner).toEqual({ rank: 1, service: service('f'), generator: local, status: 'Available' });
+    expect(inEast.claims).toHaveLength(6);
+    expect(inEast.note).toContain('computed on the global for zone "east"');
+    const inWest = await explainer.explain({ ...question, zone: 'west' }, NEVER);
+    expect(inWest.winner).toMatchObject({ rank: 1, service: service('a'), generator: { name: 'global', zone: '' } });
+    expect(inWest.claims.map(({ service: { name } }) => name)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(await explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'east' }, NEVER)).toMatchObject({
       claims: [],
       hints: [expect.any(String)],
@@ -124,9 +127,32 @@ describe('HostnameExplainer', () => {
     await expect(explainer.explain({ mesh: 'default', hostname: 'x.y' }, NEVER)).rejects.toThrow(
       'zone: must name the zone',
     );
-    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'west' }, NEVER)).rejects.toThrow(
-      'there is no zone "west"',
+    await expect(explainer.explain({ mesh: 'default', hostname: 'x.y', zone: 'north' }, NEVER)).rejects.toThrow(
+      'there is no zone "north"',
     );
+  });
+
+  test('on the global shows what the zone reported where it decided otherwise', async () => {
+    const zone = await contested();
+    await zone.settle();
+    await zone.user(put(globalIdentity('Zone', 'east'), {}, { enabled: true }));
+    // A generator that the zone has not got yet: the global would give it the name, the zone has not.
+    await zone.user(
+      generator('later', 'a.x.svc.mesh', { zone: 'east', selector: { meshService: { labels: { team: 'y' } } } }),
+    );
+    const index = new ResourceIndex();
+    index.load(await zone.store.snapshot());
+    const explainer = new HostnameExplainer(index, { role: 'global' });
+    const { claims, winner } = await explainer.explain(
+      { mesh: 'default', hostname: 'a.x.svc.mesh', zone: 'east' },
+      NEVER,
+    );
+    expect(claims.map(({ service: { name }, status }) => [name, status])).toEqual([
+      ['f', 'Available'],
+      ['a', 'Available'],
+    ]);
+    expect(claims[1]).not.toHaveProperty('rule');
+    expect(winner?.service.name).toBe('f');
   });
 
   test('on the global lists the hostnames that zones reported of their own services, with all claims and no winner', async () => {

@@ -19,6 +19,8 @@ export type HostnameExplanation = HostnameRef & {
   readonly claims: readonly ExplainedClaim[];
   /** When no service claims it: what would have to exist. */
   readonly hints: readonly string[];
+  /** On the global: in what the zone may decide otherwise. */
+  readonly note?: string;
 };
 
 /** A hostname and all claims on it. */

@@ -6,7 +6,7 @@ export type ServiceRef = Pick<Identity, 'kind' | 'mesh' | 'zone' | 'namespace' |
 
 /** One claim on a hostname, as the API shows it. */
 export type ExplainedClaim = {
-  /** 1 is the strongest; absent on the global, which knows only what a zone reported. */
+  /** 1 is the strongest; absent in lists of the global, which knows only what a zone reported. */
   readonly rank?: number;
   readonly service: ServiceRef;
   /** The generator's name and its zone: empty for the global, absent where it is not known. */

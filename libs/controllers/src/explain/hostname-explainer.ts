@@ -11,7 +11,7 @@ import {
   type HostnamePage,
   type HostnameRef,
 } from './explain-hostname';
-import { explainReported, listReported } from './reported-hostnames';
+import { listReported, withReports } from './reported-hostnames';
 
 /** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */
 export interface ZoneOfView {
@@ -22,8 +22,8 @@ export interface ZoneOfView {
 export type ZonedHostnameRef = HostnameRef & ZoneOfView;
 
 /**
- * Explains hostnames on both kinds of control plane (docs/design.md §4): a zone from its own claims, the global from what the
- * named zone reported. Every method rejects with Invalid when the global is given no zone or a zone is given another one,
+ * Explains hostnames on both kinds of control plane (docs/design.md §4): a zone from its own claims, the global from the
+ * claims that the named zone would have of what the global holds. Every method rejects with Invalid when the global is given no zone or a zone is given another one,
  * with NotFound when the zone does not exist, and with the reason of the signal when that aborts: nothing is computed
  * that nobody waits for.
  */
@@ -42,7 +42,8 @@ export class HostnameExplainer {
   async explain({ zone, ...question }: ZonedHostnameRef, signal: AbortSignal): Promise<HostnameExplanation> {
     const zoneOf = this.viewed(zone);
     if (this.claims) return explainHostname(await this.claims.table(signal), question, signal);
-    return explainReported(this.index, { ...question, zone: zoneOf }, signal);
+    const table = await claimsOfZone(this.index, zoneOf, signal);
+    return withReports(this.index, await explainHostname(table, question, signal));
   }
 
   /** The hostnames that services claim in a mesh: on a zone by its own claims, on the global as the zones reported them. */

@@ -10,37 +10,32 @@ import { inSlices, sortedPage, type SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { NAMED_KINDS } from '../hostname/zone-claims';
 import type { ExplainedClaim } from './explained-claim';
-import {
-  normalizeHostname,
-  type HostnameEntry,
-  type HostnameExplanation,
-  type HostnamePage,
-  type HostnameRef,
-} from './explain-hostname';
-
-/** A hostname, and the zone whose view of it is asked for. */
-type ZoneHostnameRef = HostnameRef & { readonly zone: string };
+import type { HostnameEntry, HostnameExplanation, HostnamePage } from './explain-hostname';
 
 /**
- * Explains one hostname from what zone `zone` reported in the status of its own services. The global knows no more, since
- * zones do not report the status of copies (docs/design.md §4, §5). Available claims come first, then by service.
+ * What the global computed for a zone, beside what that zone reported of its own services (it reports no status of copies,
+ * docs/design.md §4, §5): a claim that the zone decided otherwise has the zone's status and reason, and no rule.
  */
-export async function explainReported(
-  index: IndexReader,
-  { mesh, zone, ...question }: ZoneHostnameRef,
-  signal: AbortSignal,
-): Promise<HostnameExplanation> {
-  const about = { mesh, hostname: normalizeHostname(question.hostname), zone };
-  const claims: ExplainedClaim[] = [];
-  const steps = function* (): Generator<unknown> {
-    for (const reported of reportedClaims(index, about)) yield claims.push(...reported);
-  };
-  await inSlices(steps(), signal);
-  claims.sort(compareReported);
-  const winner = claims.find(({ status }) => status === 'Available');
-  if (claims.length > 0) return { ...about, ...(winner ? { winner } : {}), claims, hints: [] };
-  const hint = `zone "${zone}" reported no claim of its own services; ask the zone itself about the services of others`;
-  return { ...about, claims, hints: [hint] };
+export function withReports(index: IndexReader, computed: HostnameExplanation): HostnameExplanation {
+  const { hostname, zone } = computed;
+  const claims = computed.claims.map((claim) =>
+    claim.service.zone === zone ? asReported(index, hostname, claim) : claim,
+  );
+  const { winner: _, ...explanation } = computed;
+  const winner =
+    claims.find(({ status }) => status === 'Available') ?? (claims[0] === computed.claims[0] ? claims[0] : undefined);
+  const note = `computed on the global for zone "${zone}": services that other zones export to some zones only, and zones that it lost, may be otherwise there; the zone's own control plane knows`;
+  return { ...explanation, ...(winner ? { winner } : {}), claims, note };
+}
+
+function asReported(index: IndexReader, hostname: string, claim: ExplainedClaim): ExplainedClaim {
+  const service = index.get(claim.service);
+  const own = service ? claimsOf(service) : [];
+  const found = own.find(([name, { generator }]) => name === hostname && generator.name === claim.generator.name);
+  if (!found || found[1].status === claim.status) return claim;
+  const { rule: _, change: __, reason: ___, ...line } = claim;
+  const { status, reason } = found[1];
+  return { ...line, status, ...(reason === undefined ? {} : { reason }) };
 }
 
 /**
@@ -78,16 +73,6 @@ export async function listReported(
 /** Available first, then by service. */
 function compareReported(a: ExplainedClaim, b: ExplainedClaim): number {
   return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
-}
-
-/** The claims of each service in turn; most often none. */
-function* reportedClaims(index: IndexReader, { zone, mesh, hostname }: ZoneHostnameRef): Generator<ExplainedClaim[]> {
-  for (const kind of NAMED_KINDS) {
-    for (const service of index.ofKind(kind)) {
-      const isAsked = service.id.zone === zone && service.id.mesh === mesh;
-      yield isAsked ? claimsOf(service).flatMap(([claimed, claim]) => (claimed === hostname ? claim : [])) : [];
-    }
-  }
 }
 
 /** The claims in the status of a service, by hostname; addresses without a hostname are left out. */

@@ -6,6 +6,7 @@ import type { KumaOptions } from '../kuma/translation';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import type { AttemptRates } from './attempt-limits';
 import type { ZoneAuthenticator } from './zone-authenticator';
+import type { ZoneRights } from './zones/zone-rights';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 
 /** What the global's side of sync depends on. */
@@ -22,6 +23,8 @@ export interface GlobalSyncOptions {
   /** Version of the program. */
   readonly version: string;
   readonly auth: ZoneAuthenticator;
+  /** What zones may send; everything without. */
+  readonly rights?: ZoneRights;
   /** Extensions offered to Causeway zones; all by default. */
   readonly features?: readonly string[];
   readonly kuma?: KumaOptions;

@@ -1,7 +1,7 @@
 import type { ServerCredentials } from '@grpc/grpc-js';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import type { IndexChange, IndexReader } from '@causeway/store';
+import type { IndexChange } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
 import { KumaIncarnations } from '../kuma/kuma-incarnation';
@@ -62,7 +62,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
   const insights = new ZoneInsights(options, live, incidents);
   const gate = new KumaGate(options);
-  const quarantines = new Quarantines(index, registry);
+  const quarantines = new Quarantines(index, registry, options.rights);
   const fanOut = fanOutOf(options);
   const inbound = inboundOf(options);
   const limits = new AttemptLimits(clock, options.attempts);
@@ -80,7 +80,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     log: callerLog,
   });
   const reaper = new SessionReaper({ options, live, fanOut, insights, gate });
-  const unsubscribe = followIndex(index, { live, quarantines, gate, fanOut });
+  const unsubscribe = followIndex(options, { live, quarantines, gate, fanOut });
   reaper.start();
   return {
     bind: (host, port, credentials) => server.bind(host, port, credentials),
@@ -122,10 +122,14 @@ function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSyn
 
 /** Applies changes of the index to the streams, until the returned function is called. */
 function followIndex(
-  index: IndexReader,
+  { index, rights }: Pick<GlobalSyncOptions, 'index' | 'rights'>,
   { live, quarantines, gate, fanOut }: Pick<StreamHandlerParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
-  return index.subscribe((event) => {
+  const forgetRights = rights?.onZonesChanged((zones) => {
+    // The next stream begins with the whole state, and each resource is judged again.
+    for (const zone of zones) live.closeZone(zone, 'what the zone may send has changed');
+  });
+  const unsubscribe = index.subscribe((event) => {
     if (event.reloaded) live.closeAll('the global loaded its state anew');
     const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
     for (const change of zones) {
@@ -135,6 +139,10 @@ function followIndex(
     if (zones.length > 0) void gate.check();
     fanOut.observe(event);
   });
+  return () => {
+    unsubscribe();
+    forgetRights?.();
+  };
 }
 
 /** Why a change of a Zone ends the zone's streams; undefined where it does not. */

@@ -14,6 +14,7 @@ import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-opti
 import type { AcceptedStream } from './handshake-handler';
 import type { KumaGate } from './kuma-gate';
 import type { Quarantines } from './zones/zone-decisions';
+import { zoneRefusal } from './zones/zone-rights';
 
 /** What the halves of all sessions of a global share. */
 export interface SessionHalfParts {
@@ -47,7 +48,7 @@ export function inboundHalf(
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
     node: { version, config: '', controlPlaneId: instance },
     ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
-    refusal: (id) => (quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : undefined),
+    refusal: (id) => (quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : zoneRefusal(options.rights, id)),
     // Kuma zones may be told of this zone once everything of it that crosses zones is stored.
     onComplete: (kind) => {
       if (awaited.delete(kind) && awaited.size === 0) void gate.reported(zone);

@@ -8,6 +8,7 @@ import {
   Inject,
   Injectable,
   Post,
+  Req,
   Res,
   UseGuards,
   type CanActivate,
@@ -15,8 +16,9 @@ import {
 import type { IssuedZoneToken } from '@causeway/access';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
+import { RequestAudit } from '../http/request-audit';
 import { NoQuery } from '../requests/decorators';
 import { QUERIES } from '../rest-dependencies';
 
@@ -37,7 +39,10 @@ class GlobalOnlyGuard implements CanActivate {
 @NoQuery()
 @UseGuards(BodySizeGuard)
 export class ZoneAccessController {
-  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
+  constructor(
+    @Inject(QUERIES) private readonly queries: Queries,
+    @Inject(RequestAudit) private readonly audit: RequestAudit,
+  ) {}
 
   /** A new token: the bare token as Kuma returns it, or with its id and end for a client that accepts JSON. */
   @Post('/tokens/zone')
@@ -45,9 +50,11 @@ export class ZoneAccessController {
   async issue(
     @Body(new ObjectBodyPipe(['zone', 'validFor', 'scope'])) parameters: JsonObject,
     @Headers('accept') accept: string | undefined,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedZoneToken | string> {
     const issued = await this.queries.zoneTokens.issue(parameters);
+    this.audit.note(request, issued.zone);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');
     if (/\bapplication\/json\b/.test(accept ?? '')) return issued;
@@ -57,8 +64,9 @@ export class ZoneAccessController {
 
   @Post('/tokens/zone/revocations')
   @HttpCode(200)
-  async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject): Promise<object> {
+  async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject, @Req() request: FastifyRequest): Promise<object> {
     await this.queries.zoneTokens.revoke(id);
+    if (typeof id === 'string') this.audit.note(request, id);
     return {};
   }
 

@@ -5,6 +5,7 @@ import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
+import type { RequestAudit } from './request-audit';
 import { HttpError, truncated, unparsableDetail } from './http-error';
 
 /** Longest text in a problem, in characters. */
@@ -116,12 +117,16 @@ export function problemJson(problem: Problem): string {
 /** The one place where anything thrown becomes a response; an error nobody expected is logged with its stack. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly audit: RequestAudit,
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent || reply.raw.headersSent) return;
     const { problem, headers } = problemOf(error, newInstance(), reply.request.method);
+    this.audit.refused(reply.request, problem.status, error);
     if (problem.status === 500) {
       this.logger.error('a request failed unexpectedly', {
         instance: problem.instance,

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { isWrite } from './access.guard';
 import type { CallerAuthorizer } from './caller-authorizer';
 import { HttpError } from './http-error';
+import type { RequestAudit } from './request-audit';
 import type { RequestSignals } from './request-signals';
 import { pathOf, type RouteTable } from './route-table';
 
@@ -11,30 +12,38 @@ import { pathOf, type RouteTable } from './route-table';
 const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
+/** What the hooks work with. */
+interface RequestHookParts {
+  readonly routes: RouteTable;
+  readonly authorizer: CallerAuthorizer;
+  readonly signals: RequestSignals;
+  readonly audit: RequestAudit;
+  readonly clock: Clock;
+}
+
 /**
  * What is judged before Nest routes a request and before its body is read: the request line, and paths that no
  * controller serves. The generic routes of kinds match any two segments, so the router does not know such paths.
  */
 export class RequestHooks {
-  constructor(
-    private readonly routes: RouteTable,
-    private readonly authorizer: CallerAuthorizer,
-    private readonly signals: RequestSignals,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly parts: RequestHookParts) {}
 
   /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
   install(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', ({ method, url }) => this.routes.add(method, url));
+    const { routes, authorizer, signals, audit } = this.parts;
+    fastify.addHook('onRoute', (route) => {
+      routes.add(route.method, route.url);
+      audit.watch(route);
+    });
     fastify.addHook('onRequest', (request, reply, done) => {
       const error = requestLineError(request.url);
       if (error) return done(error);
-      this.signals.begin(request, reply.raw);
-      if (!request.is404 && this.routes.hasKnownKind(request.params)) return done();
+      signals.begin(request, reply.raw);
+      if (!request.is404 && routes.hasKnownKind(request.params)) return done();
       // A caller who may not write is told nothing about paths.
-      if (isWrite(request)) this.authorizer.checkWriter(request);
-      const allow = request.method === 'OPTIONS' ? this.routes.allowedFor(request.url) : [];
-      if (allow.length === 0) return done(this.routes.notFoundOrMethodNotAllowed(request.method, request.url));
+      if (isWrite(request)) authorizer.checkWriter(request);
+      const allow = request.method === 'OPTIONS' ? routes.allowedFor(request.url) : [];
+      if (allow.length === 0) return done(routes.notFoundOrMethodNotAllowed(request.method, request.url));
       void reply
         .code(204)
         .header('allow', [...allow, 'OPTIONS'].join(', '))
@@ -44,12 +53,9 @@ export class RequestHooks {
 
   /** Gives up the requests under way, and resolves when their responses are sent or have taken too long. */
   async drain({ server }: FastifyInstance): Promise<void> {
-    this.signals.close();
-    for (
-      const end = this.clock.elapsed() + DRAIN_TIME;
-      this.clock.elapsed() < end;
-      await this.clock.sleep(DRAIN_STEP)
-    ) {
+    const { signals, clock } = this.parts;
+    signals.close();
+    for (const end = clock.elapsed() + DRAIN_TIME; clock.elapsed() < end; await clock.sleep(DRAIN_STEP)) {
       // A connection becomes idle when its response is sent. Counting requests would cost each of them a listener.
       server.closeIdleConnections();
       if ((await connectionsOf(server)) === 0) return;

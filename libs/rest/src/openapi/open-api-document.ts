@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
+import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
 import { kindSchemas } from './resource-schemas';
@@ -14,13 +15,12 @@ const DESCRIPTION = [
   'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
 ].join(' ');
 
+const OWN_SCHEMAS = [SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, AUDIT_SCHEMAS];
+
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
-  const { paths, parameters } = extractParameters(
-    asJson(
-      merged([serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), ...registry.kinds.map(kindPaths)]),
-    ),
-  );
+  const own = [serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), auditPaths()];
+  const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {
     openapi: '3.1.0',
     info: {
@@ -41,9 +41,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     paths: withOpenOperations(paths),
     components: {
       parameters,
-      schemas: asJson(
-        merged([SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, ...registry.kinds.map(kindSchemas)]),
-      ),
+      schemas: asJson(merged([...OWN_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {

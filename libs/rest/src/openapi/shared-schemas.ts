@@ -71,7 +71,7 @@ export const SHARED_SCHEMAS: OpenApiObject = {
     ['service', 'generator', 'status'],
     {
       description:
-        'One HostnameGenerator that wants the hostname for one service. Of a loser: the rule that decided, the reason it shows, and what would have to change. The global knows only what zones reported of their own services: no rank, no rule.',
+        'One HostnameGenerator that wants the hostname for one service. Of a loser: the rule that decided, the reason it shows, and what would have to change. In a list of hostnames the global knows only what zones reported of their own services: no rank, no rule.',
     },
   ),
   HostnameEntry: object(
@@ -82,10 +82,13 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   HostnameExplanation: object(
     {
       ...{ hostname: text, mesh: text, zone: text, winner: schema('HostnameClaim') },
-      ...{ claims: list(schema('HostnameClaim')), hints: list(text) },
+      ...{ claims: list(schema('HostnameClaim')), hints: list(text), note: text },
     },
     ['hostname', 'mesh', 'zone', 'claims', 'hints'],
-    { description: 'Who claims a hostname in one zone; hints say what would have to be there when nobody does.' },
+    {
+      description:
+        'Who claims a hostname in one zone; hints say what would have to be there when nobody does. The global computes it from what it holds; note says in what the zone may decide otherwise.',
+    },
   ),
   HostnamesOfService: object(
     {

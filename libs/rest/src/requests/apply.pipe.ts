@@ -1,6 +1,7 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { BatchRequest } from '@causeway/admission';
 import { CallerAuthorizer } from '../http/caller-authorizer';
+import { originOf } from '../http/request-audit';
 import type { RestRequest } from '../http/rest-request';
 import { DRY_RUN } from './query-parameters';
 import { queryOf, type RestQueryParameter } from './query-reader';
@@ -33,7 +34,7 @@ export class ApplyPipe implements PipeTransform<RestRequest, ApplyQuery> {
     const [atomic, dryRun] = [query.flag('atomic'), query.flag('dryRun')];
     const mesh = query.text('mesh');
     query.check();
-    const context = { caller: this.authorizer.batchWriterOf(request) };
+    const context = { caller: this.authorizer.batchWriterOf(request), origin: originOf(request) };
     return { context, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
   }
 }

@@ -137,6 +137,23 @@ export function overviewParameters(kind: Kind): readonly RestQueryParameter[] {
   return [...selectionParameters(kind), ...PAGE_PARAMETERS, FRESHNESS];
 }
 
+const auditFilter = (name: string, description: string): RestQueryParameter => ({
+  ...{ name, description, schema: { type: 'string', maxLength: 253 } },
+});
+
+/** Parameters of the audit log. */
+export const AUDIT_PARAMETERS: readonly RestQueryParameter[] = [
+  auditFilter('user', 'Only what this user did.'),
+  auditFilter('verb', 'Only this verb: create, update, delete, ...'),
+  auditFilter('kind', 'Only this kind of resource, or of activity (ZoneToken, SyncDecision).'),
+  auditFilter('mesh', 'Only resources of this mesh.'),
+  auditFilter('name', 'Only resources of exactly this name.'),
+  { name: 'result', description: 'Only this result.', schema: { type: 'string', enum: ['done', 'refused'] } },
+  { name: 'since', description: 'From this time on.', schema: { type: 'string', format: 'date-time' } },
+  { name: 'until', description: 'Before this time.', schema: { type: 'string', format: 'date-time' } },
+  ...PAGE_PARAMETERS.filter(({ name }) => name !== 'offset'),
+];
+
 /** Parameters of the table of hostnames. */
 export const HOSTNAME_PARAMETERS: readonly RestQueryParameter[] = [
   { name: 'name', description: 'Only hostnames that contain this text.', schema: { type: 'string', maxLength: 253 } },

@@ -73,7 +73,8 @@ export function readOffsetPage(query: QueryReader): PageRange {
   return { size: readSize(query), offset: query.integer('offset', ANY_WHOLE_NUMBER) ?? 0 };
 }
 
-function readSize(query: QueryReader): number {
+/** Decodes how many items a page has; refusals stay in `query`. */
+export function readSize(query: QueryReader): number {
   return query.integer('size', { minimum: 1, maximum: PAGE_SIZE.maximum }) ?? PAGE_SIZE.default;
 }
 

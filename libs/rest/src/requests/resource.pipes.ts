@@ -3,6 +3,7 @@ import type { NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
 import { CallerAuthorizer } from '../http/caller-authorizer';
+import { originOf } from '../http/request-audit';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
 import { truncated } from '../http/http-error';
@@ -119,7 +120,8 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     query.check();
     const ifMatch = header(request, 'if-match');
     const caller = this.authorizer.writerOf(request, kind);
-    const options = { context: { caller }, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
+    const context = { caller, origin: originOf(request) };
+    const options = { context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom };
   }
 }

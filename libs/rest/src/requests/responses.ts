@@ -53,10 +53,15 @@ interface ShownItems {
 
 /** The URL of the next page: the same query, sorted, with `offset` or `cursor` advanced (docs/reference/kuma-rest.md §1.3). */
 function nextUrl(request: RestRequest, page: PageRequest, { shown, last }: ShownItems): string {
+  const size = String(page.size);
+  if (page.start.type === 'offset') return nextPageUrl(request, { size, offset: String(page.start.offset + shown) });
+  return nextPageUrl(request, { size, ...(last ? { cursor: encodeCursor(last.id) } : {}) });
+}
+
+/** The URL of a request with other values of some parameters, which are sorted. */
+export function nextPageUrl(request: RestRequest, changed: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(request.url.slice(pathOf(request.url).length + 1));
-  query.set('size', String(page.size));
-  if (page.start.type === 'offset') query.set('offset', String(page.start.offset + shown));
-  else if (last) query.set('cursor', encodeCursor(last.id));
+  for (const [name, value] of Object.entries(changed)) query.set(name, value);
   query.sort();
   const host = header(request, 'host') ?? '';
   const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host) ? `http://${host}` : '';

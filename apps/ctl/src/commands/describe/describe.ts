@@ -1,10 +1,15 @@
-import { describeIdentity, isJsonObject, type JsonObject } from '@causeway/resources';
-import { kindOf, pathOf, type CommandContext } from '../../context';
-import { age, objectAt, structured, table, textAt, listAt } from '../../render';
-import { zoneOfServer } from '../zones/zones';
-import { pendingDecisions, insightLines } from '../zones/zone-insight';
+import { describeIdentity, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import type { Command } from 'commander';
-import { meshOption, nouns, type SetExitCode } from '../../options';
+import { ApiError } from '../../api-client';
+import { colourOf } from '../../colour';
+import { pathOf, UsageError, type CommandContext } from '../../context';
+import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
+import { age, listAt, objectAt, structured, table, textAt } from '../../render';
+import { selectionsOf } from '../get/selection';
+import { insightLines, pendingDecisions } from '../zones/zone-insight';
+import { zoneOfServer } from '../zones/zones';
+import { referenceOf, type Reference } from './identity';
+import { relatedSections } from './related';
 
 export interface DescribeOptions {
   readonly mesh: string;
@@ -12,37 +17,80 @@ export interface DescribeOptions {
   readonly zone?: string;
 }
 
-/** `causeway describe NOUN NAME`: everything about one resource, for people. */
+/** `causeway describe KIND NAME...` or `causeway describe KIND/NAME...`: everything about resources, for people. */
 export async function describe(
   context: CommandContext,
-  noun: string,
-  name: string,
+  args: readonly string[],
   options: DescribeOptions,
 ): Promise<number> {
-  const kind = kindOf(context.registry, noun);
+  const named = selectionsOf(context.registry, args).flatMap(({ kind, names }) =>
+    names.map((name) => ({ kind, name })),
+  );
+  if (named.length === 0) throw new UsageError('describe needs a name, as in: causeway describe meshservice redis');
+  for (const [i, { kind, name }] of named.entries()) {
+    if (i > 0) context.print('');
+    await describeOne(context, kind, name, options);
+  }
+  return 0;
+}
+
+async function describeOne(context: CommandContext, kind: Kind, name: string, options: DescribeOptions): Promise<void> {
   const query = { namespace: options.namespace, zone: options.zone };
   const { body } = await context.api().send({ method: 'GET', path: pathOf(kind, options.mesh, name), query });
-  if (!isJsonObject(body)) return 1;
-  const id = {
-    kind: kind.name,
-    mesh: textAt(body, 'mesh'),
-    zone: textAt(body, 'labels', 'kuma.io/zone'),
-    namespace: textAt(body, 'namespace'),
-    name: textAt(body, 'name'),
-  };
+  if (!isJsonObject(body)) return;
+  const id = { kind: kind.name, ...referenceOf(body) };
   const created = textAt(body, 'creationTime');
   context.print(describeIdentity(id));
   context.print(`  KRI         ${textAt(body, 'kri')}`);
   context.print(
     `  Created     ${created} (${age(created, context.now())} ago), generation ${textAt(body, 'generation')}`,
   );
+  const change = await lastChange(context, id);
+  if (change !== undefined) context.print(`  Changed     ${change}`);
   section(context, 'Labels', body['labels']);
   section(context, 'Spec', kind.confidential ? concealed(objectAt(body, 'spec')) : body['spec']);
-  hostnames(context, body);
-  const { addresses: _, ...status } = objectAt(body, 'status');
+  for (const { title, text } of await relatedSections(context, kind.name, body)) {
+    context.print(`${title}:`);
+    context.print(indent(text));
+  }
+  const { addresses: _, conditions: __, ...status } = objectAt(body, 'status');
   section(context, 'Status', status);
+  conditions(context, body);
   if (kind.name === 'Zone') await zoneSync(context, id.name);
-  return 0;
+}
+
+/** Who changed a resource last, by the audit log; undefined where there is no log, or none that the user may read. */
+async function lastChange(
+  context: CommandContext,
+  { kind, mesh, zone, namespace, name }: Reference & { readonly kind: string },
+): Promise<string | undefined> {
+  const query = { kind, name, size: '1', ...(mesh === '' ? {} : { mesh }), result: 'done' };
+  const answer = await context
+    .api()
+    .send({ method: 'GET', path: '/_audit', query })
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.status !== 0 && error.status < 500) return { body: undefined };
+      throw error;
+    });
+  const [entry] = isJsonObject(answer.body) ? listAt(answer.body, 'items') : [];
+  if (!entry || (textAt(entry, 'zone') || zone) !== zone || (textAt(entry, 'namespace') || namespace) !== namespace)
+    return undefined;
+  const time = textAt(entry, 'time');
+  return `${time} (${age(time, context.now())} ago) by ${textAt(entry, 'user')} (${textAt(entry, 'verb')})`;
+}
+
+function conditions(context: CommandContext, body: JsonObject): void {
+  const found = listAt(objectAt(body, 'status'), 'conditions');
+  if (found.length === 0) return;
+  const rows = found.map((each) => [
+    textAt(each, 'type'),
+    context.paint(colourOf(textAt(each, 'status')), textAt(each, 'status')),
+    textAt(each, 'reason'),
+    age(textAt(each, 'lastTransitionTime'), context.now()),
+    textAt(each, 'message'),
+  ]);
+  context.print('Conditions:');
+  context.print(indent(table(['CONDITION', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'], rows)));
 }
 
 /** The values of a secret are replaced by their sizes; `get -o yaml` prints them. */
@@ -73,19 +121,6 @@ function section(context: CommandContext, title: string, content: unknown): void
   context.print(indent(structured(content, 'yaml')));
 }
 
-function hostnames(context: CommandContext, body: JsonObject): void {
-  const addresses = listAt(objectAt(body, 'status'), 'addresses');
-  if (addresses.length === 0) return;
-  const rows = addresses.map((a) => [
-    textAt(a, 'hostname') || '-',
-    textAt(a, 'status'),
-    textAt(a, 'origin', 'name'),
-    textAt(a, 'reason'),
-  ]);
-  context.print('Hostnames:');
-  context.print(indent(table(['HOSTNAME', 'STATUS', 'GENERATOR', 'REASON'], rows)));
-}
-
 function indent(text: string): string {
   return text.replace(/^/gm, '  ');
 }
@@ -94,13 +129,13 @@ function indent(text: string): string {
 export function registerDescribe(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('describe')
-    .description('shows everything about one resource')
-    .argument('<kind>', nouns(context))
-    .argument('<name>')
+    .description('shows everything about a resource, also what stands in others: instances, names, holders')
+    .argument('<kind>', `KIND or KIND/NAME; kinds are ${nouns(context)}`)
+    .argument('[names...]', 'names, or more of KIND/NAME')
     .addOption(meshOption())
-    .option('-n, --namespace <namespace>')
-    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
-    .action(async (kind: string, name: string, options: DescribeOptions) =>
-      finish(await describe(context, kind, name, options)),
+    .addOption(namespaceOption())
+    .addOption(zoneOption())
+    .action(async (kind: string, names: string[], options: DescribeOptions) =>
+      finish(await describe(context, [kind, ...names], options)),
     );
 }

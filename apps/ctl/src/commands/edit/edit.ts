@@ -11,7 +11,7 @@ import { meshOption, type SetExitCode } from '../../options';
 import { addressOf, refsOf, titleOf, type ResourceRef } from '../../refs';
 import { structured } from '../../render';
 import { printWarnings } from '../delete';
-import { changedLines } from './changed-lines';
+import { unifiedDiff } from '../../diff';
 
 export interface EditOptions {
   readonly mesh: string;
@@ -67,7 +67,7 @@ async function editIn(
     if (result.type === 'written') return 0;
     if (result.type === 'changed') {
       const next = await load(context, ref, zone);
-      const changes = changedLines(stored.text, next.text);
+      const changes = unifiedDiff(stored.value, next.value, { color: false });
       notes = [
         'It was changed by someone else in the meantime. What changed there:',
         ...changes,

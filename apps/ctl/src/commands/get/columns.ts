@@ -5,23 +5,72 @@ import { listAt, objectAt, textAt } from '../../render';
 export interface Column {
   readonly title: string;
   readonly cell: (item: JsonObject) => string;
+  /** What `-o wide` shows instead; a column that is `wide` only there. */
+  readonly wideCell?: (item: JsonObject) => string;
+  readonly onlyWide?: boolean;
 }
+
+/** What decides which columns a table has. */
+export interface TableForm {
+  readonly wide: boolean;
+  /** Whether the rows are of several meshes. */
+  readonly allMeshes: boolean;
+}
+
+/** Characters of a text that is not a name; `-o wide` shows all. */
+const MAX_TEXT = 60;
 
 const name: Column = { title: 'NAME', cell: (item) => textAt(item, 'name') };
 const mesh: Column = { title: 'MESH', cell: (item) => textAt(item, 'mesh') };
 const namespace: Column = { title: 'NAMESPACE', cell: (item) => textAt(item, 'namespace') || 'default' };
-const zone: Column = { title: 'ZONE', cell: (item) => textAt(item, 'labels', 'kuma.io/zone') };
+const zone: Column = {
+  title: 'ZONE',
+  cell: (item) => textAt(item, 'labels', 'kuma.io/zone') || textAt(item, 'zone') || '(global)',
+};
 
-const ports = (item: JsonObject): string =>
-  listAt(objectAt(item, 'spec'), 'ports')
-    .map((port) => `${textAt(port, 'port')}/${textAt(port, 'appProtocol') || 'tcp'}`)
-    .join(',');
+/** The first ones, and how many more there are. */
+function shortened(texts: readonly string[], shown: number): string {
+  const more = texts.length > shown ? ` +${texts.length - shown}` : '';
+  return `${texts.slice(0, shown).join(',')}${more}`;
+}
 
-const hostnames = (item: JsonObject): string =>
-  listAt(objectAt(item, 'status'), 'addresses')
-    .filter((address) => textAt(address, 'status') === 'Available')
-    .map((address) => textAt(address, 'hostname'))
-    .join(',');
+/** A long text without its end. */
+function cut(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
+}
+
+const portsOf = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec'), 'ports').map(
+    (port) => `${textAt(port, 'port')}/${textAt(port, 'appProtocol') || 'tcp'}`,
+  );
+
+/** The addresses with a hostname or a reason why there is none, those that are Available first. */
+function addressesOf(item: JsonObject): readonly JsonObject[] {
+  const all = listAt(objectAt(item, 'status'), 'addresses');
+  return [...all.filter(isAvailable), ...all.filter((address) => !isAvailable(address))];
+}
+
+function isAvailable(address: JsonObject): boolean {
+  return textAt(address, 'status') === 'Available';
+}
+
+/** `a.mesh +2 (1 NotAvailable)`: the first hostname, how many more, and how many of them all are not to be had. */
+function hostnames(item: JsonObject): string {
+  const addresses = addressesOf(item);
+  const lost = addresses.filter((address) => !isAvailable(address)).length;
+  const count = addresses.length === 1 ? 'NotAvailable' : `${lost} NotAvailable`;
+  return `${shortened(addresses.map(hostnameOf), 1)}${lost === 0 ? '' : ` (${count})`}`;
+}
+
+function hostnamesWithReasons(item: JsonObject): string {
+  return addressesOf(item)
+    .map((a) => (isAvailable(a) ? hostnameOf(a) : `${hostnameOf(a)} (NotAvailable: ${textAt(a, 'reason')})`))
+    .join(', ');
+}
+
+function hostnameOf(address: JsonObject): string {
+  return textAt(address, 'hostname') || '-';
+}
 
 /** Why a service gets no address; empty while it is waiting for one. */
 export function missingVip(item: JsonObject): string {
@@ -32,29 +81,91 @@ export function missingVip(item: JsonObject): string {
   return denied ? '(range is full)' : '';
 }
 
-const serviceColumns: readonly Column[] = [
-  { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
-  { title: 'PORTS', cell: ports },
-  { title: 'VIP', cell: (item) => textAt(item, 'status', 'vip', 'ip') || missingVip(item) },
-  { title: 'HOSTNAMES', cell: hostnames },
-];
+function instances(item: JsonObject): string {
+  const proxies = objectAt(item, 'status', 'dataplaneProxies');
+  return textAt(proxies, 'total') === '' ? '' : `${textAt(proxies, 'healthy') || '0'}/${textAt(proxies, 'total')}`;
+}
+
+const vip: Column = { title: 'VIP', cell: (item) => textAt(item, 'status', 'vip', 'ip') || missingVip(item) };
+const hostname: Column = { title: 'HOSTNAMES', cell: hostnames, wideCell: hostnamesWithReasons };
+const ports: Column = {
+  title: 'PORTS',
+  cell: (item) => shortened(portsOf(item), 2),
+  wideCell: (item) => portsOf(item).join(','),
+};
+
+/** `Ready`, `NotReady` or how many inbounds of a Dataplane are ready. */
+export function readiness(item: JsonObject): string {
+  const inbounds = listAt(objectAt(item, 'spec', 'networking'), 'inbound').filter(
+    (inbound) => textAt(inbound, 'state') !== 'Ignored',
+  );
+  const ready = inbounds.filter(isReady).length;
+  if (ready === inbounds.length) return inbounds.length === 0 ? 'Ignored' : 'Ready';
+  return ready === 0 ? 'NotReady' : `PartiallyReady (${ready}/${inbounds.length})`;
+}
+
+/** Whether an inbound takes requests: as on the control plane only `state` says so (docs/reference/kuma-2.14.md §3). */
+export function isReady(inbound: JsonObject): boolean {
+  return (textAt(inbound, 'state') || 'Ready') === 'Ready';
+}
+
+/** What an inbound listens on, and its service: `8080/http web`. */
+export function inboundText(inbound: JsonObject): string {
+  const protocol = textAt(inbound, 'tags', 'kuma.io/protocol') || textAt(inbound, 'protocol') || 'tcp';
+  return `${textAt(inbound, 'port')}/${protocol} ${textAt(inbound, 'tags', 'kuma.io/service')}`.trimEnd();
+}
+
+const inboundsOf = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec', 'networking'), 'inbound').map(inboundText);
+
+const subjects = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec'), 'subjects').map((each) => `${textAt(each, 'kind')} ${textAt(each, 'name')}`);
+
+const selects = (item: JsonObject): string => Object.keys(objectAt(item, 'spec', 'selector')).join(',');
 
 const special: Readonly<Record<string, readonly Column[]>> = {
-  MeshService: serviceColumns,
-  MeshMultiZoneService: serviceColumns.slice(1),
-  MeshExternalService: serviceColumns.slice(2),
-  HostnameGenerator: [{ title: 'TEMPLATE', cell: (item) => textAt(item, 'spec', 'template') }],
-  Dataplane: [{ title: 'ADDRESS', cell: (item) => textAt(item, 'spec', 'networking', 'address') }],
+  MeshService: [
+    { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
+    { title: 'HEALTHY', cell: instances, onlyWide: true },
+    ports,
+    vip,
+    hostname,
+  ],
+  MeshMultiZoneService: [ports, vip, hostname],
+  MeshExternalService: [vip, hostname],
+  HostnameGenerator: [
+    { title: 'SELECTS', cell: selects, onlyWide: true },
+    {
+      title: 'TEMPLATE',
+      cell: (item) => cut(textAt(item, 'spec', 'template')),
+      wideCell: (item) => textAt(item, 'spec', 'template'),
+    },
+  ],
+  Dataplane: [
+    { title: 'STATE', cell: readiness },
+    { title: 'ADDRESS', cell: (item) => textAt(item, 'spec', 'networking', 'address') },
+    {
+      title: 'SERVES',
+      cell: (item) => shortened(inboundsOf(item), 1),
+      wideCell: (item) => inboundsOf(item).join(', '),
+    },
+  ],
   Zone: [{ title: 'ENABLED', cell: (item) => textAt(item, 'spec', 'enabled') || 'true' }],
+  RoleBinding: [
+    { title: 'ROLE', cell: (item) => textAt(item, 'spec', 'role') },
+    { title: 'SUBJECTS', cell: (item) => shortened(subjects(item), 2), wideCell: (item) => subjects(item).join(', ') },
+  ],
 };
 
 /** The columns of a kind: its identity, then its most important fields. */
-export function columnsOf(kind: Kind): readonly Column[] {
-  return [
-    ...(kind.scope === 'mesh' ? [mesh] : []),
+export function columnsOf(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[] {
+  const columns = [
+    ...(kind.scope === 'mesh' && (allMeshes || wide) ? [mesh] : []),
     ...(kind.sync.zoneInIdentity ? [zone] : []),
     ...(kind.namespaced ? [namespace] : []),
     name,
     ...(special[kind.name] ?? []),
   ];
+  if (!wide) return columns.filter(({ onlyWide }) => !onlyWide);
+  return columns.map((column) => ({ ...column, cell: column.wideCell ?? column.cell }));
 }

@@ -1,10 +1,13 @@
-import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
-import { kindOf, pathOf, UsageError, type CommandContext } from '../../context';
-import { age, structured, table, textAt, type Output } from '../../render';
-import { columnsOf } from './columns';
-import { listAll } from '../../api-client';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { meshOption, nouns, outputOption, type SetExitCode } from '../../options';
+import { ApiError, listAll } from '../../api-client';
+import { pathOf, UsageError, type CommandContext } from '../../context';
+import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
+import { structured, table, textAt } from '../../render';
+import { outputFormOption, parseOutputForm, sortedBy, type OutputForm } from './output-form';
+import { ResourceTable, type RowForm } from './resource-table';
+import { nounOf, selectionsOf, type Selection } from './selection';
+import { watch } from './watch';
 
 export interface GetOptions {
   readonly mesh: string;
@@ -12,101 +15,136 @@ export interface GetOptions {
   readonly namespace?: string;
   readonly zone?: string;
   readonly selector?: string;
-  readonly output: Output;
+  readonly output: string;
+  readonly sortBy?: string;
+  readonly showLabels?: boolean;
   readonly watch?: boolean;
 }
 
-/** `causeway get NOUN [NAME]`: one resource or a list, as table, YAML or JSON; with --watch each change as it comes. */
-export async function get(
-  context: CommandContext,
-  noun: string,
-  name: string | undefined,
-  options: GetOptions,
-): Promise<number> {
-  const kind = kindOf(context.registry, noun);
-  const query = { namespace: options.namespace, zone: options.zone };
-  const mesh = options.allMeshes ? undefined : options.mesh;
-  if (name !== undefined) {
-    if (options.watch) throw new UsageError('--watch follows a list; leave the name out');
-    const { body } = await context.api().send({ method: 'GET', path: pathOf(kind, options.mesh, name), query });
-    printItems(context, kind, { items: isJsonObject(body) ? [body] : [], single: true, output: options.output });
-    return 0;
-  }
-  const request = { path: pathOf(kind, mesh), query: { ...query, labelSelector: options.selector } };
-  if (options.watch) return watch(context, kind, { ...options, request });
-  const items = await listAll(context.api(), request);
-  printItems(context, kind, { items, single: false, output: options.output });
-  return 0;
+/** The resources found of one selection. */
+interface Found {
+  readonly selection: Selection;
+  readonly items: readonly JsonObject[];
 }
 
-function printItems(
+/**
+ * `causeway get KINDS [NAME...]` or `causeway get KIND/NAME...`: resources as tables, YAML, JSON, names or by a template;
+ * with --watch each change as it comes. Of several names, those that cannot be shown are told, and the exit code is 1.
+ */
+export async function get(context: CommandContext, args: readonly string[], options: GetOptions): Promise<number> {
+  const selections = selectionsOf(context.registry, args);
+  const named = selections.some(({ names }) => names.length > 0);
+  if (named && options.selector !== undefined)
+    throw new UsageError('--selector chooses from a list; leave the names out');
+  const output = parseOutputForm(options.output);
+  const form: RowForm = {
+    wide: output.type === 'wide',
+    allMeshes: options.allMeshes === true,
+    showLabels: options.showLabels === true,
+    kindInName: selections.length > 1,
+    paint: context.paint,
+  };
+  if (options.watch) {
+    const [selection, more] = selections;
+    if (!selection || more) throw new UsageError('--watch follows one kind');
+    return watch(context, { selection, request: listRequest(selection, options), output, form });
+  }
+  let failed = false;
+  const fail = (error: ApiError): void => {
+    failed = true;
+    context.printError(error.message);
+  };
+  const found: Found[] = [];
+  for (const selection of selections) {
+    const items = await fetchItems(context, selection, options, fail);
+    found.push({ selection, items: options.sortBy === undefined ? items : sortedBy(options.sortBy, items) });
+  }
+  const single = named && selections.length === 1 && selections[0]?.names.length === 1;
+  if (!single || !failed) printFound(context, found, { output, form, single });
+  return failed ? 1 : 0;
+}
+
+function listRequest(
+  { kind }: Selection,
+  { allMeshes, mesh, namespace, zone, selector }: GetOptions,
+): { readonly path: string; readonly query: Readonly<Record<string, string | undefined>> } {
+  return { path: pathOf(kind, allMeshes ? undefined : mesh), query: { namespace, zone, labelSelector: selector } };
+}
+
+/** The resources of a selection; a name that cannot be shown goes to `fail`. */
+async function fetchItems(
   context: CommandContext,
-  kind: Kind,
-  shown: { readonly items: readonly JsonObject[]; readonly single: boolean; readonly output: Output },
+  selection: Selection,
+  options: GetOptions,
+  fail: (error: ApiError) => void,
+): Promise<readonly JsonObject[]> {
+  if (selection.names.length === 0) return listAll(context.api(), listRequest(selection, options));
+  const { mesh, namespace, zone } = options;
+  const items: JsonObject[] = [];
+  for (const name of selection.names) {
+    try {
+      const path = pathOf(selection.kind, mesh, name);
+      const { body } = await context.api().send({ method: 'GET', path, query: { namespace, zone } });
+      if (isJsonObject(body)) items.push(body);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      fail(error);
+    }
+  }
+  return items;
+}
+
+function printFound(
+  context: CommandContext,
+  found: readonly Found[],
+  { output, form, single }: { readonly output: OutputForm; readonly form: RowForm; readonly single: boolean },
 ): void {
-  if (shown.output !== 'table') {
-    context.print(structured(shown.single ? shown.items[0] : { items: shown.items }, shown.output));
+  const all = found.flatMap(({ items }) => items);
+  if (output.type === 'table' || output.type === 'wide') return printTables(context, found, form);
+  if (output.type === 'name') {
+    for (const { selection, items } of found)
+      for (const item of items) context.print(nounOf(selection.kind, textAt(item, 'name')));
     return;
   }
-  if (shown.items.length === 0) return context.printError(`no ${kind.plural}`);
-  const columns = columnsOf(kind);
-  const head = [...columns.map((column) => column.title), 'AGE'];
-  const rows = shown.items.map((item) => [
-    ...columns.map((column) => column.cell(item)),
-    age(textAt(item, 'creationTime'), context.now()),
-  ]);
-  context.print(table(head, rows));
+  const value: JsonObject = single ? (all[0] ?? {}) : { items: all };
+  if (output.type === 'jsonpath') context.print(output.template(value).replace(/\n$/, ''));
+  else context.print(structured(value, output.type));
 }
 
-async function watch(
-  context: CommandContext,
-  kind: Kind,
-  options: GetOptions & {
-    readonly request: { readonly path: string; readonly query: Readonly<Record<string, string | undefined>> };
-  },
-): Promise<number> {
-  const query = { ...options.request.query, watch: 'true' };
-  const lines = context.api().events({ method: 'GET', path: options.request.path, query }, context.signal);
-  let event = '';
-  try {
-    for await (const line of lines) {
-      if (line.startsWith('event:')) event = line.slice(6).trim();
-      if (line.startsWith('data:')) printEvent(context, { kind, event, data: line.slice(5), output: options.output });
-    }
-  } catch (error) {
-    if (!context.signal.aborted) throw error;
-  }
-  return 0;
-}
-
-function printEvent(
-  context: CommandContext,
-  seen: { readonly kind: Kind; readonly event: string; readonly data: string; readonly output: Output },
-): void {
-  if (seen.event === 'bookmark') return;
-  const body: unknown = JSON.parse(seen.data);
-  if (!isJsonObject(body)) return;
-  const item = isJsonObject(body['resource']) ? body['resource'] : body;
-  if (seen.output !== 'table') return context.print(structured(body, seen.output));
-  const cells = columnsOf(seen.kind).map((column) => column.cell(item));
-  context.print([seen.event.padEnd(8), ...cells].join('  '));
+/** One table a kind, with an empty line in between; a kind without resources is told as an error is, with exit code 0. */
+function printTables(context: CommandContext, found: readonly Found[], form: RowForm): void {
+  const shown = found.filter(({ items }) => items.length > 0);
+  for (const { selection, items } of found)
+    if (items.length === 0 && selection.names.length === 0) context.printError(`no ${selection.kind.plural}`);
+  shown.forEach(({ selection, items }, i) => {
+    const rows = new ResourceTable(selection.kind, form);
+    if (i > 0) context.print('');
+    context.print(
+      table(
+        rows.head,
+        items.map((item) => rows.row(item, context.now())),
+      ),
+    );
+  });
 }
 
 /** `causeway get`. */
 export function registerGet(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('get')
-    .description('shows resources of a kind, or one of them')
-    .argument('<kind>', nouns(context))
-    .argument('[name]')
+    .description('shows resources of a kind or of several, or some of them by name')
+    .argument('<kinds>', `KIND, KIND,KIND or KIND/NAME; kinds are ${nouns(context)}`)
+    .argument('[names...]', 'names, or more of KIND/NAME')
     .addOption(meshOption())
     .option('-A, --all-meshes', 'over all meshes')
-    .option('-n, --namespace <namespace>')
-    .option('-z, --zone <zone>', "a zone's copy; empty for the global's")
+    .addOption(namespaceOption())
+    .addOption(zoneOption("only of this zone; 'global' for the global's own"))
     .option('-l, --selector <labels>', 'labels, as in team=db,tier!=test')
-    .addOption(outputOption())
-    .option('-w, --watch', 'show every change as it comes')
-    .action(async (kind: string, name: string | undefined, options: GetOptions) =>
-      finish(await get(context, kind, name, options)),
+    .option('--sort-by <path>', 'a field by which to sort, as in .spec.template')
+    .option('--show-labels', 'with all labels')
+    .addOption(outputFormOption())
+    .option('-w, --watch', 'show what is there, then every change as it comes')
+    .action(async (kinds: string, names: string[], options: GetOptions) =>
+      finish(await get(context, [kinds, ...names], options)),
     );
 }

@@ -46,7 +46,7 @@ async function serversOf(context: ProgramContext): Promise<Servers> {
     const facts = isJsonObject(body) ? body : {};
     const zone = textAt(facts, 'zone');
     const name = zone === '' ? textAt(facts, 'mode') : `zone ${zone}`;
-    const self = { name, version: textAt(facts, 'version'), at: api.server.host };
+    const self = { name, version: textAt(facts, 'version'), at: api.server.origin };
     return { servers: [self, ...(zone === '' ? await zonesOf(api) : [])], failure: undefined };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -109,8 +109,34 @@ async function confirm(context: CommandContext, who: string, path: string): Prom
   return 0;
 }
 
+/** `causeway zones enable ZONE` and `causeway zones disable ZONE`, on the global. */
+export async function setEnabled(context: CommandContext, zone: string, enabled: boolean): Promise<number> {
+  const path = `/zones/${encodeURIComponent(zone)}`;
+  const { body } = await context.api().send({ method: 'GET', path });
+  if (!isJsonObject(body)) return 1;
+  const spec = objectAt(body, 'spec');
+  const state = enabled ? 'enabled' : 'disabled';
+  if ((textAt(spec, 'enabled') || 'true') === String(enabled)) {
+    context.print(`zone ${zone} is ${state} already`);
+    return 0;
+  }
+  await context.api().send({ method: 'PUT', path, body: { ...body, spec: { ...spec, enabled } } });
+  const effect = enabled ? 'the other zones get its services again' : 'the other zones no longer have its services';
+  context.print(`zone ${zone} is ${state}: ${effect}`);
+  return 0;
+}
+
 /** The subcommands of `causeway zones` that only an operator can decide. */
 export function registerZoneDecisions(command: Command, context: CommandContext, finish: SetExitCode): void {
+  for (const [word, enabled] of [['enable', true] as const, ['disable', false] as const]) {
+    command
+      .command(word)
+      .description(
+        `${enabled ? 'lets the services of a zone into' : 'takes the services of a zone away from'} the other zones (on the global)`,
+      )
+      .argument('<name>', 'the zone')
+      .action(async (name: string) => finish(await setEnabled(context, name, enabled)));
+  }
   command
     .command('confirm')
     .description('accepts the new incarnation of a zone: what it lacks is deleted (on the global)')

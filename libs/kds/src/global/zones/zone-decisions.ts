@@ -2,6 +2,7 @@ import { globalIdentity, NotFound, Forbidden, type Registry, type Resource } fro
 import { type PendingIncarnation, QUARANTINED, quarantineOf, type Quarantine } from '@causeway/sync';
 import { confirmPeerIncarnation } from '../../session/peer-state';
 import type { DoubtfulClaims, Adoption, RefusedStores } from './zone-incidents';
+import type { ZoneRights } from './zone-rights';
 import type { LiveSessions } from '../live-sessions';
 import type { GlobalSyncOptions } from '../global-sync-options';
 import type { IndexReader } from '@causeway/store';
@@ -65,6 +66,7 @@ export class Quarantines {
   constructor(
     private readonly index: IndexReader,
     private readonly registry: Registry,
+    private readonly rights?: ZoneRights,
   ) {}
 
   /** The quarantine that a version of a Zone declares. */
@@ -90,8 +92,8 @@ export class Quarantines {
     );
   }
 
-  /** By kind, the digest of what is quarantined of a zone; see Quarantine.digest. */
+  /** By kind, the digest of what is not taken from a zone: what is quarantined, and what the zone may not send. */
   digestsOf(name: string): (kind: string) => string {
-    return (kind) => this.ofZone(name)?.digest(kind) ?? '';
+    return (kind) => (this.ofZone(name)?.digest(kind) ?? '') + (this.rights?.zoneDigest(name) ?? '');
   }
 }

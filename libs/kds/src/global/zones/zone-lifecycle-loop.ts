@@ -16,6 +16,7 @@ import { INSIGHT_AREA } from './zone-insights';
 import { reportedNote } from '../kuma-gate';
 import { Quarantines } from './zone-decisions';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
+import { ForbiddenCopies, type ZoneRights } from './zone-rights';
 
 /** Time between two rounds, ms. */
 const ROUND = 5_000;
@@ -36,6 +37,8 @@ export interface ZoneLifecycleOptions {
   readonly term: LeaderTerm;
   /** For zones without `spec.lost` (docs/design.md §5 Lost zone). */
   readonly lost: LostRule;
+  /** What zones may send; everything without. */
+  readonly rights?: ZoneRights;
 }
 
 /** The periodic work of the global's leader for its zones. */
@@ -47,12 +50,15 @@ export interface ZoneLifecycleLoop {
 }
 
 /**
- * Writes to `Zone.status.lost` which zones are lost, deletes quarantined copies, and deletes what is left of deleted zones.
+ * Writes to `Zone.status.lost` which zones are lost, deletes copies that are quarantined or that their zones may not send,
+ * and deletes what is left of deleted zones.
  */
 export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLifecycleLoop {
   const { clock, term, logger } = options;
   const liveness = new ZoneLivenessTracker(clock);
-  const quarantines = new Quarantines(options.index, withRelayedKinds(options.registry));
+  const registry = withRelayedKinds(options.registry);
+  const quarantines = new Quarantines(options.index, registry);
+  const forbidden = new ForbiddenCopies(options.index, registry, options.rights, () => wake.abort());
   let wake = new AbortController();
   // True at the start of a term and after the deletion of a Zone.
   let orphansLikely = true;
@@ -60,6 +66,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     try {
       await reportLost(options, liveness);
       await deleteQuarantined(options, quarantines);
+      await deleteForbidden(options, forbidden);
       if (!orphansLikely) return;
       orphansLikely = false;
       for (const zone of await orphanZones(options)) {
@@ -68,16 +75,23 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
       }
     } catch (error) {
       orphansLikely = true;
+      forbidden.giveBack();
       if (!(error instanceof Fenced)) logger.warn('zones could not be kept in order', { error: errorText(error) });
     }
   };
-  const unsubscribe = options.index.subscribe(({ reloaded, changes }) => {
+  const unsubscribe = options.index.subscribe((event) => {
+    const { reloaded, changes } = event;
+    forbidden.observe(event);
     const zones = changes.filter(({ id }) => id.kind === 'Zone');
     if (reloaded || zones.some(({ after }) => !after)) orphansLikely = true;
     // Decisions of the operator take effect at once.
     if (zones.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
   });
-  term.signal.addEventListener('abort', unsubscribe, { once: true });
+  const stop = (): void => {
+    unsubscribe();
+    forbidden.close();
+  };
+  term.signal.addEventListener('abort', stop, { once: true });
   return {
     round,
     run: async () => {
@@ -131,6 +145,19 @@ async function deleteQuarantined(
   logger.warn('deleting copies that are quarantined', { count: ids.length });
   const changes = ids.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
   await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
+}
+
+/** Deletes copies that their zones may not send. A zone keeps its own resources, and they come back with the right. */
+async function deleteForbidden(
+  { store, term, logger }: ZoneLifecycleOptions,
+  forbidden: ForbiddenCopies,
+): Promise<void> {
+  const ids = forbidden.take();
+  if (ids.length > 0) logger.warn('deleting copies that their zones may not send', { count: ids.length });
+  for (const batch of batchesOf(ids, BATCH)) {
+    const changes = batch.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
+    await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
+  }
 }
 
 /** Zones with a session or a copy but without a Zone: they were deleted. */

@@ -1,10 +1,10 @@
 import { compareText, type JsonObject } from '@causeway/resources';
-import { kindOf, pathOf, type CommandContext } from '../context';
-import { structured, table, textAt, type Output } from '../render';
-import { missingVip } from './get/columns';
-import { listAll } from '../api-client';
+import { kindOf, pathOf, type CommandContext } from '../../context';
+import { structured, table, textAt, type Output } from '../../render';
+import { missingVip } from '../get/columns';
+import { listAll } from '../../api-client';
 import type { Command } from 'commander';
-import { meshOption, outputOption, type SetExitCode } from '../options';
+import { meshOption, outputOption, type SetExitCode } from '../../options';
 
 export interface VipsOptions {
   readonly allMeshes?: boolean;
@@ -14,13 +14,20 @@ export interface VipsOptions {
 
 const SERVICES = ['meshservices', 'meshexternalservices', 'meshmultizoneservices'] as const;
 
+/** All services that may have a virtual IP; `mesh` undefined means all meshes. */
+export async function servicesWithAddress(context: CommandContext, mesh: string | undefined): Promise<JsonObject[]> {
+  const lists = SERVICES.map((noun) => {
+    return listAll(context.api(), { path: pathOf(kindOf(context.registry, noun), mesh) });
+  });
+  return (await Promise.all(lists)).flat();
+}
+
 /** `causeway vips`: all virtual IPs of the control plane, in the order of the addresses. */
 export async function vips(context: CommandContext, options: VipsOptions): Promise<number> {
-  const lists = SERVICES.map((noun) => {
-    const kind = kindOf(context.registry, noun);
-    return listAll(context.api(), { path: pathOf(kind, options.allMeshes ? undefined : options.mesh) });
-  });
-  const services = (await Promise.all(lists)).flat().map((item) => ({ row: toRow(item), missing: missingVip(item) }));
+  const services = (await servicesWithAddress(context, options.allMeshes ? undefined : options.mesh)).map((item) => ({
+    row: toRow(item),
+    missing: missingVip(item),
+  }));
   const sorted = services.sort((a, b) => compareText(sortable(a.row.ip), sortable(b.row.ip)));
   if (options.output !== 'table') {
     context.print(structured({ items: sorted.map(({ row }) => row) }, options.output));

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import type { CommandContext } from '../context';
-import { structured, table, textAt, type Output, listAt } from '../render';
+import type { CommandContext } from '../../context';
+import { structured, table, textAt, type Output, listAt } from '../../render';
 import type { Command } from 'commander';
-import { outputOption, type SetExitCode } from '../options';
+import { outputOption, type SetExitCode } from '../../options';
 
 export interface DigOptions {
   readonly output: Output;

@@ -1,9 +1,10 @@
+import { painter } from '../../colour';
 import { coreKinds } from '@causeway/kinds';
-import { DnsZone, generator, service } from '../../../../test/dns/dns-zone';
-import { restFixture, type RestFixture } from '../../../../test/rest/rest-fixture';
-import { ApiClient } from '../api-client';
-import { readCliConfig } from '../config';
-import { createProgram } from '../program';
+import { DnsZone, generator, service } from '../../../../../test/dns/dns-zone';
+import { restFixture, type RestFixture } from '../../../../../test/rest/rest-fixture';
+import { ApiClient } from '../../api-client';
+import { readCliConfig } from '../../config';
+import { createProgram } from '../../program';
 import { registerDig } from './dig';
 
 const name = 'shop.svc.mesh.local';
@@ -34,6 +35,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
     print: (line: string) => void lines.push(line),
     printError: (line: string) => void lines.push(line),
     stdin: () => Promise.resolve(''),
+    paint: painter(false),
     now: () => 0,
     signal: new AbortController().signal,
     config: readCliConfig({}),

@@ -1,0 +1,120 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { Option, type Command } from 'commander';
+import { UsageError, type CommandContext } from '../../context';
+import { secondsOf } from '../../durations';
+import { outputOption, type SetExitCode } from '../../options';
+import { listAt, structured, table, textAt, type Output } from '../../render';
+
+export interface AuditOptions {
+  readonly user?: string;
+  readonly verb?: string;
+  readonly kind?: string;
+  readonly mesh?: string;
+  readonly name?: string;
+  readonly result?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: string;
+  readonly output: Output | 'wide';
+}
+
+/** `causeway audit`: what users did and what was refused to them, newest first. */
+export async function audit(context: CommandContext, options: AuditOptions): Promise<number> {
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST) throw new UsageError(`--limit: must be 1 to ${MOST}`);
+  const entries = await entriesOf(context, options, limit);
+  if (options.output === 'yaml' || options.output === 'json')
+    context.print(structured({ items: entries }, options.output));
+  else if (entries.length === 0) context.printError('nothing is recorded that matches');
+  else {
+    const wide = options.output === 'wide';
+    const head = ['TIME', 'USER', 'VERB', 'WHAT', 'RESULT', ...(wide ? ['FROM', 'AS', 'GENERATION'] : []), 'REASON'];
+    context.print(
+      table(
+        head,
+        entries.map((entry) => rowOf(entry, wide)),
+      ),
+    );
+  }
+  return 0;
+}
+
+/** Entries that are shown at most. */
+const MOST = 100_000;
+const PAGE = 1_000;
+
+async function entriesOf(
+  context: CommandContext,
+  options: AuditOptions,
+  limit: number,
+): Promise<readonly JsonObject[]> {
+  const { user, verb, kind, mesh, name, result } = options;
+  const [since, until] = [timeOf(context, options.since, '--since'), timeOf(context, options.until, '--until')];
+  const query = {
+    user,
+    verb,
+    kind: kindName(context, kind),
+    mesh,
+    name,
+    result,
+    since,
+    until,
+    size: String(Math.min(limit, PAGE)),
+  };
+  const entries: JsonObject[] = [];
+  let request: { readonly path: string; readonly query?: typeof query } = { path: '/_audit', query };
+  for (;;) {
+    const { body } = await context.api().send({ method: 'GET', ...request });
+    if (!isJsonObject(body)) return entries;
+    entries.push(...listAt(body, 'items'));
+    const next = textAt(body, 'next');
+    if (next === '' || entries.length >= limit) return entries.slice(0, limit);
+    request = { path: next };
+  }
+}
+
+/** The name of a kind; a word that is none is kept, for things such as ZoneToken that are not kinds of resources. */
+function kindName({ registry }: CommandContext, word: string | undefined): string | undefined {
+  if (word === undefined) return undefined;
+  const lower = word.toLowerCase();
+  return (registry.noun(lower) ?? registry.kinds.find(({ name }) => name.toLowerCase() === lower))?.name ?? word;
+}
+
+/** A time as it is given, or how long ago: `1h`. */
+function timeOf(context: CommandContext, text: string | undefined, flag: string): string | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+[smhdw]/.test(text)) return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  return new Date(context.now() - secondsOf(text, flag) * 1_000).toISOString();
+}
+
+function rowOf(entry: JsonObject, wide: boolean): string[] {
+  const path = ['zone', 'mesh', 'namespace', 'name'].map((key) => textAt(entry, key)).filter((part) => part !== '');
+  const kind = textAt(entry, 'kind');
+  const subject = [kind, path.join('/')].filter((part) => part !== '').join(' ') || textAt(entry, 'activity');
+  const generations = [textAt(entry, 'generationBefore') || '-', textAt(entry, 'generationAfter') || '-'].join(' → ');
+  return [
+    ...[textAt(entry, 'time'), textAt(entry, 'user'), textAt(entry, 'verb'), subject, textAt(entry, 'result')],
+    ...(wide
+      ? [`${textAt(entry, 'address')} ${textAt(entry, 'interface')}`.trim(), textAt(entry, 'recognizedBy'), generations]
+      : []),
+    textAt(entry, 'reason'),
+  ];
+}
+
+/** `causeway audit`. */
+export function registerAudit(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('audit')
+    .description('shows who changed what, and what was refused, newest first')
+    .option('--user <user>')
+    .option('--verb <verb>', 'create, update, delete')
+    .option('--kind <kind>')
+    .option('-m, --mesh <mesh>')
+    .option('--name <name>', 'the name of the resource')
+    .addOption(new Option('--result <result>').choices(['done', 'refused']))
+    .option('--since <time>', 'a time such as 2026-01-31T12:00:00Z, or how long ago: 1h')
+    .option('--until <time>', 'a time, or how long ago')
+    .option('--limit <entries>', 'entries that are shown', '100')
+    .addOption(outputOption().choices(['table', 'wide', 'yaml', 'json']))
+    .action(async (options: AuditOptions) => finish(await audit(context, options)));
+}

@@ -1,0 +1,127 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { Command } from 'commander';
+import { ApiError, listAll } from '../../api-client';
+import { colourOf } from '../../colour';
+import { kindOf, pathOf, type CommandContext } from '../../context';
+import { meshOption, namespaceOption, outputOption, zoneOption, type SetExitCode } from '../../options';
+import { age, listAt, objectAt, structured, table, textAt, type Output } from '../../render';
+import { inboundText, readiness } from '../get/columns';
+import { selectionsOf } from '../get/selection';
+import { referenceOf, type Reference } from './identity';
+
+/** An instance of a service: a Dataplane, or an endpoint outside the mesh. */
+export type Instance = {
+  readonly name: string;
+  readonly zone: string;
+  readonly state: string;
+  readonly address: string;
+  readonly serves: readonly string[];
+  readonly creationTime: string;
+};
+
+/** The instances of a MeshService, of those that a MeshMultiZoneService consists of, or of a MeshExternalService. */
+export async function instancesOf(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
+  const type = textAt(service, 'type');
+  if (type === 'MeshExternalService') return listAt(objectAt(service, 'spec'), 'endpoints').map(endpoint);
+  if (type === 'MeshService') return dataplanesOf(context, referenceOf(service));
+  const parts = listAt(objectAt(service, 'status'), 'meshServices').map((part) => {
+    const [mesh, zone, namespace, name] = ['mesh', 'zone', 'namespace', 'name'].map((key) => textAt(part, key));
+    return { mesh: mesh ?? '', zone: zone ?? '', namespace: namespace ?? '', name: name ?? '' };
+  });
+  const found: Instance[] = [];
+  for (const part of parts) found.push(...(await dataplanesOf(context, part)));
+  return found;
+}
+
+function endpoint(each: JsonObject): Instance {
+  const address = [textAt(each, 'address'), textAt(each, 'port')].filter((part) => part !== '').join(':');
+  return { name: '-', zone: '-', state: 'Unknown', address, serves: [], creationTime: '' };
+}
+
+/** The Dataplanes that a MeshService selects, with their state. */
+async function dataplanesOf(context: CommandContext, service: Reference): Promise<readonly Instance[]> {
+  const { mesh, zone, namespace, name } = service;
+  const api = context.api();
+  const path = `${pathOf(kindOf(context.registry, 'MeshService'), mesh, name)}/_dataplanes`;
+  const selected = new Set(
+    (await listAll(api, { path, query: { zone, namespace } })).map((each) => textAt(each, 'name')),
+  );
+  if (selected.size === 0) return [];
+  const all = await listAll(api, {
+    path: pathOf(kindOf(context.registry, 'Dataplane'), mesh),
+    query: { zone, namespace },
+  });
+  return all.filter((each) => selected.has(textAt(each, 'name'))).map(dataplaneInstance);
+}
+
+function dataplaneInstance(dataplane: JsonObject): Instance {
+  const networking = objectAt(dataplane, 'spec', 'networking');
+  return {
+    name: textAt(dataplane, 'name'),
+    zone: textAt(dataplane, 'labels', 'kuma.io/zone'),
+    state: readiness(dataplane),
+    address: textAt(networking, 'address'),
+    serves: listAt(networking, 'inbound').map(inboundText),
+    creationTime: textAt(dataplane, 'creationTime'),
+  };
+}
+
+/** Instances as a table. */
+export function instanceTable(context: CommandContext, instances: readonly Instance[]): string {
+  const rows = instances.map(({ name, zone, state, address, serves, creationTime }) => [
+    ...[name, zone, context.paint(colourOf(state), state), address, serves.join(', ')],
+    age(creationTime, context.now()),
+  ]);
+  return table(['INSTANCE', 'ZONE', 'STATE', 'ADDRESS', 'SERVES', 'AGE'], rows);
+}
+
+export interface InstancesOptions {
+  readonly mesh: string;
+  readonly namespace?: string;
+  readonly zone?: string;
+  readonly output: Output;
+}
+
+/** Kinds of services in the order in which a name without a kind is looked for. */
+const SERVICES = ['meshservices', 'meshmultizoneservices', 'meshexternalservices'] as const;
+
+/** `causeway instances SERVICE`: what serves it. SERVICE is a name or KIND/NAME. */
+export async function instances(context: CommandContext, service: string, options: InstancesOptions): Promise<number> {
+  const found = await instancesOf(context, await findService(context, service, options));
+  if (options.output !== 'table') context.print(structured({ items: found }, options.output));
+  else if (found.length === 0) context.printError(`no instances: ${service} selects no Dataplane that is known here`);
+  else context.print(instanceTable(context, found));
+  return 0;
+}
+
+async function findService(context: CommandContext, given: string, options: InstancesOptions): Promise<JsonObject> {
+  const [named] = given.includes('/') ? selectionsOf(context.registry, [given]) : [];
+  const kinds = named ? [named.kind] : SERVICES.map((noun) => kindOf(context.registry, noun));
+  const { mesh, namespace, zone } = options;
+  let refused: ApiError | undefined;
+  for (const kind of kinds) {
+    try {
+      const query = { zone, ...(kind.namespaced ? { namespace } : {}) };
+      const path = pathOf(kind, mesh, named?.names[0] ?? given);
+      const { body } = await context.api().send({ method: 'GET', path, query });
+      if (isJsonObject(body)) return body;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      refused ??= error;
+    }
+  }
+  throw refused ?? new ApiError(`no service ${given}`, 404);
+}
+
+/** `causeway instances`. */
+export function registerInstances(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('instances')
+    .description('shows what serves a service, and how well it is')
+    .argument('<service>', 'a name or KIND/NAME')
+    .addOption(meshOption())
+    .addOption(namespaceOption())
+    .addOption(zoneOption())
+    .addOption(outputOption())
+    .action(async (service: string, options: InstancesOptions) => finish(await instances(context, service, options)));
+}

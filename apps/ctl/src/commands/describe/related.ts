@@ -1,0 +1,140 @@
+import { builtInRoles } from '@causeway/kinds';
+import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError, listAll } from '../../api-client';
+import { colourOf } from '../../colour';
+import type { CommandContext } from '../../context';
+import { listAt, objectAt, structured, table, textAt } from '../../render';
+import { isReady } from '../get/columns';
+import { claimsOf, claimTable, meshNames, type HostnameClaim } from '../names/hostnames';
+import { referenceOf } from './identity';
+import { instancesOf, instanceTable } from './instances';
+
+/** A titled part of a description. */
+export interface Section {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Names of a generator that are shown; `causeway hostnames --generator` shows all. */
+const SHOWN_NAMES = 20;
+
+type Describe = (context: CommandContext, body: JsonObject) => Promise<readonly Section[]>;
+
+const byKind: Readonly<Record<string, Describe>> = {
+  MeshService: service,
+  MeshMultiZoneService: service,
+  MeshExternalService: service,
+  Dataplane: dataplane,
+  HostnameGenerator: generator,
+  Role: role,
+  RoleBinding: roleBinding,
+};
+
+/** What belongs to a resource and stands in others: instances of a service, names of a generator, holders of a role. */
+export async function relatedSections(
+  context: CommandContext,
+  kind: string,
+  body: JsonObject,
+): Promise<readonly Section[]> {
+  return (await byKind[kind]?.(context, body)) ?? [];
+}
+
+async function service(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
+  const instances = await instancesOf(context, body);
+  const text = instances.length === 0 ? 'none that is known here' : instanceTable(context, instances);
+  return [{ title: 'Instances', text }, ...hostnames(context, body)];
+}
+
+function hostnames(context: CommandContext, body: JsonObject): readonly Section[] {
+  const addresses = listAt(objectAt(body, 'status'), 'addresses');
+  const rows = addresses.map((a) => [
+    textAt(a, 'hostname') || '-',
+    context.paint(colourOf(textAt(a, 'status')), textAt(a, 'status')),
+    textAt(a, 'origin', 'name'),
+    textAt(a, 'reason'),
+  ]);
+  if (rows.length === 0) return [{ title: 'Hostnames', text: 'none' }];
+  return [{ title: 'Hostnames', text: table(['HOSTNAME', 'STATUS', 'GENERATOR', 'REASON'], rows) }];
+}
+
+async function dataplane(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
+  const inbounds = listAt(objectAt(body, 'spec', 'networking'), 'inbound').map((inbound) => {
+    const state = textAt(inbound, 'state') === 'Ignored' ? 'Ignored' : isReady(inbound) ? 'Ready' : 'NotReady';
+    const tags = objectAt(inbound, 'tags');
+    const protocol = textAt(tags, 'kuma.io/protocol') || textAt(inbound, 'protocol') || 'tcp';
+    const shown = Object.keys(tags).map((key) => `${key}=${textAt(tags, key)}`);
+    return [textAt(inbound, 'port'), protocol, context.paint(colourOf(state), state), shown.sort().join(',')];
+  });
+  const { servedServices } = await import('./served-services.js');
+  const serves = await servedServices(context, body);
+  const [none, lines] = ['none: no selector of a MeshService matches it', serves.map((each) => `MeshService ${each}`)];
+  return [
+    { title: 'Health', text: table(['INBOUND', 'PROTOCOL', 'STATE', 'TAGS'], inbounds) },
+    { title: 'Serves', text: lines.length === 0 ? none : lines.join('\n') },
+  ];
+}
+
+async function generator(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
+  const { name, zone } = referenceOf(body);
+  const claims: HostnameClaim[] = [];
+  for (const mesh of await meshNames(context)) {
+    claims.push(...(await claimsOf(context, mesh)).filter(({ claim }) => isMadeBy(claim, name, zone)));
+  }
+  const isHad = ({ claim }: HostnameClaim): boolean => textAt(claim, 'status') === 'Available';
+  const meshes = new Set(claims.map(({ mesh }) => mesh)).size > 1;
+  const section = (title: string, of: readonly HostnameClaim[], wide: boolean): Section[] => {
+    if (of.length === 0) return [];
+    const more =
+      of.length > SHOWN_NAMES ? `\n… ${of.length - SHOWN_NAMES} more: causeway hostnames --generator ${name}` : '';
+    return [
+      {
+        title: `${title} (${of.length})`,
+        text: claimTable(context, of.slice(0, SHOWN_NAMES), { wide, meshes }) + more,
+      },
+    ];
+  };
+  if (claims.length === 0) return [{ title: 'Names', text: 'none: it selects no service that it can name' }];
+  const lost = claims.filter((each) => !isHad(each));
+  return [...section('Names', claims.filter(isHad), false), ...section('Lost names', lost, true)];
+}
+
+/** The global does not know which zone the generator of a reported claim belongs to. */
+function isMadeBy(claim: JsonObject, name: string, zone: string): boolean {
+  const made = objectAt(claim, 'generator');
+  return textAt(made, 'name') === name && (made['zone'] === undefined || made['zone'] === zone);
+}
+
+async function role(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
+  const bindings = await listAll(context.api(), { path: '/rolebindings' });
+  const held = bindings.filter((binding) => textAt(binding, 'spec', 'role') === textAt(body, 'name'));
+  if (held.length === 0) return [{ title: 'Held by', text: 'nobody: no RoleBinding names it' }];
+  const rows = held.flatMap((binding) =>
+    listAt(objectAt(binding, 'spec'), 'subjects').map((subject) => [
+      `${textAt(subject, 'kind')} ${textAt(subject, 'name')}`,
+      textAt(binding, 'name'),
+      ...['kinds', 'meshes', 'namespaces'].map((key) => textsAt(objectAt(binding, 'spec'), key)),
+    ]),
+  );
+  return [{ title: 'Held by', text: table(['SUBJECT', 'BINDING', 'KINDS', 'MESHES', 'NAMESPACES'], rows) }];
+}
+
+async function roleBinding(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
+  const name = textAt(body, 'spec', 'role');
+  const path = `/roles/${encodeURIComponent(name)}`;
+  const found = await context
+    .api()
+    .send({ method: 'GET', path })
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return { body: undefined };
+      throw error;
+    });
+  if (builtInRoles.some((builtIn) => builtIn === name)) return [{ title: 'Role', text: `${name}: built in` }];
+  if (!isJsonObject(found.body))
+    return [{ title: 'Role', text: `${name}: there is none of this name, so the binding gives nothing` }];
+  return [{ title: 'Role', text: `${name}:\n${structured(objectAt(found.body, 'spec'), 'yaml')}` }];
+}
+
+function textsAt(value: JsonObject, key: string): string {
+  const found = value[key];
+  return isJsonArray(found) ? found.filter((each) => typeof each === 'string').join(',') : 'all';
+}

@@ -1,0 +1,59 @@
+import { isJsonObject } from '@causeway/resources';
+import type { Command } from 'commander';
+import { ApiError } from '../api-client';
+import { UsageError, type CommandContext } from '../context';
+import { unifiedDiff } from '../diff';
+import { readDocuments } from '../documents';
+import { meshOption, type SetExitCode } from '../options';
+import { textAt } from '../render';
+import { ApplyReport } from './apply/apply-report';
+import { applyDocuments, type DocumentResult } from './apply/batches';
+
+export interface DiffOptions {
+  readonly filename: readonly string[];
+  readonly mesh: string;
+}
+
+/**
+ * `causeway diff`: what `apply` would change. The exit code is 0 if nothing, 1 if something, 2 if it cannot be said, as that
+ * of diff(1).
+ */
+export async function diff(context: CommandContext, options: DiffOptions): Promise<number> {
+  const documents = await readDocuments(options.filename, context.stdin);
+  if (documents.length === 0) throw new UsageError('nothing to compare: the files hold no documents');
+  const refusals = new ApplyReport(context, documents.length, true);
+  let changes = 0;
+  const result = async (each: DocumentResult): Promise<void> => {
+    const outcome = textAt(each.line, 'outcome');
+    if (outcome === 'refused') await refusals.result(each, async () => undefined);
+    else if (outcome !== 'unchanged') {
+      changes++;
+      printChange(context, each);
+    }
+  };
+  try {
+    await applyDocuments(context, documents, { ...options, dryRun: true }, { progress: () => undefined, result });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new UsageError(error.message, { cause: error });
+  }
+  return refusals.failures > 0 ? 2 : changes > 0 ? 1 : 0;
+}
+
+function printChange(context: CommandContext, { line }: DocumentResult): void {
+  const { diff: change } = line;
+  context.print(`${textAt(line, 'type')} ${textAt(line, 'name')} would be ${textAt(line, 'outcome')}`);
+  if (!isJsonObject(change)) return;
+  const color = context.config.color && process.stdout.isTTY;
+  for (const each of unifiedDiff(change['before'], change['after'], { color })) context.print(each);
+}
+
+/** `causeway diff`. */
+export function registerDiff(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('diff')
+    .description('shows what apply would change; exit code 0: nothing, 1: something, 2: it cannot be said')
+    .requiredOption('-f, --filename <path...>', 'files, folders, or -')
+    .addOption(meshOption())
+    .action(async (options: DiffOptions) => finish(await diff(context, options)));
+}

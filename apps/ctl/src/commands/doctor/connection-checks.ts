@@ -1,0 +1,205 @@
+import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { version } from '../../../../../package.json';
+import { ApiClient, ApiError, type ApiAnswer } from '../../api-client';
+import type { CommandContext } from '../../context';
+import { age, textAt } from '../../render';
+import { connectionOf } from '../../settings/connection';
+import { claimsOf, expiryText } from '../../settings/token-claims';
+import type { Connection } from '../../transport';
+import { skewWarnings } from '../version/server-versions';
+
+/** Something wrong, and what to do. */
+export interface ConnectionFinding {
+  readonly what: string;
+  readonly advice: string;
+}
+
+/** Whether the control plane answers, and what is wrong on the way to it. */
+export interface ConnectionDiagnosis {
+  readonly reached: boolean;
+  readonly findings: readonly ConnectionFinding[];
+}
+
+const DAY = 86_400_000;
+/** ms before its end from which a token or a certificate is reported. */
+const SOON = { token: 3 * DAY, certificate: 14 * DAY };
+/** ms by which the clocks of this machine and of the server may differ. The date of an answer has whole seconds. */
+const MOST_CLOCK_SKEW = 5_000;
+/** ms that a port has to answer. */
+const PATIENCE = 3_000;
+
+/** Looks at the token, the connection, its certificate, the clocks, the versions and the other ports of the control plane. */
+export async function diagnoseFromHere(context: CommandContext): Promise<ConnectionDiagnosis> {
+  const connection = connectionOf(context.config, context.flags());
+  const token = tokenFindings(connection.token, context.now());
+  const asked = context.now();
+  let root: ApiAnswer;
+  try {
+    root = await new ApiClient(connection, AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE)])).send({
+      ...{ method: 'GET', path: '/' },
+    });
+  } catch (error) {
+    const message =
+      error instanceof ApiError
+        ? error.message
+        : `${connection.server.href} does not answer within ${PATIENCE / 1_000} s`;
+    return {
+      reached: false,
+      findings: [...token, { what: message, advice: 'see whether its process runs, and what its log says' }],
+    };
+  }
+  const facts = isJsonObject(root.body) ? root.body : {};
+  return {
+    reached: true,
+    findings: [
+      ...token,
+      ...transportFindings(connection),
+      ...(await certificateFindings(connection, context.now())),
+      ...clockFindings(root.headers.date, { asked, answered: context.now() }),
+      ...skewFindings(facts),
+      ...(await portFindings(context.api(), connection.server.hostname)),
+    ],
+  };
+}
+
+function tokenFindings(token: string | undefined, now: number): readonly ConnectionFinding[] {
+  const claims = token === undefined ? undefined : claimsOf(token);
+  if (claims?.expiresAt === undefined || claims.expiresAt > now + SOON.token) return [];
+  const what = `the token ${claims.id} of ${claims.subject} ${expiryText(claims, now)}`;
+  return [{ what, advice: 'get a new one and keep it: causeway config set-context NAME --token -' }];
+}
+
+function transportFindings({ server, token, insecure = false }: Connection): readonly ConnectionFinding[] {
+  if (insecure)
+    return [
+      {
+        what: 'the certificate of the server is not verified',
+        advice: 'use --ca-file instead of --insecure-skip-tls-verify',
+      },
+    ];
+  const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(server.hostname);
+  if (server.protocol !== 'http:' || local || token === undefined) return [];
+  return [
+    {
+      what: `the token goes to ${server.host} without encryption`,
+      advice: 'use https:// in the address of the server',
+    },
+  ];
+}
+
+async function certificateFindings(connection: Connection, now: number): Promise<readonly ConnectionFinding[]> {
+  if (connection.server.protocol !== 'https:') return [];
+  const until = await certificateEnd(connection);
+  if (until === undefined || until > now + SOON.certificate) return [];
+  const left = until > now ? `ends in ${age(new Date(now).toISOString(), until)}` : 'has ended';
+  return [
+    {
+      what: `the certificate of ${connection.server.host} ${left}`,
+      advice: 'renew it; a control plane renews those of its own authority at its start',
+    },
+  ];
+}
+
+/** When the certificate of a server ends, in ms since 1970; undefined if it shows none. */
+function certificateEnd({ server }: Connection): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const port = Number(server.port || 443);
+    const socket = connectTls({ host: server.hostname, port, rejectUnauthorized: false, timeout: PATIENCE });
+    const end = (until?: number): void => {
+      socket.destroy();
+      resolve(until);
+    };
+    socket.once('secureConnect', () => {
+      const until = Date.parse(socket.getPeerCertificate().valid_to);
+      end(Number.isNaN(until) ? undefined : until);
+    });
+    socket.once('error', () => end()).once('timeout', () => end());
+  });
+}
+
+/** The clock of the server against this one; the answer was written between the two times of this machine. */
+function clockFindings(
+  date: string | undefined,
+  { asked, answered }: { readonly asked: number; readonly answered: number },
+): readonly ConnectionFinding[] {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return [];
+  const skew = theirs < asked - 1_000 ? theirs - asked : theirs > answered ? theirs - answered : 0;
+  if (Math.abs(skew) <= MOST_CLOCK_SKEW) return [];
+  const what = `the clock of the server is ${Math.round(Math.abs(skew) / 1_000)} s ${skew > 0 ? 'ahead of' : 'behind'} this machine's`;
+  return [{ what, advice: 'set both by NTP: tokens and certificates are valid by the clock' }];
+}
+
+function skewFindings(facts: JsonObject): readonly ConnectionFinding[] {
+  const zone = textAt(facts, 'zone');
+  const server = { name: zone === '' ? 'the global' : `zone ${zone}`, version: textAt(facts, 'version') };
+  return skewWarnings(version, [server]).map((warning) => ({
+    what: warning.replace(/^warning: /, ''),
+    advice: 'a flag or a field of one may be unknown to the other',
+  }));
+}
+
+/** Ports that a control plane names in its configuration, and what they serve. */
+const PORTS: readonly (readonly [string, string])[] = [
+  ['CAUSEWAY_KDS_PORT', 'KDS, where zones connect'],
+  ['CAUSEWAY_DNS_PORT', 'DNS'],
+  ['CAUSEWAY_GRPC_PORT', 'gRPC'],
+];
+
+/** What the diagnostics port says of Postgres, Redis and the rest, and whether the other ports listen. */
+async function portFindings(api: ApiClient, host: string): Promise<readonly ConnectionFinding[]> {
+  const config = await api.send({ method: 'GET', path: '/config' }).catch((error: unknown) => {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  });
+  const settings = isJsonObject(config?.body) ? config.body : {};
+  const closed = await Promise.all(
+    PORTS.map(async ([key, serves]): Promise<ConnectionFinding[]> => {
+      const port = Number(settings[key] ?? 0);
+      if (port === 0 || (await listens(host, port))) return [];
+      return [
+        {
+          what: `port ${port} of ${host} (${serves}) does not answer`,
+          advice: 'see whether it is bound to another address, or closed by a firewall',
+        },
+      ];
+    }),
+  );
+  return [...closed.flat(), ...(await readinessFindings(host, Number(settings['CAUSEWAY_DIAGNOSTICS_PORT'] ?? 0)))];
+}
+
+function listens(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: PATIENCE });
+    const end = (open: boolean): void => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false));
+  });
+}
+
+/** What `/ready` says against the control plane; nothing if the port does not answer here, as it may by intent. */
+async function readinessFindings(host: string, port: number): Promise<readonly ConnectionFinding[]> {
+  if (port === 0) return [];
+  const probe = new ApiClient({ server: new URL(`http://${host}:${port}`) }, AbortSignal.timeout(PATIENCE));
+  const advice = 'see the log of the control plane, and whether Postgres and Redis run where it looks for them';
+  try {
+    const text = await probe.text({ method: 'GET', path: '/ready' });
+    const warnings = text.split('\n').filter((line) => line.startsWith('warning: '));
+    return warnings.map((line) => ({ what: line.slice('warning: '.length), advice }));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 503) return [];
+    return [
+      {
+        what: `the control plane is not ready: ${error.message.replace(/^the server answered 503 /, '').trim()}`,
+        advice,
+      },
+    ];
+  }
+}

@@ -1,0 +1,139 @@
+import { isIP } from 'node:net';
+import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import type { Command } from 'commander';
+import { listAll } from '../../api-client';
+import { colourOf } from '../../colour';
+import { UsageError, type CommandContext } from '../../context';
+import { meshOption, outputOption, type SetExitCode } from '../../options';
+import { listAt, objectAt, serviceName, structured, table, textAt, type Output } from '../../render';
+import { referenceOf } from '../describe/identity';
+import { zoneOfServer } from '../zones/zones';
+import { servicesWithAddress } from './vips';
+
+export interface ExplainOptions {
+  readonly mesh: string;
+  readonly zone?: string;
+  readonly output: Output;
+}
+
+/**
+ * `causeway explain hostname NAME`, `causeway explain vip ADDRESS`, or one of them without the word: which services claim a
+ * hostname, which one wins by which rule, and what would have to change; or which service has an address.
+ */
+export async function explain(
+  context: CommandContext,
+  words: readonly string[],
+  options: ExplainOptions,
+): Promise<number> {
+  const { what, sought } = questionOf(words);
+  if (what === 'vip') return explainVip(context, sought, options);
+  if (options.zone === undefined && (await zoneOfServer(context)) === undefined) {
+    const zones = await listAll(context.api(), { path: '/zones' });
+    const names = zones.map((zone) => textAt(zone, 'name')).join(', ');
+    throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
+  }
+  const { body } = await context.api().send({
+    method: 'POST',
+    path: '/_explain/hostname',
+    query: { zone: options.zone },
+    body: { hostname: sought, mesh: options.mesh },
+  });
+  if (!isJsonObject(body)) return 1;
+  if (options.output !== 'table') {
+    context.print(structured(body, options.output));
+    return 0;
+  }
+  explainInWords(context, body);
+  return 0;
+}
+
+function questionOf([first = '', second, more]: readonly string[]): {
+  readonly what: 'hostname' | 'vip';
+  readonly sought: string;
+} {
+  if (more !== undefined) throw new UsageError('explain takes one hostname or one address');
+  if (second === undefined) return { what: isIP(first) === 0 ? 'hostname' : 'vip', sought: first };
+  if (first === 'hostname' || first === 'vip') return { what: first, sought: second };
+  throw new UsageError(`explain ${first}: is neither hostname nor vip`);
+}
+
+function explainInWords(context: CommandContext, body: JsonObject): void {
+  const place = `mesh ${textAt(body, 'mesh')}, seen from zone ${textAt(body, 'zone')}`;
+  const claims = listAt(body, 'claims');
+  if (claims.length === 0) {
+    context.print(`nobody claims ${textAt(body, 'hostname')} (${place})`);
+    const hints = body['hints'];
+    if (isJsonArray(hints)) for (const hint of hints) if (typeof hint === 'string') context.print(`  ${hint}`);
+    return;
+  }
+  context.print(`${textAt(body, 'hostname')} (${place})`);
+  const rows = claims.map((c) => [
+    textAt(c, 'rank'),
+    serviceName(c),
+    generatorName(c),
+    context.paint(colourOf(textAt(c, 'status')), textAt(c, 'status')),
+    textAt(c, 'rule'),
+  ]);
+  context.print(table(['RANK', 'SERVICE', 'GENERATOR', 'STATUS', 'LOST BY'], rows));
+  if (textAt(body, 'note') !== '') context.print(`\n${textAt(body, 'note')}`);
+  for (const claim of claims) {
+    const why = textAt(claim, 'change') || textAt(claim, 'reason');
+    if (why !== '') context.print(`\n${serviceName(claim)}: ${why}`);
+  }
+}
+
+function generatorName(claim: JsonObject): string {
+  const zone = textAt(claim, 'generator', 'zone');
+  return `${textAt(claim, 'generator', 'name')} (${zone === '' ? 'global' : zone})`;
+}
+
+/** Who has an address, and why a service shows another one elsewhere. */
+async function explainVip(context: CommandContext, address: string, options: ExplainOptions): Promise<number> {
+  const all = await servicesWithAddress(context, undefined);
+  const holders = all
+    .filter((item) => textAt(item, 'status', 'vip', 'ip') === address)
+    .map((item) => explainedVip(item));
+  const asked = await zoneOfServer(context);
+  const place = asked === undefined ? 'as the zones reported it to the global' : `in zone ${asked}`;
+  if (options.output !== 'table') context.print(structured({ address, holders }, options.output));
+  else if (holders.length === 0) {
+    context.print(`no service has ${address}, ${place}`);
+    context.print('  every zone gives addresses of its own: ask the control plane of the zone in which it was seen');
+  } else {
+    for (const { service, mesh, type, hostnames } of holders) {
+      context.print(
+        `${address} is the address of ${service} of mesh ${mesh}, ${place}${type === '' ? '' : ` (${type})`}`,
+      );
+      context.print(hostnames.length === 0 ? '  no hostname leads to it' : `  hostnames: ${hostnames.join(', ')}`);
+    }
+  }
+  return 0;
+}
+
+function explainedVip(item: JsonObject): {
+  readonly service: string;
+  readonly mesh: string;
+  readonly type: string;
+  readonly hostnames: readonly string[];
+} {
+  const available = listAt(objectAt(item, 'status'), 'addresses').filter((a) => textAt(a, 'status') === 'Available');
+  const { mesh, ...id } = referenceOf(item);
+  return {
+    service: serviceName({ service: { kind: textAt(item, 'type'), ...id } }),
+    mesh,
+    type: textAt(item, 'status', 'vip', 'type'),
+    hostnames: available.map((a) => textAt(a, 'hostname')),
+  };
+}
+
+/** `causeway explain`. */
+export function registerExplain(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('explain')
+    .description('says who claims a hostname, who has it, and why; or who has an address')
+    .argument('<what...>', 'hostname NAME, vip ADDRESS, or the name or address alone')
+    .addOption(meshOption())
+    .option('-z, --zone <zone>', 'whose view of a hostname; needed on the global')
+    .addOption(outputOption())
+    .action(async (words: string[], options: ExplainOptions) => finish(await explain(context, words, options)));
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from '@causeway/resources';
+import { Option, type Command } from 'commander';
+import { listAll } from '../../api-client';
+import { colourOf } from '../../colour';
+import { kindOf, pathOf, type CommandContext } from '../../context';
+import { meshOption, type SetExitCode } from '../../options';
+import { listAt, objectAt, serviceName, structured, table, textAt } from '../../render';
+
+/** One claim of a service on a hostname. */
+export interface HostnameClaim {
+  readonly mesh: string;
+  readonly hostname: string;
+  /** The claim as the server shows it: service, generator, status, reason. */
+  readonly claim: JsonObject;
+}
+
+export interface HostnamesOptions {
+  readonly mesh: string;
+  readonly allMeshes?: boolean;
+  readonly generator?: string;
+  readonly service?: string;
+  readonly lost?: boolean;
+  readonly output: 'table' | 'wide' | 'yaml' | 'json';
+}
+
+/** The claims on the hostnames of a mesh that contain a text, by hostname and then by rank. */
+export async function claimsOf(context: CommandContext, mesh: string, containing?: string): Promise<HostnameClaim[]> {
+  const path = `/meshes/${encodeURIComponent(mesh)}/hostnames`;
+  const entries = await listAll(context.api(), { path, query: { name: containing } });
+  return entries.flatMap((entry) =>
+    listAt(entry, 'claims').map((claim) => ({ mesh, hostname: textAt(entry, 'hostname'), claim })),
+  );
+}
+
+/** The names of all meshes. */
+export async function meshNames(context: CommandContext): Promise<readonly string[]> {
+  const meshes = await listAll(context.api(), { path: pathOf(kindOf(context.registry, 'Mesh'), undefined) });
+  return meshes.map((mesh) => textAt(mesh, 'name'));
+}
+
+/** `causeway hostnames [TEXT]`: the hostnames that contain the text, each with the services that claim it. */
+export async function hostnames(
+  context: CommandContext,
+  containing: string | undefined,
+  options: HostnamesOptions,
+): Promise<number> {
+  const meshes = options.allMeshes ? await meshNames(context) : [options.mesh];
+  const all: HostnameClaim[] = [];
+  for (const mesh of meshes) all.push(...(await claimsOf(context, mesh, containing)));
+  const shown = all.filter(({ claim }) => isWanted(claim, options));
+  if (options.output === 'yaml' || options.output === 'json') {
+    const items = shown.map(({ mesh, hostname, claim }) => ({ mesh, hostname, ...claim }));
+    context.print(structured({ items }, options.output));
+  } else if (shown.length === 0) context.printError('no hostnames');
+  else context.print(claimTable(context, shown, { wide: options.output === 'wide', meshes: meshes.length > 1 }));
+  return 0;
+}
+
+function isWanted(claim: JsonObject, { generator, service, lost }: HostnamesOptions): boolean {
+  if (lost && textAt(claim, 'status') === 'Available') return false;
+  if (generator !== undefined && textAt(claim, 'generator', 'name') !== generator) return false;
+  return service === undefined || textAt(objectAt(claim, 'service'), 'name') === service;
+}
+
+/** Claims as a table; wide, with the reason of those that are not to be had. */
+export function claimTable(
+  context: CommandContext,
+  claims: readonly HostnameClaim[],
+  { wide, meshes }: { readonly wide: boolean; readonly meshes: boolean },
+): string {
+  const head = [...(meshes ? ['MESH'] : []), 'HOSTNAME', 'STATUS', 'SERVICE', 'GENERATOR', ...(wide ? ['REASON'] : [])];
+  const rows = claims.map(({ mesh, hostname, claim }) => [
+    ...(meshes ? [mesh] : []),
+    hostname,
+    context.paint(colourOf(textAt(claim, 'status')), textAt(claim, 'status')),
+    serviceName(claim),
+    textAt(claim, 'generator', 'name'),
+    ...(wide ? [textAt(claim, 'reason')] : []),
+  ]);
+  return table(head, rows);
+}
+
+/** `causeway hostnames`. */
+export function registerHostnames(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('hostnames')
+    .description('lists the hostnames of a mesh, who has them and who lost them')
+    .argument('[text]', 'only hostnames that contain it')
+    .addOption(meshOption())
+    .option('-A, --all-meshes', 'over all meshes')
+    .option('--generator <name>', 'only those of a HostnameGenerator')
+    .option('--service <name>', 'only those that a service claims')
+    .option('--lost', 'only claims that are NotAvailable')
+    .addOption(
+      new Option('-o, --output <form>', 'form of the output; wide tells why a name is lost')
+        .choices(['table', 'wide', 'yaml', 'json'])
+        .default('table'),
+    )
+    .action(async (text: string | undefined, options: HostnamesOptions) =>
+      finish(await hostnames(context, text, options)),
+    );
+}

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { identityKey, isJsonObject, type Kind, type Resource } from '@causeway/resources';
+import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
+import type { Command } from 'commander';
+import { listAll, type ApiClient } from '../../api-client';
+import { UsageError, type CommandContext } from '../../context';
+import { outputOption, type SetExitCode } from '../../options';
+import { objectAt, structured, table, textAt, type Output } from '../../render';
+import { compareStores, type Difference } from './compare-stores';
+import { resourceOfItem } from './listed-resource';
+
+export interface SyncDiffOptions {
+  readonly zoneContext?: string;
+  readonly zoneServer?: string;
+  readonly zoneToken?: string;
+  readonly output: Output;
+}
+
+/** ms after which what differs is looked at again: what is on its way then has arrived. */
+const IN_FLIGHT = 1_000;
+
+/** `causeway sync diff ZONE`: what a zone lacks of the global, and the reverse. The exit code is 1 if something differs. */
+export async function syncDiff(context: CommandContext, zone: string, options: SyncDiffOptions): Promise<number> {
+  const { zoneContext, zoneServer: server, zoneToken } = options;
+  const token = zoneToken === undefined ? {} : { token: zoneToken };
+  const servers = {
+    global: context.api(),
+    zone: context.api(server === undefined ? { context: zoneContext ?? zone, ...token } : { server, ...token }),
+  };
+  await checkServers(servers, zone);
+  const found = await standing(context, servers, zone);
+  if (options.output !== 'table') {
+    context.print(
+      structured({ zone, items: found.map(({ id, ...rest }) => ({ ...rest, resource: id })) }, options.output),
+    );
+  } else if (found.length === 0) context.print(`zone ${zone} and the global have the same`);
+  else {
+    const rows = found.map(({ where, state, id, parts }) => [
+      ...[where === 'zone' ? zone : 'global', state, id.kind, pathOf(id), parts.join(', ')],
+    ]);
+    context.print(table(['WHERE', 'STATE', 'KIND', 'RESOURCE', 'WHAT DIFFERS'], rows));
+    context.printError(`why, and what is on its way: causeway describe zone ${zone}`);
+  }
+  return found.length === 0 ? 0 : 1;
+}
+
+interface Servers {
+  readonly global: ApiClient;
+  readonly zone: ApiClient;
+}
+
+async function checkServers({ global, zone }: Servers, name: string): Promise<void> {
+  const [above, below] = [await modeOf(global), await modeOf(zone)];
+  if (above !== 'global')
+    throw new UsageError(
+      `${global.server.host} is ${above}: ask the global (--context, --server), and name the zone's server by --zone-context or --zone-server`,
+    );
+  if (below !== `zone ${name}`)
+    throw new UsageError(
+      `${zone.server.host} is ${below}, not zone ${name}: name its server by --zone-context or --zone-server`,
+    );
+}
+
+async function modeOf(api: ApiClient): Promise<string> {
+  const { body } = await api.send({ method: 'GET', path: '/' });
+  const facts = isJsonObject(body) ? body : {};
+  return textAt(facts, 'mode') === 'zone' ? `zone ${textAt(facts, 'zone')}` : textAt(facts, 'mode');
+}
+
+/** What differs now and still does after a moment. */
+async function standing(context: CommandContext, servers: Servers, zone: string): Promise<readonly Difference[]> {
+  const kinds = context.registry.kinds.filter((kind) => {
+    const peer = { zone, causeway: true };
+    return !kind.confidential && (isKindSentDown(kind, peer) || isKindSentUp(kind, peer));
+  });
+  const first = await compareAll(context, servers, { zone, kinds });
+  if (first.length === 0) return first;
+  await pause(IN_FLIGHT, undefined, { signal: context.signal });
+  const before = new Set(first.map(keyOf));
+  const again = kinds.filter(({ name }) => first.some(({ id }) => id.kind === name));
+  return (await compareAll(context, servers, { zone, kinds: again })).filter((each) => before.has(keyOf(each)));
+}
+
+function keyOf({ where, state, id }: Difference): string {
+  return `${where} ${state} ${identityKey(id)}`;
+}
+
+async function compareAll(
+  context: CommandContext,
+  servers: Servers,
+  { zone, kinds }: { readonly zone: string; readonly kinds: readonly Kind[] },
+): Promise<readonly Difference[]> {
+  const [mesh, zoneKind] = [context.registry.kind('Mesh'), context.registry.kind('Zone')];
+  const [meshes, zones] = [await listKind(servers.global, mesh), await listKind(servers.global, zoneKind)];
+  const view = MeshView.of(meshes, zones, await exportDefaultOf(servers.global));
+  const differences: Difference[] = [];
+  for (const kind of kinds) {
+    const [inGlobal, inZone] = await Promise.all([listKind(servers.global, kind), listKind(servers.zone, kind)]);
+    differences.push(...compareStores({ kind, zone, inGlobal, inZone, view }));
+  }
+  return differences;
+}
+
+async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
+  if (!kind) return [];
+  return (await listAll(api, { path: `/${kind.plural}` })).map((item) => resourceOfItem(kind, item));
+}
+
+async function exportDefaultOf(api: ApiClient): Promise<'All' | 'None'> {
+  const { body } = await api.send({ method: 'GET', path: '/config' });
+  return isJsonObject(body) && textAt(objectAt(body), 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+}
+
+/** `east/default/shop/redis`, without empty parts. */
+function pathOf({ zone, mesh, namespace, name }: Difference['id']): string {
+  return [zone, mesh, namespace, name].filter((part) => part !== '').join('/');
+}
+
+/** `causeway sync`. */
+export function registerSync(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('sync')
+    .description('compares control planes')
+    .command('diff')
+    .description('shows what a zone lacks of the global or has otherwise, and the reverse; exit code 1 if they differ')
+    .argument('<zone>', 'the zone')
+    .option('--zone-context <name>', "the context of the zone's control plane; the zone's name unless given")
+    .option('--zone-server <url>', "REST address of the zone's control plane")
+    .option('--zone-token <token>', "token for the zone's control plane")
+    .addOption(outputOption())
+    .action(async (zone: string, options: SyncDiffOptions) => finish(await syncDiff(context, zone, options)));
+}

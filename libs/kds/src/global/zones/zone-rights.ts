@@ -1,0 +1,68 @@
+import { targetOf, type AccessPolicy } from '@causeway/access';
+import { identityKey, type Identity, type Registry } from '@causeway/resources';
+import type { IndexEvent, IndexReader } from '@causeway/store';
+
+/** What RoleBindings let zones send (docs/design.md §6 Roles). */
+export type ZoneRights = Pick<AccessPolicy, 'decideZone' | 'zoneDigest' | 'onZonesChanged'>;
+
+/** Why the zone of a resource may not send it; undefined where it may. */
+export function zoneRefusal(rights: ZoneRights | undefined, id: Identity): string | undefined {
+  // The digest is empty for the many zones that no binding names.
+  if (!rights || rights.zoneDigest(id.zone) === '') return undefined;
+  const { allowed, reason } = rights.decideZone(id.zone, targetOf(id));
+  return allowed ? undefined : reason;
+}
+
+/**
+ * Copies on the global that their zones may not send: they were taken before a binding came, or by a replica that did not
+ * know of the binding yet.
+ */
+export class ForbiddenCopies {
+  /** Zones whose copies all have to be looked at; undefined for every zone. */
+  private zones: Set<string> | undefined;
+  private readonly suspects = new Map<string, Identity>();
+  private readonly unsubscribe: () => void;
+
+  /** `onFound` is called when there may be such copies. */
+  constructor(
+    private readonly index: IndexReader,
+    private readonly registry: Registry,
+    private readonly rights: ZoneRights | undefined,
+    onFound: () => void,
+  ) {
+    const unsubscribe = rights?.onZonesChanged((zones) => {
+      for (const zone of zones) this.zones?.add(zone);
+      onFound();
+    });
+    this.unsubscribe = () => unsubscribe?.();
+  }
+
+  observe({ reloaded, changes }: IndexEvent): void {
+    if (reloaded) this.zones = undefined;
+    for (const { key, id, after } of changes)
+      if (after && id.zone !== '' && zoneRefusal(this.rights, id) !== undefined) this.suspects.set(key, id);
+  }
+
+  /** Takes the copies that are to be deleted now. Costs the copies of zones whose rights changed. */
+  take(): readonly Identity[] {
+    if (!this.rights) return [];
+    const { zones } = this;
+    const found = new Map(this.suspects);
+    const isStale = ({ zone }: Identity): boolean => zone !== '' && (!zones || zones.has(zone));
+    if (!zones || zones.size > 0)
+      for (const { name } of this.registry.kinds)
+        for (const { id } of this.index.ofKind(name)) if (isStale(id)) found.set(identityKey(id), id);
+    this.zones = new Set();
+    this.suspects.clear();
+    return [...found.values()].filter((id) => this.index.get(id) && zoneRefusal(this.rights, id) !== undefined);
+  }
+
+  /** What was taken may not be deleted: every copy is looked at again. */
+  giveBack(): void {
+    this.zones = undefined;
+  }
+
+  close(): void {
+    this.unsubscribe();
+  }
+}

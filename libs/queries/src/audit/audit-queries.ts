@@ -1,0 +1,61 @@
+import type { JsonObject, Registry } from '@causeway/resources';
+import type { AuditEntry, AuditLog, AuditPage, AuditPosition, AuditQuery } from '@causeway/store';
+
+/** A page of the audit log as users see it. */
+export interface AuditList {
+  readonly items: readonly JsonObject[];
+  /** The cursor of the next page; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** What users ask of the audit log; texts that are empty are wanted empty. */
+export type AuditRequest = AuditQuery;
+
+/** The audit log for callers on any interface. Whether they may read it is the interface's question. */
+export class AuditQueries {
+  constructor(
+    private readonly log: AuditLog,
+    private readonly registry: Registry,
+  ) {}
+
+  /** A page, newest first. Rejects with Unavailable when the database is away. */
+  async page(request: AuditRequest): Promise<AuditList> {
+    const page: AuditPage = await this.log.page(this.withMesh(request));
+    return { items: page.entries.map(entryJson), next: page.next && encodeAuditCursor(page.next) };
+  }
+
+  /** A kind of no mesh has the mesh '' in every entry: with it one resource is found by an index. */
+  private withMesh(request: AuditRequest): AuditQuery {
+    const kind = request.kind === undefined ? undefined : this.registry.kind(request.kind);
+    return kind?.scope === 'global' && request.mesh === undefined ? { ...request, mesh: '' } : request;
+  }
+}
+
+/** A position as text for a URL or a page token. Opaque to users: only `decodeAuditCursor` reads it. */
+export function encodeAuditCursor({ at, number }: AuditPosition): string {
+  return Buffer.from(`${at}.${number}`, 'utf8').toString('base64url');
+}
+
+/** The position in a cursor; undefined for text that `encodeAuditCursor` did not make. */
+export function decodeAuditCursor(cursor: string): AuditPosition | undefined {
+  const [, at, number] = /^(\d{1,16})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  return at === undefined || number === undefined ? undefined : { at: Number(at), number: Number(number) };
+}
+
+/** An entry; what it does not have is left out. */
+function entryJson(entry: AuditEntry): JsonObject {
+  const { user, groups, recognizedBy, tokenId, address, via, userAgent, verb, kind, mesh, zone, namespace, name } =
+    entry;
+  const { position, activity, result, reason, generationBefore, generationAfter, revision } = entry;
+  return {
+    time: new Date(Math.floor(position.at / 1_000)).toISOString(),
+    ...given({ user }),
+    groups,
+    ...given({ recognizedBy, tokenId, verb, kind, mesh, zone, namespace, name, activity }),
+    ...given({ address, interface: via, userAgent, result, reason, generationBefore, generationAfter, revision }),
+  };
+}
+
+function given(fields: Readonly<Record<string, string | number | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
+}

@@ -1,0 +1,130 @@
+import { anonymous, auditSourceOf, localAdmin, operator, refusalReason } from '@causeway/access';
+import type { AuditRecorder, Caller, CallerOrigin } from '@causeway/access';
+import { DomainError, isJsonObject, type Registry } from '@causeway/resources';
+import type { AuditSource, AuditSubject } from '@causeway/store';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { CallerAuthorizer } from './caller-authorizer';
+import { HttpError } from './http-error';
+import { isLocalRequest } from './local-request';
+import { header, type RestRequest } from './rest-request';
+import { pathOf } from './route-table';
+
+/** What a POST does. */
+interface Activity {
+  readonly kind: string;
+  readonly activity: string;
+  /** The name of what it is done to, where the path does not have it. */
+  readonly name?: string;
+}
+
+/** What each POST does, by its route; a route that is not here is recorded by its path. */
+const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
+  ['/tokens/zone', { kind: 'ZoneToken', activity: 'issue a zone token' }],
+  ['/tokens/zone/revocations', { kind: 'ZoneToken', activity: 'revoke a zone token' }],
+  ['/tokens/zone/keys', { kind: 'ZoneToken', activity: 'make a signing key of zone tokens' }],
+  ['/zones/:name/_confirm', { kind: 'SyncDecision', activity: 'confirm a zone' }],
+  ['/zones/:name/_adopt', { kind: 'SyncDecision', activity: 'adopt a zone' }],
+  ['/zones/:name/_reset-epoch', { kind: 'SyncDecision', activity: 'reset the epoch of a zone' }],
+  ['/global/_confirm', { kind: 'SyncDecision', activity: 'confirm the global', name: 'global' }],
+]);
+
+/** A POST that only reads, and one whose writes have entries of their own. */
+const READING: ReadonlySet<string> = new Set(['/_explain/hostname', '/_access']);
+const WRITING: ReadonlySet<string> = new Set(['/_apply']);
+
+/** A refusal of any request is recorded with one of these; of a request that changes something with every 4xx. */
+const ACCESS_REFUSED: readonly number[] = [401, 403, 429];
+
+/** The verbs of refused requests; a refused PUT is not known to create or to update. */
+const VERBS: Readonly<Record<string, string>> = {
+  ...{ GET: 'get', HEAD: 'get', OPTIONS: 'get', POST: 'create', PUT: 'put', PATCH: 'update', DELETE: 'delete' },
+};
+
+/** From where a request comes. */
+export function originOf(request: RestRequest): CallerOrigin {
+  const { remoteAddress = '' } = request.socket;
+  return { address: remoteAddress, via: 'REST', userAgent: header(request, 'user-agent') };
+}
+
+/** The audit log as REST writes it: refusals, and what POSTs did. The entries of writes are committed with the writes. */
+export class RequestAudit {
+  private readonly notes = new WeakMap<object, string>();
+
+  constructor(
+    private readonly recorder: AuditRecorder,
+    private readonly registry: Registry,
+    readonly authorizer: CallerAuthorizer,
+  ) {}
+
+  private sourceOf(request: RestRequest): AuditSource {
+    return auditSourceOf(this.callerOf(request), originOf(request));
+  }
+
+  /** Says what a POST is done to, where its path does not: the zone of a token, the id of a revoked one. */
+  note(request: object, name: string): void {
+    this.notes.set(request, name);
+  }
+
+  /** Has what a POST of this route did recorded before it is answered; an answer that cannot be recorded becomes 503. */
+  watch(route: RouteOptions): void {
+    const { method, url } = route;
+    if (method !== 'POST' || READING.has(url) || WRITING.has(url)) return;
+    route.onSend = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      if (reply.statusCode < 300) await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
+    };
+  }
+
+  /** Records a request that was refused, if it is one that the audit log has. */
+  refused(request: RestRequest & Pick<FastifyRequest, 'routeOptions'>, status: number, error: unknown): void {
+    const route = request.routeOptions.url ?? '';
+    if (!isRecorded(request, route, status)) return;
+    const subject = this.subjectOf(request, route);
+    const confidential = this.registry.kind(subject.kind)?.confidential === true;
+    this.recorder.refused(this.sourceOf(request), subject, reasonOf(error, status, confidential));
+  }
+
+  private callerOf(request: RestRequest): Caller {
+    try {
+      if (this.authorizer.isOperator(request)) return operator;
+    } catch {
+      return anonymous;
+    }
+    return isLocalRequest(request) ? localAdmin : anonymous;
+  }
+
+  private subjectOf(request: RestRequest, route: string): AuditSubject {
+    const path = textsOf(request.params);
+    const query = textsOf(request.query);
+    const place = { mesh: path['mesh'] ?? '', zone: query['zone'] ?? '', namespace: query['namespace'] ?? '' };
+    const verb = VERBS[request.method] ?? '';
+    if (request.method === 'POST') {
+      const act = ACTIVITIES.get(route);
+      const name = this.notes.get(request) ?? path['name'] ?? act?.name ?? '';
+      return { ...place, verb, kind: act?.kind ?? '', name, activity: act?.activity ?? `POST ${pathOf(request.url)}` };
+    }
+    const kind = this.registry.kinds.find(({ plural }) => plural === path['plural'])?.name ?? '';
+    const activity = kind === '' && route !== '' ? `${request.method} ${route}` : '';
+    return { ...place, verb, kind, name: path['name'] ?? '', activity };
+  }
+}
+
+/** Dry runs write nothing, so only what they may not even ask is recorded of them. */
+function isRecorded(request: RestRequest, route: string, status: number): boolean {
+  if (ACCESS_REFUSED.includes(status)) return true;
+  const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method) && !READING.has(route);
+  return writes && status >= 400 && status < 500 && textsOf(request.query)['dryRun'] !== 'true';
+}
+
+/** Texts of bodies are not repeated: a secret may be among them. */
+function reasonOf(error: unknown, status: number, confidential: boolean): string {
+  if (status === 400) return 'the request cannot be read';
+  if (error instanceof DomainError) return refusalReason(error, confidential);
+  return error instanceof HttpError ? error.message : `status ${status}`;
+}
+
+function textsOf(value: unknown): Readonly<Record<string, string>> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])),
+  );
+}
