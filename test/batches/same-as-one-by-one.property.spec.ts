@@ -71,7 +71,7 @@ function bodyOf({ kind, name, mesh, port }: typeof document extends fc.Arbitrary
 const batches = fc.array(
   fc.uniqueArray(document, {
     maxLength: 8,
-    selector: (one) => `${one.kind}/${one.kind === 'Mesh' ? '' : one.mesh}/${one.name}`,
+    selector: (one) => `${one.kind}/${['Mesh', 'HostnameGenerator'].includes(one.kind) ? '' : one.mesh}/${one.name}`,
   }),
   { minLength: 1, maxLength: 4 },
 );
