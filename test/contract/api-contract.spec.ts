@@ -1,7 +1,7 @@
 import { ApiError, connectApi, type ApiClient, type WatchEvent } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
-import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
+import { restFixture, serviceId, ZONE_EAST } from '../rest/rest-fixture';
 import { until } from '../support/until';
 import { CutProxy } from './cut-proxy';
 
@@ -93,7 +93,7 @@ describe.each([
   it('shows every write that it has answered', async () => {
     for (let i = 0; i < 20; i++) {
       const { results, revision } = await api.apply([service('a', { labels: { turn: `t${i}` } })]);
-      expect(results).toMatchObject([{ index: 0, outcome: i === 0 ? 'created' : 'updated', id: { name: 'a' } }]);
+      expect(results).toMatchObject([{ index: 0, outcome: i === 0 ? 'created' : 'updated', id: serviceId('a') }]);
       const read = await api.get(named('a'));
       expect(read).toMatchObject({ document: { labels: { turn: `t${i}` } }, revision });
       expect(read.etag).toMatch(new RegExp(`\\.${i + 1}"$`));
@@ -111,8 +111,11 @@ describe.each([
     expect(await failure(api.list(SERVICES, { minRevision: 99_999 }))).toMatchObject({ code: 'invalid' });
     const { results } = await api.apply([bad('a'), { type: 'Mesh', name: 'm' }, { type: 'Nonsense' }]);
     expect(results.map(({ error }) => error?.code)).toEqual(['invalid', 'forbidden', 'invalid']);
+    const [first, mesh] = [serviceId('a'), { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'm' }];
+    expect(results.map(({ id }) => id)).toEqual([first, mesh, undefined]);
     expect(results[0]?.error?.violations.map(({ field }) => field)).toContain('spec.ports[0].port');
     const [single] = (await api.apply([bad('a')])).results;
+    expect(single?.id).toEqual(first);
     expect(single?.error?.violations.map(({ field }) => field)).toContain('spec.ports[0].port');
     await api.apply([service('a')]);
     expect(await failure(api.delete(named('a'), { etag: '"other.1"' }))).toMatchObject({ code: 'precondition-failed' });

@@ -1,4 +1,12 @@
-import { AccessPolicy, Authenticator, type ServerCertificates } from '@causeway/access';
+import {
+  AccessPolicy,
+  AuditRecorder,
+  Authenticator,
+  CallerRates,
+  type CallerRateSettings,
+  type ServerCertificates,
+  type TokenVerifier,
+} from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
@@ -15,6 +23,8 @@ export interface GrpcFixtureOptions {
   readonly connections?: ConnectionLimits;
   readonly localhostIsAdmin?: boolean;
   readonly certificates?: ServerCertificates;
+  readonly verifiers?: readonly TokenVerifier[];
+  readonly rates?: CallerRateSettings;
   readonly notReady?: () => string | undefined;
 }
 
@@ -29,19 +39,21 @@ export class GrpcFixture {
   readonly admission: Admission;
   readonly queries: Queries;
   readonly server: GrpcApiServer;
+  readonly audit = new MemoryAudit(this.store.disk);
+  private readonly recorder = new AuditRecorder({ log: this.audit, clock: systemClock, logger: silentLogger });
   port = 0;
   private readonly stop = new AbortController();
   private following: Promise<void> = Promise.resolve();
 
   private constructor(options: GrpcFixtureOptions) {
-    const { cp = EAST, limits = {}, localhostIsAdmin = true } = options;
-    const { store, index } = this;
+    const { cp = EAST, limits = {}, localhostIsAdmin = true, verifiers = [], rates } = options;
+    const { store, index, audit, recorder } = this;
     const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
     this.queries = createQueries({
       ...shared,
-      audit: new MemoryAudit(store.disk),
+      audit,
       limits,
       program: { version: '1', instanceId: 'test', config: {} },
     });
@@ -50,7 +62,9 @@ export class GrpcFixture {
       queries: this.queries,
       admission: this.admission,
       policy: this.policy,
-      authenticator: new Authenticator({ verifiers: [], clock: systemClock, operatorToken: OPERATOR_TOKEN }),
+      recorder,
+      rates: rates && new CallerRates(rates, systemClock),
+      authenticator: new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
       localhostIsAdmin,
       notReady: options.notReady ?? (() => undefined),
       logger: silentLogger,
@@ -79,6 +93,7 @@ export class GrpcFixture {
   async close(): Promise<void> {
     await this.server.close();
     this.queries.close();
+    await this.recorder.close();
     this.policy.close();
     this.stop.abort();
     await this.store.close();

@@ -1,5 +1,5 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { AccessPolicy, Authentication, CallerRates } from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import { GrpcApiModule, type GrpcApiOptions } from '@causeway/grpc-api';
 import type { Queries } from '@causeway/queries';
@@ -7,6 +7,7 @@ import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';
 import { ADMISSION } from './admission.module';
+import { AUDIT_RECORDER } from './audit.module';
 import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { GrpcCertificates, isLoopback } from './grpc-certificates';
@@ -47,6 +48,7 @@ type GrpcSources = [
   policy: AccessPolicy,
   authentication: Authentication,
   rates: CallerRates,
+  recorder: AuditRecorder,
   certificates: GrpcCertificates,
 ];
 
@@ -56,18 +58,19 @@ export function grpcApiModule({ imports }: ModuleImports): DynamicModule {
     imports: [...imports, GrpcCertificatesModule.forRoot({ imports })],
     inject: [
       ...[CORE, POSTGRES_BACKEND, INDEX, QUERIES, ADMISSION],
-      ...[ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, GrpcCertificates],
+      ...[ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER, GrpcCertificates],
     ],
     useFactory: (...sources: GrpcSources) => grpcApiOptions(...sources),
   });
 }
 
 function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
-  const [core, { store }, index, queries, admission, policy, { authenticator }, rates, certificates] = sources;
+  const [core, { store }, index, queries, admission, policy, { authenticator }, rates, recorder, certificates] =
+    sources;
   const { registry, clock, logger, settings, shutdown } = core;
   const defaults = defaultsReadiness({ store, index, shutdown });
   return {
-    ...{ registry, clock, logger, queries, admission, policy, authenticator, rates },
+    ...{ registry, clock, logger, queries, admission, policy, authenticator, rates, recorder },
     localhostIsAdmin: settings.CAUSEWAY_LOCALHOST_IS_ADMIN && isLoopback(settings.CAUSEWAY_BIND_ADDRESS),
     notReady: () => (shutdown.aborted ? 'this control plane is ending' : defaults()),
     host: settings.CAUSEWAY_BIND_ADDRESS,

@@ -59,7 +59,7 @@ export class GlobalModule {
       useFactory: globalQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
-    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],

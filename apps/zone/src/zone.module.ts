@@ -76,7 +76,7 @@ export class ZoneModule {
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
-    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],

@@ -107,6 +107,17 @@ export class Admission {
     return this.retry(async () => this.deleteOnce(request));
   }
 
+  /** The resource that a document means; undefined where it does not say. */
+  identityOf(body: unknown): Identity | undefined {
+    try {
+      const { draft } = decodeDocument(this.parts.registry, body, {});
+      return draftIdentity(draft, ownZone(this.parts.controlPlane));
+    } catch (error) {
+      if (error instanceof Invalid) return undefined;
+      throw error;
+    }
+  }
+
   /**
    * Checks that the kind is written here, that the caller may do one of `verbs` at the address, and only then that its mesh
    * exists and that the resource was not made elsewhere.

@@ -15,6 +15,7 @@ export {
   type BatchResult,
   type DocumentDiff,
 } from './batch/batch';
+export { recordRefusedDocuments, type RefusalRecording } from './batch/refused-documents';
 export { decodeDocument } from './document/decode-document';
 export { toDocument, type DocumentFormat } from './document/render-document';
 export { InUse } from './mesh-rules';

@@ -1,4 +1,4 @@
-import type { AccessPolicy, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import type { Queries } from '@causeway/queries';
@@ -12,6 +12,8 @@ export interface GrpcApiOptions {
   readonly admission: Admission;
   readonly authenticator: Authenticator;
   readonly policy: AccessPolicy;
+  /** Shared with the other interfaces; who made it closes it after them. */
+  readonly recorder: AuditRecorder;
   readonly rates?: CallerRates | undefined;
   /** Whether a call without credentials from this machine is an administrator's. */
   readonly localhostIsAdmin: boolean;

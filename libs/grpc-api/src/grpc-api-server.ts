@@ -7,6 +7,7 @@ import {
 } from '@causeway/proto-gen';
 import { CallerLog } from '@causeway/runtime';
 import { Server, type ServerOptions } from '@grpc/grpc-js';
+import { CallAudit } from './calls/call-audit';
 import { CallAuthenticator } from './calls/call-authenticator';
 import { CallHandlers } from './calls/call-handlers';
 import { CallScopes } from './calls/call-scopes';
@@ -85,8 +86,9 @@ export class GrpcApiServer {
   private createServer(): Server {
     const { options, scopes, health } = this;
     const streams = new Http2Streams(options.clock);
-    const callers = new CallAuthenticator(options);
-    const handlers = new CallHandlers({ ...options, scopes, callers, streams });
+    const audit = new CallAudit(options);
+    const callers = new CallAuthenticator({ ...options, audit });
+    const handlers = new CallHandlers({ ...options, scopes, callers, streams, audit });
     const [reads, writes, watches] = [
       new ResourceReads(options),
       new ResourceWrites(options),

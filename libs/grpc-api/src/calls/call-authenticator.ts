@@ -1,4 +1,5 @@
 import {
+  anonymous,
   CallerRights,
   localAdmin,
   Unauthenticated,
@@ -10,6 +11,7 @@ import {
 import { addressOf } from '@causeway/grpc-server';
 import type { Logger } from '@causeway/runtime';
 import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
+import type { CallAudit } from './call-audit';
 import { callErrorOf } from './call-error';
 import { isLocalCall } from './local-call';
 
@@ -20,6 +22,7 @@ export interface CallAuthenticatorParts {
   readonly rates?: CallerRates | undefined;
   /** Whether a call without credentials from this machine is an administrator's. */
   readonly localhostIsAdmin: boolean;
+  readonly audit: CallAudit;
   readonly logger: Logger;
 }
 
@@ -38,12 +41,16 @@ export class CallAuthenticator {
       start: (next) => {
         next({
           onReceiveMetadata: (metadata, proceed) => {
-            this.callerOf(metadata, call.getPeer(), call.getHost()).then(
+            const address = addressOf(call.getPeer());
+            this.callerOf(metadata, address, call.getHost()).then(
               (caller) => {
                 this.rights.set(metadata, new CallerRights(this.parts.policy, caller));
                 proceed(metadata);
               },
-              (error: unknown) => call.sendStatus(callErrorOf(error, this.parts.logger)),
+              (error: unknown) => {
+                this.parts.audit.refused({ path, metadata, caller: anonymous, address }, error);
+                call.sendStatus(callErrorOf(error, this.parts.logger));
+              },
             );
           },
         });
@@ -58,9 +65,8 @@ export class CallAuthenticator {
     return rights;
   }
 
-  private async callerOf(metadata: Metadata, peer: string, host: string): Promise<Caller> {
+  private async callerOf(metadata: Metadata, address: string, host: string): Promise<Caller> {
     const { authenticator, rates, localhostIsAdmin } = this.parts;
-    const address = addressOf(peer);
     try {
       const token = bearerToken(metadata);
       const local = token === undefined && localhostIsAdmin && isLocalCall({ address, host, metadata });

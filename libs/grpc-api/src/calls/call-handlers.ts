@@ -3,6 +3,7 @@ import type { WriteOptions } from '@causeway/admission';
 import type { Http2Streams } from '@causeway/grpc-server';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { handleBidiStreamingCall, handleServerStreamingCall, handleUnaryCall, Metadata } from '@grpc/grpc-js';
+import { callOrigin, type CallAudit, type RefusableCall } from './call-audit';
 import type { CallAuthenticator } from './call-authenticator';
 import { callErrorOf } from './call-error';
 import type { CallScope, CallScopes } from './call-scopes';
@@ -20,6 +21,7 @@ export interface CallHandlersParts {
   readonly scopes: CallScopes;
   readonly callers: CallAuthenticator;
   readonly streams: Http2Streams;
+  readonly audit: CallAudit;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -33,14 +35,17 @@ export class CallHandlers {
   constructor(private readonly parts: CallHandlersParts) {}
 
   unary<Q, A>(answer: (request: Q, context: CallContext) => Promise<A>): handleUnaryCall<Q, A> {
-    const { scopes, callers, logger } = this.parts;
+    const { scopes, callers, audit, logger } = this.parts;
     return (call, respond) => {
       const scope = scopes.begin(call, UNARY_TIME);
       const context = contextOf(scope, callers.rightsOf(call.metadata), call.metadata);
       answer(call.request, context)
         .then(
           (response) => respond(null, response),
-          (error: unknown) => respond(callErrorOf(error, logger)),
+          (error: unknown) => {
+            audit.refused(refusable(call, context), error, call.request);
+            respond(callErrorOf(error, logger));
+          },
         )
         .finally(scope.end);
     };
@@ -54,7 +59,9 @@ export class CallHandlers {
       const scope = this.parts.scopes.begin(call, STREAM_TIME);
       const context = contextOf(scope, this.parts.callers.rightsOf(call.metadata), call.metadata);
       const writer = this.writer(call, scope.signal);
-      this.run(scope, writer, () => serve(call.request, context, writer));
+      this.run(scope, writer, () =>
+        serve(call.request, context, writer).catch(this.recorded(call, context, call.request)),
+      );
     };
   }
 
@@ -68,7 +75,15 @@ export class CallHandlers {
       const writer = this.writer(call, scope.signal);
       // Destroying the call would keep its status from being sent.
       const requests: AsyncIterable<Q> = { [Symbol.asyncIterator]: () => call.iterator({ destroyOnReturn: false }) };
-      this.run(scope, writer, () => serve(requests, context, writer));
+      this.run(scope, writer, () => serve(requests, context, writer).catch(this.recorded(call, context)));
+    };
+  }
+
+  /** Throws what it is given, which is recorded if it is a refusal. */
+  private recorded(call: AnsweredCall, context: CallContext, request?: unknown): (error: unknown) => never {
+    return (error) => {
+      this.parts.audit.refused(refusable(call, context), error, request);
+      throw error;
     };
   }
 
@@ -87,12 +102,16 @@ export class CallHandlers {
   }
 }
 
+/** What a call shows of itself. */
+interface AnsweredCall {
+  readonly metadata: Metadata;
+  getPath(): string;
+}
+
+function refusable(call: AnsweredCall, { rights, client }: CallContext): RefusableCall {
+  return { path: call.getPath(), metadata: call.metadata, caller: rights.caller, address: client };
+}
+
 function contextOf({ signal, client }: CallScope, rights: CallerRights, metadata: Metadata): CallContext {
-  const userAgent = metadata.get('user-agent')[0]?.toString();
-  return {
-    signal,
-    client,
-    rights,
-    write: { caller: rights.caller, origin: { address: client, via: 'gRPC', userAgent } },
-  };
+  return { signal, client, rights, write: { caller: rights.caller, origin: callOrigin(client, metadata) } };
 }

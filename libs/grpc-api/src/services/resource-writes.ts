@@ -1,4 +1,11 @@
-import type { Admission, BatchDocument, BatchOutcome, BatchProgress } from '@causeway/admission';
+import type { AuditRecorder } from '@causeway/access';
+import {
+  recordRefusedDocuments,
+  type Admission,
+  type BatchDocument,
+  type BatchOutcome,
+  type BatchProgress,
+} from '@causeway/admission';
 import { ApplyResponse, type ApplyRequest, type DeleteRequest, type DeleteResponse } from '@causeway/proto-gen';
 import type { Queries } from '@causeway/queries';
 import { DomainError, type Registry } from '@causeway/resources';
@@ -15,6 +22,7 @@ export interface ResourceWritesParts {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly queries: Queries;
+  readonly recorder: AuditRecorder;
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly logger: Logger;
 }
@@ -66,19 +74,22 @@ export class ResourceWrites {
       only !== undefined && more.length === 0 && mesh === '' && !dryRun
         ? await this.putOne(only, etag, context)
         : await this.putMany(documents, { atomic, dryRun, mesh, etag }, context, writer);
+    recordRefusedDocuments(this.parts, { context: context.write, dryRun }, outcome.results);
     if (!dryRun) this.parts.queries.freshness.noteWrite(outcome.revision);
     return outcome;
   }
 
   /** As a PUT of REST, which costs less than a batch of one. */
   private async putOne(json: string, etag: string, { write }: CallContext): Promise<BatchOutcome> {
+    let body: unknown = undefined;
     try {
-      const body = parseDocument(json);
+      body = parseDocument(json);
       const written = await this.parts.admission.put({ body, context: write, ...ifMatch(etag) });
       return { results: [{ index: 0, ...written }], revision: written.revision };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      return { results: [{ index: 0, outcome: 'refused', error }], revision: 0 };
+      const id = this.parts.admission.identityOf(body);
+      return { results: [{ index: 0, outcome: 'refused', ...(id ? { id } : {}), error }], revision: 0 };
     }
   }
 

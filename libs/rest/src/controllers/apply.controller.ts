@@ -6,6 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BatchBodies, type SentBatch } from '../http/batch-body';
 import { UnreadBody } from '../http/body-parser';
+import { RequestAudit } from '../http/request-audit';
 import { newInstance, problemOf } from '../http/problem.filter';
 import { ApplyPipe, type ApplyQuery } from '../requests/apply.pipe';
 import { FromRequest } from '../requests/decorators';
@@ -30,6 +31,7 @@ export class ApplyController {
     @Inject(ADMISSION) private readonly admission: Admission,
     @Inject(QUERIES) private readonly queries: Queries,
     @Inject(BatchBodies) private readonly bodies: BatchBodies,
+    @Inject(RequestAudit) private readonly audit: RequestAudit,
     @Inject(RUNTIME) private readonly runtime: RestRuntime,
   ) {}
 
@@ -65,6 +67,7 @@ export class ApplyController {
     };
     try {
       const outcome = await this.admission.apply({ ...query, documents, signal, progress });
+      this.audit.refusedDocuments(query, outcome.results);
       if (!query.dryRun) this.queries.freshness.noteWrite(outcome.revision);
       return outcome;
     } catch (error) {

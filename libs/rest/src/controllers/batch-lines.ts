@@ -30,8 +30,10 @@ export function resultLine(result: BatchResult, { locate }: Pick<SentBatch, 'loc
   };
 }
 
-function identityFields({ kind, mesh, namespace, name }: Identity): JsonObject {
-  return { type: kind, ...(mesh === '' ? {} : { mesh }), ...(namespace === '' ? {} : { namespace }), name };
+function identityFields({ kind, mesh, zone, namespace, name }: Identity): JsonObject {
+  const place = { mesh, zone, namespace };
+  const given = Object.entries(place).filter(([, text]) => text !== '');
+  return { type: kind, ...Object.fromEntries(given), name };
 }
 
 /** The last line: how many documents had which outcome, and whether anything was written. */

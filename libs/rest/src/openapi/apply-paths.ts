@@ -55,6 +55,7 @@ export const APPLY_SCHEMAS: OpenApiObject = {
       column: integer,
       type: text,
       mesh: text,
+      zone: text,
       namespace: text,
       name: text,
       outcome: { enum: OUTCOMES },

@@ -1,0 +1,38 @@
+import { refusalReason, type AuditRecorder } from '@causeway/access';
+import { Forbidden, Unavailable, type Registry } from '@causeway/resources';
+import { auditOf } from '../rights';
+import { Unparsable } from '../yaml/parse-yaml';
+import type { BatchRequest, BatchResult } from './batch';
+
+/** What the refusals of a batch are recorded with. */
+export interface RefusalRecording {
+  readonly recorder: Pick<AuditRecorder, 'refused'>;
+  readonly registry: Registry;
+}
+
+/**
+ * Has each refused document of a batch recorded in the audit log, as a PUT of it would be: with the verb `put`; of a dry run
+ * only what the caller may not even ask; not what the database could not answer. The interfaces call it with what
+ * `Admission.apply` resolves with.
+ */
+export function recordRefusedDocuments(
+  { recorder, registry }: RefusalRecording,
+  { context, dryRun = false }: Pick<BatchRequest, 'context' | 'dryRun'>,
+  results: readonly BatchResult[],
+): void {
+  const source = auditOf({ context });
+  for (const result of results) {
+    if (result.outcome !== 'refused') continue;
+    const { error, id, index } = result;
+    if (error instanceof Unavailable || (dryRun && !(error instanceof Forbidden))) continue;
+    // A document that does not say what it is may be one with secrets.
+    const confidential = id === undefined || registry.kind(id.kind)?.confidential === true;
+    const reason = error instanceof Unparsable ? 'the document cannot be read' : refusalReason(error, confidential);
+    const subject = id ?? { kind: '', mesh: '', zone: '', namespace: '', name: '' };
+    recorder.refused(
+      source,
+      { ...subject, verb: 'put', activity: id ? '' : `document ${index + 1} of a batch` },
+      reason,
+    );
+  }
+}

@@ -1,0 +1,82 @@
+import { auditSourceOf, refusalReason, RateLimited, type AuditRecorder } from '@causeway/access';
+import type { Caller, CallerOrigin } from '@causeway/access';
+import { Unparsable } from '@causeway/admission';
+import { InvalidQuery } from '@causeway/queries';
+import { DomainError, Forbidden, isJsonObject, Unavailable, type Registry } from '@causeway/resources';
+import type { AuditSubject } from '@causeway/store';
+import type { Metadata } from '@grpc/grpc-js';
+import { ExhaustedError } from './call-error';
+
+/** A call that may have been refused. */
+export interface RefusableCall {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly metadata: Metadata;
+  readonly caller: Caller;
+  /** Of the client. */
+  readonly address: string;
+}
+
+/** The verbs of methods as REST has them; all others only read. */
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ['/causeway.v1.ResourceService/Apply', 'put'],
+  ['/causeway.v1.ResourceService/Delete', 'delete'],
+]);
+
+/** From where a call comes. */
+export function callOrigin(address: string, metadata: Metadata): CallerOrigin {
+  return { address, via: 'gRPC', userAgent: metadata.get('user-agent')[0]?.toString() };
+}
+
+/**
+ * The audit log as the gRPC API writes it: calls that were refused (docs/guides/audit.md). The entries of writes are
+ * committed with the writes, and the refused documents of an Apply are recorded one by one.
+ */
+export class CallAudit {
+  constructor(private readonly parts: { readonly recorder: AuditRecorder; readonly registry: Registry }) {}
+
+  /** Records a call that ended with `error`, if it is one that the audit log has; `request` is what it asked, where it was read. */
+  refused({ path, metadata, caller, address }: RefusableCall, error: unknown, request?: unknown): void {
+    const { recorder, registry } = this.parts;
+    if (!isRecorded(error, VERBS.has(path) && !isDryRun(request))) return;
+    const subject = this.subjectOf(path, request);
+    const confidential = registry.kind(subject.kind)?.confidential === true;
+    recorder.refused(auditSourceOf(caller, callOrigin(address, metadata)), subject, reasonOf(error, confidential));
+  }
+
+  /** What a call is about: the resource, or the kind and mesh of many, that its request names. */
+  private subjectOf(path: string, request: unknown): AuditSubject {
+    const { name, selection } = isJsonObject(request) ? request : {};
+    const about = isJsonObject(name) ? name : isJsonObject(selection) ? selection : {};
+    const kind = this.parts.registry.kind(textOf(about['kind']));
+    const mesh = textOf(about['mesh']) || (kind?.scope === 'mesh' && about === name ? 'default' : '');
+    return {
+      ...{ verb: VERBS.get(path) ?? 'get', kind: kind?.name ?? '', mesh, zone: textOf(about['zone']) },
+      ...{ namespace: textOf(about['namespace']), name: textOf(about['name']) },
+      activity: kind ? '' : path,
+    };
+  }
+}
+
+/** Refusals of access always, those of a call that writes also where REST answers with another 4xx. */
+function isRecorded(error: unknown, writes: boolean): boolean {
+  if (error instanceof Forbidden || error instanceof RateLimited) return true;
+  const isClients =
+    error instanceof ExhaustedError || (error instanceof DomainError && !(error instanceof Unavailable));
+  return writes && isClients;
+}
+
+/** Texts of requests are not repeated: a secret may be among them. */
+function reasonOf(error: unknown, confidential: boolean): string {
+  if (error instanceof InvalidQuery || error instanceof Unparsable) return 'the request cannot be read';
+  if (error instanceof DomainError) return refusalReason(error, confidential);
+  return error instanceof Error ? error.message : 'refused';
+}
+
+function isDryRun(request: unknown): boolean {
+  return isJsonObject(request) && request['dryRun'] === true;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
