@@ -54,7 +54,7 @@ export class GlobalModule {
       useFactory: kdsOptions(core),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, kds, security],
+      imports: [...state, authentication, kds, security],
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });

@@ -71,7 +71,7 @@ export class ZoneModule {
       }),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, zoneLeader, dns],
+      imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });

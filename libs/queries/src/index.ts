@@ -25,4 +25,5 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
 export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
+export { type UserAccess } from './tokens/user-tokens';
 export { type ZoneAccess } from './zones/zone-tokens';

@@ -16,6 +16,7 @@ import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
+import { UserTokens, type UserAccess } from './tokens/user-tokens';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
@@ -43,6 +44,8 @@ export interface QuerySources {
   readonly insights?: Insights;
   /** On a global. */
   readonly zoneAccess?: ZoneAccess;
+  /** Where user tokens are issued: on every control plane. */
+  readonly userAccess?: UserAccess;
   /** Where this control plane is one of several. */
   readonly syncDecisions?: SyncDecisions;
 }
@@ -58,6 +61,7 @@ export interface Queries {
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
+  readonly userTokens: UserTokens;
   readonly audit: AuditQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
@@ -88,6 +92,7 @@ export function createQueries(sources: QuerySources): Queries {
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(sources.zoneAccess),
+    userTokens: new UserTokens(sources.userAccess),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),

@@ -18,6 +18,7 @@ import { ResourceWriteController } from './controllers/resource-write.controller
 import { eventStreamEncoder } from './controllers/server-sent-events';
 import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
+import { TokensController } from './controllers/tokens.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
@@ -62,6 +63,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     ServerController,
     InspectionController,
     ZoneAccessController,
+    TokensController,
     SyncDecisionsController,
     ApplyController,
     AuditController,
