@@ -47,6 +47,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/who-am-i': EVERYBODY,
   '/kds/ca': EVERYBODY,
   '/_resources': RECOGNISED,
+  '/_access': RECOGNISED,
   '/_apply': RECOGNISED,
   '/config': OPERATORS,
   '/_doctor': OPERATORS,

@@ -4,6 +4,7 @@
  *
  *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess
  */
+export { AccessReviews, type AccessQuestion } from './inspect/access-review';
 export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';

@@ -7,10 +7,11 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
-import type { Queries } from '@causeway/queries';
+import { AccessReviews, type Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
 import { ApplyController } from './controllers/apply.controller';
 import { AuditController } from './controllers/audit.controller';
+import { AccessReviewController } from './controllers/access-review.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ResourceController } from './controllers/resource.controller';
@@ -62,6 +63,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     DocsController,
     ServerController,
     InspectionController,
+    AccessReviewController,
     ZoneAccessController,
     TokensController,
     SyncDecisionsController,
@@ -72,6 +74,11 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
   ],
   providers: [
     { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
+    {
+      provide: AccessReviews,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ registry, access }: RestDependencies) => new AccessReviews(registry, access.policy),
+    },
     { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
     { provide: QUERIES, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.queries },
     {

@@ -1,6 +1,7 @@
 import type { Registry } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
 import {
+  ACCESS_PARAMETERS,
   addressParameters,
   FORMAT,
   FRESHNESS,
@@ -12,6 +13,8 @@ import {
 } from '../requests/query-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
 import { problemResponses, jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';
+
+const text = { type: 'string' } as const;
 
 /** The paths that belong to no kind, and the views over kinds. */
 export function serverPaths(registry: Registry): OpenApiObject {
@@ -28,6 +31,12 @@ export function serverPaths(registry: Registry): OpenApiObject {
       problems: [400, 403, 404],
     }),
     '/who-am-i': read('whoAmI', 'Whom the server takes the caller for', schema('Caller')),
+    '/_access': get({
+      ...{ id: 'reviewAccess', summary: 'Who may do what, and by which binding' },
+      body: object({ allowed: { type: 'boolean' }, binding: text, role: text, reason: text }, ['allowed', 'reason']),
+      parameters: queryParameters(ACCESS_PARAMETERS),
+      problems: [400, 403, 422],
+    }),
     '/config': read('showConfig', 'The configuration, without secrets', { type: 'object' }),
     '/openapi.json': read('showOpenApi', 'This document', { type: 'object' }),
     ...overviewPaths(registry),
