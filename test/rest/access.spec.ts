@@ -131,6 +131,7 @@ describe('who the caller is', () => {
     ],
   ])('is said to %s', async (_, access, token, wanted) => {
     await open({ access });
+    await bind('readers', { role: 'viewer', subjects: [{ kind: 'Group', name: 'dev' }] });
     const sent = token === undefined ? {} : bearer(token);
     expect((await rest.server.inject({ url: '/who-am-i', ...sent })).json()).toEqual(wanted);
   });

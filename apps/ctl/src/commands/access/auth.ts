@@ -2,8 +2,9 @@ import { verbs } from '@causeway/kinds';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { Argument, type Command } from 'commander';
 import { ApiError } from '../../api-client';
-import { UsageError, type CommandContext } from '../../context';
+import { findKind, UsageError, type CommandContext } from '../../context';
 import { listed, namespaceOption, outputOption, type SetExitCode } from '../../options';
+import type { NamedResource } from '../../refs';
 import { listAt, structured, textAt, textsAt, type Output } from '../../render';
 import { connectionOf, meshOf } from '../../settings/connection';
 import { describeToken } from '../../settings/token-claims';
@@ -56,11 +57,16 @@ export interface CanIOptions {
  */
 export async function canI(
   context: CommandContext,
-  [verb = '', kind = '', name]: readonly (string | undefined)[],
+  [verb = '', word = '', name]: readonly (string | undefined)[],
   options: CanIOptions,
 ): Promise<number> {
   const { as: user, asGroup } = options;
-  const query = { ...placeOf(context, kind, name, options), verb, kind, user, group: asGroup?.join(',') };
+  const kind = findKind(context.registry, word);
+  const place =
+    kind && name !== undefined
+      ? placeOf(context, { kind, name }, options)
+      : { mesh: options.mesh, namespace: options.namespace };
+  const query = { ...place, verb, kind: kind?.name ?? word, user, group: asGroup?.join(',') };
   const answer = await decisionOf(context, query);
   const allowed = answer['allowed'] === true;
   if (options.output !== 'table') context.print(structured(answer, options.output));
@@ -69,21 +75,17 @@ export async function canI(
   return allowed ? 0 : 1;
 }
 
-/** A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
+type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
+
+/** Where a resource is. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
 function placeOf(
   context: CommandContext,
-  word: string,
-  name: string | undefined,
-  { mesh, namespace }: CanIOptions,
-): { readonly mesh: string | undefined; readonly namespace: string | undefined } {
-  const kind = context.registry.noun(word.toLowerCase()) ?? context.registry.kind(word);
-  if (name === undefined || !kind) return { mesh, namespace };
-  if (kind.name === 'Mesh') return { mesh: name, namespace };
-  if (kind.name === 'Namespace') return { mesh, namespace: name };
-  return {
-    mesh: kind.scope === 'mesh' ? (mesh ?? meshOf(context.config, context.flags()) ?? 'default') : mesh,
-    namespace: kind.namespaced ? (namespace ?? 'default') : namespace,
-  };
+  { kind, name }: NamedResource,
+  { mesh = meshOf(context.config, context.flags()) ?? 'default', namespace = 'default' }: AskedPlace,
+): AskedPlace {
+  if (kind.name === 'Mesh') return { mesh: name };
+  if (kind.name === 'Namespace') return { namespace: name };
+  return { ...(kind.scope === 'mesh' ? { mesh } : {}), ...(kind.namespaced ? { namespace } : {}) };
 }
 
 async function decisionOf(

@@ -56,8 +56,13 @@ function rowOf({ now, paint }: CommandContext, token: JsonObject): string[] {
   const state = stateOf(token, now());
   return [
     ...[textAt(token, 'type'), textAt(token, 'name') || textAt(token, 'zone')],
-    ...[textsAt(token, 'groups').join(', '), textsAt(token, 'scope').join(', '), textAt(token, 'id'), textAt(token, 'issuedBy')],
-    ...[expiryText({ expiresAt: endOf(token) }, now()), paint(COLOURS[state], state)],
+    ...[
+      textsAt(token, 'groups').join(', '),
+      textsAt(token, 'scope').join(', '),
+      textAt(token, 'id'),
+      textAt(token, 'issuedBy'),
+    ],
+    ...[expiryText({ expiresAt: endOf(token) }, now()).replace(/^expires /, ''), paint(COLOURS[state], state)],
   ];
 }
 
@@ -69,7 +74,7 @@ const COLOURS = {
 } as const satisfies Readonly<Record<string, Colour>>;
 
 /** A token expires soon in the last fifth of its life, a long one in its last week. */
-export function stateOf(token: JsonObject, now: number): keyof typeof COLOURS {
+function stateOf(token: JsonObject, now: number): keyof typeof COLOURS {
   if (token['revoked'] === true) return 'revoked';
   const left = endOf(token) - now;
   if (left <= 0) return 'expired';
