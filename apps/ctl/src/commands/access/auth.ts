@@ -94,7 +94,7 @@ async function decisionOf(
 ): Promise<JsonObject> {
   try {
     const { body } = await context.api().send({ method: 'GET', path: '/_access', query });
-    return isJsonObject(body) ? body : {};
+    if (isJsonObject(body) && typeof body['allowed'] === 'boolean') return body;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const asksOfItself = query['user'] === undefined && query['group'] === undefined;
@@ -103,6 +103,7 @@ async function decisionOf(
     const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
     throw new UsageError(`${error.message}${violations.join('')}`, { cause: error });
   }
+  throw new UsageError('the server answers neither yes nor no: is it a control plane?');
 }
 
 /** `causeway auth`. */
