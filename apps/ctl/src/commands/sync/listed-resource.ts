@@ -1,12 +1,5 @@
 import { parseKri } from '@causeway/naming';
-import {
-  isJsonObject,
-  ownField,
-  type JsonObject,
-  type Kind,
-  type Labels,
-  type Resource,
-} from '@causeway/resources';
+import { isJsonObject, ownField, type JsonObject, type Kind, type Labels, type Resource } from '@causeway/resources';
 import { objectAt, textAt } from '../../render';
 
 /** The resource that an item of a list shows. What a list does not show is empty: it decides nothing about sync. */
