@@ -59,8 +59,8 @@ export interface RestDependencies {
   readonly limits?: Partial<RestLimits>;
 }
 
-/** Time and log, for controllers whose answers take long. */
-export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger'>;
+/** Time, log and audit log, for controllers whose answers take long. */
+export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger' | 'recorder' | 'registry'>;
 
 /** What Nest injects by symbol: values and interfaces that have no class of their own in this lib. */
 export const REGISTRY = Symbol('Registry');

@@ -41,6 +41,7 @@ import {
   RUNTIME,
   type RestDependencies,
   type RestLimits,
+  type RestRuntime,
 } from './rest-dependencies';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RestDependencies>()
@@ -115,7 +116,9 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     {
       provide: RUNTIME,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ clock, logger }: RestDependencies) => ({ clock, logger }),
+      useFactory: ({ clock, logger, recorder, registry }: RestDependencies): RestRuntime => {
+        return { clock, logger, recorder, registry };
+      },
     },
     {
       provide: RouteTable,

@@ -1,12 +1,11 @@
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
-import type { Admission, BatchOutcome, BatchProgress } from '@causeway/admission';
+import { recordRefusedDocuments, type Admission, type BatchOutcome, type BatchProgress } from '@causeway/admission';
 import { ConcurrencyLimit, type Queries } from '@causeway/queries';
 import { errorText, yieldToEventLoop } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BatchBodies, type SentBatch } from '../http/batch-body';
 import { UnreadBody } from '../http/body-parser';
-import { RequestAudit } from '../http/request-audit';
 import { newInstance, problemOf } from '../http/problem.filter';
 import { ApplyPipe, type ApplyQuery } from '../requests/apply.pipe';
 import { FromRequest } from '../requests/decorators';
@@ -31,7 +30,6 @@ export class ApplyController {
     @Inject(ADMISSION) private readonly admission: Admission,
     @Inject(QUERIES) private readonly queries: Queries,
     @Inject(BatchBodies) private readonly bodies: BatchBodies,
-    @Inject(RequestAudit) private readonly audit: RequestAudit,
     @Inject(RUNTIME) private readonly runtime: RestRuntime,
   ) {}
 
@@ -67,7 +65,7 @@ export class ApplyController {
     };
     try {
       const outcome = await this.admission.apply({ ...query, documents, signal, progress });
-      this.audit.refusedDocuments(query, outcome.results);
+      recordRefusedDocuments(this.runtime, query, outcome.results);
       if (!query.dryRun) this.queries.freshness.noteWrite(outcome.revision);
       return outcome;
     } catch (error) {

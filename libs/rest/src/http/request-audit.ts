@@ -1,4 +1,3 @@
-import { recordRefusedDocuments, type BatchRequest, type BatchResult } from '@causeway/admission';
 import { auditSourceOf, refusalReason } from '@causeway/access';
 import type { AuditRecorder, CallerOrigin } from '@causeway/access';
 import { DomainError, isJsonObject, type Registry } from '@causeway/resources';
@@ -51,8 +50,8 @@ export class RequestAudit {
   private readonly notes = new WeakMap<object, string>();
 
   constructor(
-    readonly recorder: AuditRecorder,
-    readonly registry: Registry,
+    private readonly recorder: AuditRecorder,
+    private readonly registry: Registry,
     readonly callers: RequestCallers,
   ) {}
 
@@ -81,11 +80,6 @@ export class RequestAudit {
     const subject = this.subjectOf(request, route);
     const confidential = this.registry.kind(subject.kind)?.confidential === true;
     this.recorder.refused(this.sourceOf(request), subject, reasonOf(error, status, confidential));
-  }
-
-  /** Records the refused documents of a batch; a batch that is refused as a whole is a request as any other. */
-  refusedDocuments(batch: Pick<BatchRequest, 'context' | 'dryRun'>, results: readonly BatchResult[]): void {
-    recordRefusedDocuments(this, batch, results);
   }
 
   private subjectOf(request: RestRequest, route: string): AuditSubject {

@@ -1,0 +1,179 @@
+import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
+import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
+import type { JsonObject } from '@causeway/resources';
+import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import type { CallerRateSettings } from '@causeway/access';
+import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
+import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
+import { plainTokens } from '../support/rest-access';
+
+/** A control plane that is asked by one of its interfaces, with callers who may do different things. */
+interface Served {
+  readonly scheme: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const BINDINGS: Readonly<Record<string, JsonObject>> = {
+  viewer: { role: 'viewer', subjects: [{ kind: 'User', name: 'viewer' }] },
+  owner: { role: 'service-owner', subjects: [{ kind: 'User', name: 'owner' }], namespaces: ['payments'] },
+};
+const bindings = Object.entries(BINDINGS).map(([name, spec]) => ({
+  id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
+  ...{ spec, labels: {} },
+}));
+const verifiers = [plainTokens];
+
+async function serveRest(rates?: CallerRateSettings): Promise<Served> {
+  const access = { operatorToken: OPERATOR_TOKEN, localhostIsAdmin: false, verifiers, ...(rates ? { rates } : {}) };
+  const rest = await restFixture({ cp: ZONE_EAST, access });
+  await rest.seed(...bindings);
+  const port = await rest.server.listen('127.0.0.1', 0);
+  return { scheme: 'http', port, close: () => rest.close() };
+}
+
+async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
+  const grpc = await GrpcFixture.open({
+    ...{ cp: ZONE_EAST, localhostIsAdmin: false, verifiers },
+    ...(rates ? { rates } : {}),
+  });
+  const changes = bindings.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
+  await grpc.index.reached((await grpc.store.write({ changes, onRefusal: 'abort' })).revision);
+  return { scheme: 'grpc', port: grpc.port, close: () => grpc.close() };
+}
+
+const service = (namespace: string): JsonObject => ({
+  ...{ type: 'MeshService', mesh: 'default', namespace, name: 'a' },
+  spec: { selector: { dataplaneTags: { app: 'a' } }, ports: [{ port: 80, appProtocol: 'http' }] },
+});
+const named = (namespace: string) => ({ kind: 'MeshService', namespace, name: 'a' });
+
+/** What became of a call: `yes`, or the code of its error. */
+async function answer(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'yes';
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+}
+
+/** What became of the one document of an apply. */
+async function applied(call: ReturnType<ApiClient['apply']>): Promise<string> {
+  try {
+    const [result] = (await call).results;
+    return result?.error?.code ?? result?.outcome ?? 'no result';
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+}
+
+describe.each([
+  ['REST', serveRest],
+  ['gRPC', serveGrpc],
+] as const)('callers over %s', (_, serve) => {
+  let served: Served;
+  const clients: ApiClient[] = [];
+  const connect = async (token?: string): Promise<ApiClient> => {
+    const server = new URL(`${served.scheme}://127.0.0.1:${served.port}`);
+    const client = await connectApi({ server, ...(token === undefined ? {} : { token }) });
+    clients.push(client);
+    return client;
+  };
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    await served.close();
+  });
+
+  /** Reads, lists, asks for a name that nothing has, writes and deletes in two namespaces. */
+  async function rightsOf(api: ApiClient): Promise<readonly string[]> {
+    return [
+      await answer(api.get(named('payments'))),
+      await answer(api.get(named('default'))),
+      await answer(api.list({ kind: 'MeshService', mesh: 'default' })),
+      await answer(api.list({ kind: 'MeshService', mesh: 'default', namespace: 'payments' })),
+      await answer(api.explain({ hostname: 'a.svc.mesh.local' })),
+      await applied(api.apply([{ ...service('payments'), labels: { by: 'somebody' } }], { dryRun: true })),
+      await applied(api.apply([service('default')])),
+      await answer(api.delete(named('default'), { dryRun: true })),
+      await answer(api.delete(named('payments'), { dryRun: true })),
+    ];
+  }
+
+  it('may do what their roles say', async () => {
+    served = await serve();
+    const operator = await connect(OPERATOR_TOKEN);
+    const { results } = await operator.apply([service('payments'), service('default')]);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+    const no = 'forbidden';
+    const found = {
+      viewer: await rightsOf(await connect('viewer:')),
+      owner: await rightsOf(await connect('owner:')),
+      stranger: await rightsOf(await connect('stranger:')),
+      nobody: await rightsOf(await connect()),
+    };
+    expect(found).toEqual({
+      viewer: ['yes', 'yes', 'yes', 'yes', 'not-found', no, no, no, no],
+      owner: ['yes', no, no, 'yes', no, 'updated', no, no, 'yes'],
+      stranger: Array.from({ length: 9 }, () => no),
+      nobody: Array.from({ length: 9 }, () => 'unauthenticated'),
+    });
+  });
+
+  it('are refused where they ask too often', async () => {
+    served = await serve({ user: 1, address: 0 });
+    const viewer = await connect('viewer:');
+    const answers: string[] = [];
+    for (let i = 0; i < 20; i++) answers.push(await answer(viewer.get({ kind: 'Mesh', name: 'default' })));
+    expect(answers.slice(0, 2)).toEqual(['yes', 'yes']);
+    expect(answers).toContain('exhausted');
+  });
+});
+
+describe('the details of errors on the wire of gRPC', () => {
+  let grpc: GrpcFixture;
+  let client: ResourceServiceClient;
+  afterEach(async () => {
+    client.close();
+    await grpc.close();
+  });
+
+  /** The status that a Get ends with. */
+  async function refusal(name: string, token = OPERATOR_TOKEN): Promise<RpcStatus | undefined> {
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${token}`);
+    const query = { name: { kind: 'MeshService', mesh: '', namespace: '', name }, minRevision: 0 };
+    const error = await new Promise<ServiceError | null>((resolve) => client.get(query, metadata, resolve));
+    const [bytes] = error?.metadata.get('grpc-status-details-bin') ?? [];
+    return Buffer.isBuffer(bytes) ? RpcStatus.decode(bytes) : undefined;
+  }
+
+  function detail(status: RpcStatus | undefined, type: string): Buffer {
+    const found = status?.details.find(({ typeUrl }) => typeUrl === `type.googleapis.com/google.rpc.${type}`);
+    if (!found) throw new Error(`no ${type}`);
+    return found.value;
+  }
+
+  it('name the reason, the field, and when to come back', async () => {
+    grpc = await GrpcFixture.open({ localhostIsAdmin: false, verifiers, rates: { user: 1, address: 0 } });
+    client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
+    const absent = await refusal('none');
+    expect(absent?.code).toBe(5);
+    expect(ErrorInfo.decode(detail(absent, 'ErrorInfo'))).toMatchObject({
+      domain: 'causeway.v1',
+      reason: 'NOT_FOUND',
+    });
+    const unnamed = await refusal('', 'other:');
+    expect(ErrorInfo.decode(detail(unnamed, 'ErrorInfo')).reason).toBe('INVALID_REQUEST');
+    const { fieldViolations } = BadRequest.decode(detail(unnamed, 'BadRequest'));
+    expect(fieldViolations.map(({ field }) => field)).toEqual(['name.name']);
+    let limited: RpcStatus | undefined = undefined;
+    for (let i = 0; i < 20 && limited?.code !== 8; i++) limited = await refusal('none');
+    expect(limited?.code).toBe(8);
+    expect(ErrorInfo.decode(detail(limited, 'ErrorInfo')).reason).toBe('RATE_LIMITED');
+    const { seconds = 0, nanos = 0 } = RetryInfo.decode(detail(limited, 'RetryInfo')).retryDelay ?? {};
+    expect(seconds * 1e9 + nanos).toBeGreaterThan(0);
+  });
+});
