@@ -25,7 +25,7 @@ export interface SeedResource {
 }
 
 export type FixtureOptions = Partial<
-  Pick<RestServerOptions, 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'syncDecisions'>
+  Pick<RestServerOptions, 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'syncDecisions' | 'authority' | 'tls'>
 > & {
   readonly cp?: ControlPlane;
   readonly access?: TestAccess;

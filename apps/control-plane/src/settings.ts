@@ -1,4 +1,4 @@
-import { count, duration, flag, oneOf, optional, port, secret, text } from '@causeway/runtime';
+import { count, duration, flag, list, oneOf, optional, port, secret, text } from '@causeway/runtime';
 
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
@@ -8,6 +8,10 @@ export const sharedSettings = {
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
   CAUSEWAY_REST_PORT: port(5681),
+  CAUSEWAY_REST_TLS: optional(oneOf(['on', 'off'])),
+  CAUSEWAY_REST_TLS_CERT_FILE: optional(text()),
+  CAUSEWAY_REST_TLS_KEY_FILE: optional(text()),
+  CAUSEWAY_REST_TLS_NAMES: list(),
   CAUSEWAY_DIAGNOSTICS_PORT: port(5680),
   CAUSEWAY_REST_CONNECTIONS: count(10_000, 1),
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: count(2_000, 1),
@@ -33,6 +37,10 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',
   CAUSEWAY_BIND_ADDRESS: 'where REST and diagnostics listen',
   CAUSEWAY_REST_PORT: 'port of REST; 0 takes a free one',
+  CAUSEWAY_REST_TLS: 'on or off; none = on where REST listens beyond loopback or a certificate is given',
+  CAUSEWAY_REST_TLS_CERT_FILE: 'a certificate of yours for REST in PEM, in place of one made by the control plane',
+  CAUSEWAY_REST_TLS_KEY_FILE: 'its key',
+  CAUSEWAY_REST_TLS_NAMES: 'further names and addresses of the certificate of REST, separated by commas',
   CAUSEWAY_DIAGNOSTICS_PORT: 'port of /healthy, /ready and /metrics; 0 takes a free one',
   CAUSEWAY_REST_CONNECTIONS: 'most connections of clients of REST',
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: 'most of one address',

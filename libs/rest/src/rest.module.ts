@@ -32,6 +32,7 @@ import { openApiDocument } from './openapi/open-api-document';
 import {
   DEFAULT_LIMITS,
   ADMISSION,
+  AUTHORITY,
   EVENT_ENCODER,
   OPENAPI,
   QUERIES,
@@ -71,6 +72,11 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
   providers: [
     { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
     { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
+    {
+      provide: AUTHORITY,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ authority }: RestDependencies) => authority ?? (() => undefined),
+    },
     { provide: QUERIES, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.queries },
     {
       provide: EVENT_ENCODER,

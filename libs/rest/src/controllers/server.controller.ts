@@ -1,6 +1,6 @@
-import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Param, Query, Res } from '@nestjs/common';
 import type { DoctorReport, Queries } from '@causeway/queries';
-import type { JsonObject, JsonValue } from '@causeway/resources';
+import { NotFound, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
 import type { CallerRights } from '@causeway/access';
 import { Access } from '../http/access.guard';
@@ -9,7 +9,7 @@ import { FromRequest, NoQuery } from '../requests/decorators';
 import { FormPipe } from '../requests/inspection.pipes';
 import type { DocumentForm } from '../requests/request-decoding';
 import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
-import { QUERIES } from '../rest-dependencies';
+import { AUTHORITY, QUERIES } from '../rest-dependencies';
 
 /** Where to go on from the root. */
 const LINKS = {
@@ -23,7 +23,10 @@ const LINKS = {
 /** What a control plane says of itself (docs/reference/kuma-rest.md §1.2). */
 @Controller()
 export class ServerController {
-  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
+  constructor(
+    @Inject(QUERIES) private readonly queries: Queries,
+    @Inject(AUTHORITY) private readonly findAuthority: () => string | undefined,
+  ) {}
 
   /** Product, role and replica, with links. */
   @Get('/')
@@ -31,6 +34,19 @@ export class ServerController {
   @NoQuery()
   root(): JsonObject {
     return { ...this.queries.server.server(), links: LINKS };
+  }
+
+  /** What clients verify this server by. */
+  @Get('/rest/ca')
+  @Access('public')
+  @NoQuery()
+  @Header('content-type', 'application/x-pem-file')
+  authority(): string {
+    const pem = this.findAuthority();
+    if (pem !== undefined) return pem;
+    throw new NotFound(
+      'This server is verified by no authority of its own; ask whoever issued its certificate, if it has one.',
+    );
   }
 
   /** Every kind, by name. */

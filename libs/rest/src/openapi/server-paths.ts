@@ -11,7 +11,7 @@ import {
   ZONE_OF_VIEW,
 } from '../requests/query-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
-import { problemResponses, jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';
+import { problemResponses, jsonContent, object, page, list, schema, text, type OpenApiObject } from './schema-parts';
 
 /** The paths that belong to no kind, and the views over kinds. */
 export function serverPaths(registry: Registry): OpenApiObject {
@@ -28,6 +28,15 @@ export function serverPaths(registry: Registry): OpenApiObject {
       problems: [400, 403, 404],
     }),
     '/who-am-i': read('whoAmI', 'Whom the server takes the caller for', schema('Caller')),
+    '/rest/ca': {
+      get: {
+        ...{ operationId: 'showAuthority', tags: ['Server'], summary: 'What clients verify this server by, in PEM' },
+        responses: {
+          200: { description: 'A certificate.', content: { 'application/x-pem-file': { schema: text } } },
+          ...problemResponses(400, 404),
+        },
+      },
+    },
     '/config': read('showConfig', 'The configuration, without secrets', { type: 'object' }),
     '/openapi.json': read('showOpenApi', 'This document', { type: 'object' }),
     ...overviewPaths(registry),
