@@ -32,6 +32,7 @@ export function startOptions(settings, plane, { postgres, lock }) {
     ...roleEnv,
     DATABASE_URL: databaseUrl(postgres.url, plane),
     CAUSEWAY_REST_PORT: plane.ports.rest,
+    CAUSEWAY_GRPC_PORT: plane.ports.grpc,
     CAUSEWAY_ADMIN_TOKEN_FILE: adminTokenFile,
     CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
   };

@@ -18,6 +18,7 @@ describe('causeway tokens', () => {
         throw new Invalid([{ field: 'id', reason: 'must be the id (jti) of a zone token', rule: 'invalid' }]);
       revoked.push(id);
     },
+    list: async () => [],
     rotate: async () => 2,
     authority: () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   };

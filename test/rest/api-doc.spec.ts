@@ -1,7 +1,7 @@
 import { globalIdentity } from '@causeway/resources';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSyncDecisions, openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
 import { namingFixture } from './naming-fixture';
 import { ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
@@ -35,7 +35,13 @@ describe('docs/reference/api.md', () => {
   beforeAll(async () => {
     const insights = { explainHostname: () => ({}), dnsLookup: () => ({}) };
     const limits = { watchTime: 20 };
-    const shared = { insights, limits, syncDecisions: openSyncDecisions, authority: openZoneAccess.authority };
+    const shared = {
+      insights,
+      limits,
+      userAccess: openUserAccess,
+      syncDecisions: openSyncDecisions,
+      authority: openZoneAccess.authority,
+    };
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
     fixtures.set(6681, await namingFixture(ZONE_EAST, shared));
     await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });

@@ -4,7 +4,7 @@ import type { JsonObject, Kind } from '@causeway/resources';
 import type { RegisteredRoute } from '@causeway/rest';
 import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
-import { openSyncDecisions, openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS'] as const;
 const METHODS = [...SAFE, 'PUT', 'PATCH', 'DELETE', 'POST'] as const;
@@ -48,6 +48,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/kds/ca': EVERYBODY,
   '/rest/ca': EVERYBODY,
   '/_resources': RECOGNISED,
+  '/_access': RECOGNISED,
   '/_apply': RECOGNISED,
   '/config': OPERATORS,
   '/_doctor': OPERATORS,
@@ -71,6 +72,9 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/tokens/zone': ['admin'],
   '/tokens/zone/revocations': ['admin'],
   '/tokens/zone/keys': ['admin'],
+  '/tokens/user': ['admin'],
+  '/tokens/user/revocations': ['admin'],
+  '/tokens/user/keys': ['admin'],
   '/zones/:name/_confirm': OPERATORS,
   '/zones/:name/_adopt': OPERATORS,
   '/zones/:name/_reset-epoch': OPERATORS,
@@ -149,7 +153,12 @@ async function isRight(
 describe('every route with every method', () => {
   let rest: RestFixture;
   const open = async (options: FixtureOptions): Promise<readonly Call[]> => {
-    rest = await restFixture({ zoneAccess: openZoneAccess, syncDecisions: openSyncDecisions, ...options });
+    rest = await restFixture({
+      zoneAccess: openZoneAccess,
+      userAccess: openUserAccess,
+      syncDecisions: openSyncDecisions,
+      ...options,
+    });
     const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({
       id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
       spec,

@@ -7,7 +7,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind } from '@causeway/resources';
 import { namingFixture } from './naming-fixture';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
-import { openSyncDecisions, openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
 
 const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
 const GLOBAL: ControlPlane = { role: 'global' };
@@ -80,7 +80,12 @@ describe.each([
   let api: ParsedJson;
   beforeAll(async () => {
     const dnsLookup = (question: object): ParsedJson => ({ ...question });
-    const open = { zoneAccess: openZoneAccess, syncDecisions: openSyncDecisions, authority: openZoneAccess.authority };
+    const open = {
+      zoneAccess: openZoneAccess,
+      userAccess: openUserAccess,
+      syncDecisions: openSyncDecisions,
+      authority: openZoneAccess.authority,
+    };
     rest = await namingFixture(cp, { insights: { dnsLookup }, ...open });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });

@@ -18,6 +18,11 @@ class NotedAccess implements ZoneAccess {
     return { token: 'a.b.c', id: 'id-1', zone: order.zone, scope: ['cp'], expiresAt: '2030-01-01T00:00:00.000Z' };
   }
 
+  async list(): ReturnType<ZoneAccess['list']> {
+    const facts = { zone: 'east', scope: ['cp'] };
+    return [{ id: 'id-1', facts, issuedAt: 0, expiresAt: 1_000, issuedBy: 'anna', revoked: true }];
+  }
+
   async revoke(id: string): Promise<void> {
     this.asked.push(id);
   }
@@ -57,7 +62,7 @@ describe('how zones are let in, by REST', () => {
     const { statusCode, headers, body } = await send({ payload: order });
     expect([statusCode, headers['content-type'], body]).toEqual([200, 'text/plain; charset=utf-8', 'a.b.c']);
     expect(headers['cache-control']).toBe('no-store');
-    expect(zoneAccess.asked).toEqual([order]);
+    expect(zoneAccess.asked).toEqual([{ ...order, issuedBy: 'localhost' }]);
   });
 
   it('gives its id and end to who accepts JSON', async () => {
@@ -70,6 +75,16 @@ describe('how zones are let in, by REST', () => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
+  it('lists what was issued, and never a token', async () => {
+    await open();
+    const item = { id: 'id-1', zone: 'east', scope: ['cp'], issuedBy: 'anna', revoked: true };
+    const times = { issuedAt: '1970-01-01T00:00:00.000Z', expiresAt: '1970-01-01T00:00:01.000Z' };
+    expect((await send({ url: '/tokens/zone', method: 'GET' })).json()).toEqual({
+      ...{ total: 1, next: null },
+      items: [{ ...item, ...times }],
+    });
+  });
+
   it('revokes, makes keys and shows the authority', async () => {
     await open();
     expect((await send({ url: '/tokens/zone/revocations', payload: { id: 'id-1' } })).statusCode).toBe(200);
@@ -80,7 +95,7 @@ describe('how zones are let in, by REST', () => {
   });
 
   it.each<[string, object, string[]]>([
-    ['nothing', {}, ['zone', 'validFor']],
+    ['nothing', {}, ['zone']],
     ['values of other types', { zone: 1, validFor: 720, scope: 'cp' }, ['zone', 'validFor', 'scope']],
     ['a list of other things', { ...order, scope: [1] }, ['scope']],
     ['an unknown field', { ...order, valid: '1h' }, ['valid']],

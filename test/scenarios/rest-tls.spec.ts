@@ -5,6 +5,7 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { presentedCertificate } from '../support/tls-server';
 import { ProcessPlane, START_TIMEOUT } from '../support/process-plane';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -34,7 +35,7 @@ function causeway(...args: readonly string[]): Promise<{ readonly code: number |
 
 describe('control planes that serve REST over TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-rest-tls-'));
-  const env = { CAUSEWAY_REST_TLS: 'on' };
+  const env = { CAUSEWAY_REST_TLS: 'on', CAUSEWAY_GRPC_TLS: 'on' };
   let databases: readonly TestDatabase[];
   let planes: readonly ProcessPlane[];
 
@@ -63,6 +64,8 @@ describe('control planes that serve REST over TLS', () => {
     expect(new X509Certificate(pem).subject).toContain(subject);
     const file = join(folder, `${index}.pem`);
     writeFileSync(file, pem);
+    const grpc = Number(new URL(plane.grpcUrl).port);
+    expect(await presentedCertificate(grpc, pem)).toMatchObject({ issuer: { O: 'Causeway' } });
     const trusted = await causeway('-s', plane.restUrl, '--ca-file', file, 'get', 'meshes');
     expect(trusted).toEqual({ code: 0, output: expect.stringContaining('default') });
     const blind = await causeway('-s', plane.restUrl, 'get', 'meshes');
@@ -72,6 +75,11 @@ describe('control planes that serve REST over TLS', () => {
 });
 
 it.each([
+  [
+    'a certificate of gRPC without its key',
+    { CAUSEWAY_GRPC_TLS_CERT_FILE: 'x' },
+    'CAUSEWAY_GRPC_TLS_CERT_FILE and CAUSEWAY_GRPC_TLS_KEY_FILE must be given together',
+  ],
   [
     'a key without its certificate',
     { CAUSEWAY_REST_TLS_KEY_FILE: 'x' },

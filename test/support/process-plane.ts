@@ -12,6 +12,7 @@ export const START_TIMEOUT = 180_000;
 interface Doors {
   rest?: string;
   diagnostics?: string;
+  grpc?: string;
   kds?: string;
   dns?: readonly string[];
 }
@@ -36,7 +37,7 @@ export class ProcessPlane {
   ) {
     const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|DATABASE_URL|REDIS_URL)/.test(key));
     const ports = {
-      ...{ CAUSEWAY_REST_PORT: '0', CAUSEWAY_DIAGNOSTICS_PORT: '0', LOG_LEVEL: 'info' },
+      ...{ CAUSEWAY_REST_PORT: '0', CAUSEWAY_GRPC_PORT: '0', CAUSEWAY_DIAGNOSTICS_PORT: '0', LOG_LEVEL: 'info' },
       CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
       CAUSEWAY_LOCALHOST_IS_ADMIN: 'true',
     };
@@ -80,6 +81,11 @@ export class ProcessPlane {
 
   get diagnosticsUrl(): string {
     return this.doors.diagnostics ?? '';
+  }
+
+  /** Where the gRPC API listens, as `grpc://host:port`. */
+  get grpcUrl(): string {
+    return this.doors.grpc ?? '';
   }
 
   /** Where zones connect, as `host:port`. */
@@ -166,7 +172,7 @@ export class ProcessPlane {
     this.lastLines.push(line);
     if (this.lastLines.length > 20) this.lastLines.shift();
     if (!line.startsWith('{')) return;
-    const { rest, diagnostics, kds, dns } = JSON.parse(line) as Doors;
-    Object.assign(this.doors, JSON.parse(JSON.stringify({ rest, diagnostics, kds, dns })));
+    const { rest, grpc, diagnostics, kds, dns } = JSON.parse(line) as Doors;
+    Object.assign(this.doors, JSON.parse(JSON.stringify({ rest, grpc, diagnostics, kds, dns })));
   }
 }

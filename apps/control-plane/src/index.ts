@@ -16,7 +16,8 @@ export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } 
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { restModule } from './rest-dependencies';
 export { certificateSource, openCertificates, type CertificateSource } from './certificates';
-export { RestCertificates, RestCertificatesModule } from './rest-certificates.module';
+export { CertificatesModule } from './certificates.module';
+export { grpcApiModule } from './grpc-api';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { maintainStore, type Chore } from './store-maintenance';
 export { tokenChores } from './token-chores';

@@ -1,9 +1,11 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
+import type { Authentication } from '@causeway/access';
 import { HostnameExplainer } from '@causeway/controllers';
 import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { AUTHENTICATION } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { namingInsights } from './naming-insights';
@@ -20,6 +22,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
     @Inject(CORE) private readonly core: ControlPlaneCore,
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
     @Inject(INDEX) private readonly index: IndexReader,
+    @Inject(AUTHENTICATION) private readonly authentication: Authentication,
   ) {
     this.explainer = new HostnameExplainer(index, core.cp);
   }
@@ -37,6 +40,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
       audit: this.backend.audit,
       index: this.index,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
+      userAccess: this.authentication.tokens,
       insights: namingInsights(this.core, this.explainer),
       limits: { allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024 },
     };

@@ -9,7 +9,7 @@ import { ADMISSION } from './admission.module';
 import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { QUERIES } from './queries.module';
-import { RestCertificates } from './rest-certificates.module';
+import { RestCertificates } from './certificates.module';
 import { VERSION } from './version';
 
 type RestSources = [

@@ -10,7 +10,7 @@ import { aborted, systemClock } from '@causeway/runtime';
 import { createLogger } from '@causeway/telemetry';
 import type { ControlPlaneCore, SharedSettings } from './core.module';
 import { exitWithProblems } from './load-config';
-import { RestCertificates, restCertificateSource } from './rest-certificates.module';
+import { grpcCertificateSource, RestCertificates, restCertificateSource } from './certificates.module';
 import { restLimits } from './rest-dependencies';
 import { shutdownSignal } from './shutdown-signal';
 import { propagationHistogram } from './sync-metrics';
@@ -38,6 +38,7 @@ export function createProgram<S extends SharedSettings>(
   if (settings.CAUSEWAY_LEADER_BACKEND === 'redis' && settings.REDIS_URL === undefined)
     exitWithProblems(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
   restCertificateSource(settings);
+  grpcCertificateSource(settings);
   const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
   const shutdown = shutdownSignal(() => logger);
   logger.info('starting', { version: VERSION, settings: redacted });

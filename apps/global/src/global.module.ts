@@ -7,12 +7,13 @@ import {
   AUTHENTICATION,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
   QUERIES,
   QueriesModule,
-  RestCertificatesModule,
+  CertificatesModule,
   restModule,
   SharedTelemetry,
   SharedTelemetryModule,
@@ -43,7 +44,7 @@ export class GlobalModule {
     const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
-    const shown = RestCertificatesModule.forRoot({ imports: state });
+    const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
       inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY],
@@ -55,32 +56,21 @@ export class GlobalModule {
       useFactory: kdsOptions(core),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, kds, security],
+      imports: [...state, authentication, kds, security],
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
+    const users = [access, admission, audit, authentication];
     return {
       module: GlobalModule,
-      imports: [
-        ...state,
-        access,
-        admission,
-        audit,
-        authentication,
-        security,
-        shown,
-        leader,
-        kds,
-        queries,
-        rest,
-        telemetry,
-      ],
+      imports: [...state, ...users, security, shown, leader, kds, queries, rest, grpc, telemetry],
     };
   }
 }

@@ -63,6 +63,7 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
     const { tokens } = this.service;
     return {
       issue: (order) => tokens.issue(order),
+      list: () => tokens.list(),
       revoke: (id) => tokens.revoke(id),
       rotate: () => tokens.rotate(),
       authority: () => this.opened?.authority(),

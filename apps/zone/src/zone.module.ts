@@ -5,12 +5,13 @@ import {
   AuditModule,
   AuthenticationModule,
   CoreModule,
+  grpcApiModule,
   INDEX,
   IndexModule,
   LeaderModule,
   QUERIES,
   QueriesModule,
-  RestCertificatesModule,
+  CertificatesModule,
   restModule,
   SharedTelemetry,
   SharedTelemetryModule,
@@ -50,7 +51,7 @@ export class ZoneModule {
     const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const users = [access, admission, audit, authentication];
-    const shown = RestCertificatesModule.forRoot({ imports: state });
+    const shown = CertificatesModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -72,11 +73,12 @@ export class ZoneModule {
       }),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, zoneLeader, dns],
+      imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
@@ -84,7 +86,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, shown, kds, zoneLeader, leader, dns, queries, rest, telemetry],
+      imports: [...state, ...users, shown, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
     };
   }
 }

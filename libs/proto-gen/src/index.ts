@@ -13,7 +13,7 @@ export {
 } from './gen/envoy/service/discovery/v3/discovery';
 export { ControlPlane, Node } from './gen/envoy/config/core/v3/base';
 export { Any } from './gen/google/protobuf/any';
-export { Status } from './gen/google/rpc/status';
+export { Status, Status as RpcStatus } from './gen/google/rpc/status';
 export {
   GlobalKDSServiceClient,
   GlobalKDSServiceService,

@@ -4,6 +4,7 @@
  *
  *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess
  */
+export { AccessReviews, type AccessQuestion } from './inspect/access-review';
 export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
@@ -13,7 +14,8 @@ export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/au
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
-export { type ListRequest, type ListResult } from './list/resource-queries';
+export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
+export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
   decodeResumePoint,
   EncodedPuts,
@@ -24,4 +26,5 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
 export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
+export { type UserAccess } from './tokens/user-tokens';
 export { type ZoneAccess } from './zones/zone-tokens';

@@ -185,6 +185,7 @@ describe('Queries', () => {
       syncDecisions: { adoptZone: (zone, storeId) => Promise.resolve({ zone, storeId: storeId ?? '', formerly: '' }) },
       zoneAccess: {
         issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
+        list: () => Promise.resolve([]),
         ...{ revoke: () => Promise.resolve(), rotate: () => Promise.resolve(2), authority: () => undefined },
       },
     });
@@ -192,9 +193,12 @@ describe('Queries', () => {
     await expect(zoneDecisions.adoptZone('west', 'two words')).rejects.toThrow(Invalid);
     await expect(zoneDecisions.adoptZone('No zone')).rejects.toThrow(NotFound);
     expect(await zoneDecisions.adoptZone('west', 's1')).toEqual({ zone: 'west', storeId: 's1', formerly: '' });
-    await expect(zoneTokens.issue({ zone: 1, scope: 'cp' })).rejects.toMatchObject({ total: 3 });
+    await expect(zoneTokens.issue({ zone: 1, scope: 'cp', validFor: 1 }, 'anna')).rejects.toMatchObject({ total: 3 });
     await expect(zoneTokens.revoke(7)).rejects.toThrow(Invalid);
-    expect(await zoneTokens.issue({ zone: 'west', validFor: '1h' })).toMatchObject({ token: 't', zone: 'west' });
+    expect(await zoneTokens.issue({ zone: 'west', validFor: '1h' }, 'anna')).toMatchObject({
+      token: 't',
+      zone: 'west',
+    });
     expect(() => zoneTokens.authority()).toThrow(NotFound);
   });
 

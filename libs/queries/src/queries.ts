@@ -5,6 +5,7 @@ import { AuditQueries } from './audit/audit-queries';
 import { ConcurrencyLimit } from './concurrency-limit';
 import { Doctor } from './inspect/doctor';
 import { HostnameQueries } from './inspect/hostname-queries';
+import { HostnameResolution } from './inspect/hostname-resolution';
 import type { Insights } from './inspect/insights';
 import { Inspections } from './inspect/inspections';
 import { ServerFacts, type ProgramFacts } from './inspect/server-facts';
@@ -15,6 +16,7 @@ import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
+import { UserTokens, type UserAccess } from './tokens/user-tokens';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
@@ -42,6 +44,8 @@ export interface QuerySources {
   readonly insights?: Insights;
   /** On a global. */
   readonly zoneAccess?: ZoneAccess;
+  /** Where user tokens are issued: on every control plane. */
+  readonly userAccess?: UserAccess;
   /** Where this control plane is one of several. */
   readonly syncDecisions?: SyncDecisions;
 }
@@ -52,10 +56,12 @@ export interface Queries {
   readonly watches: Watches;
   readonly inspections: Inspections;
   readonly hostnames: HostnameQueries;
+  readonly resolution: HostnameResolution;
   readonly doctor: Doctor;
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
+  readonly userTokens: UserTokens;
   readonly audit: AuditQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
@@ -74,16 +80,19 @@ export function createQueries(sources: QuerySources): Queries {
   const expensive = new ConcurrencyLimit(EXPENSIVE);
   const resources = new ResourceQueries({ registry, cp, index, lister, freshness });
   const watches = new Watches({ index, store, lister, freshness, clock, limits });
+  const hostnames = new HostnameQueries({ cp, index, freshness, resources, insights, expensive });
   const stops = [freshness.follow(), sorted.follow()];
   return {
     resources,
     watches,
     inspections: new Inspections({ index, resources, insights, expensive }),
-    hostnames: new HostnameQueries({ cp, index, freshness, resources, insights, expensive }),
+    hostnames,
+    resolution: new HostnameResolution(index, hostnames),
     doctor: new Doctor({ registry, index, insights }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(sources.zoneAccess),
+    userTokens: new UserTokens(sources.userAccess),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),

@@ -7,10 +7,11 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
-import type { Queries } from '@causeway/queries';
+import { AccessReviews, type Queries } from '@causeway/queries';
 import type { FastifyInstance } from 'fastify';
 import { ApplyController } from './controllers/apply.controller';
 import { AuditController } from './controllers/audit.controller';
+import { AccessReviewController } from './controllers/access-review.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ResourceController } from './controllers/resource.controller';
@@ -18,6 +19,7 @@ import { ResourceWriteController } from './controllers/resource-write.controller
 import { eventStreamEncoder } from './controllers/server-sent-events';
 import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
+import { TokensController } from './controllers/tokens.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
@@ -62,7 +64,9 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     DocsController,
     ServerController,
     InspectionController,
+    AccessReviewController,
     ZoneAccessController,
+    TokensController,
     SyncDecisionsController,
     ApplyController,
     AuditController,
@@ -71,6 +75,11 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
   ],
   providers: [
     { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
+    {
+      provide: AccessReviews,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ registry, access }: RestDependencies) => new AccessReviews(registry, access.policy),
+    },
     { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
     {
       provide: AUTHORITY,

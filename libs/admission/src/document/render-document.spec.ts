@@ -20,12 +20,16 @@ const samples: Readonly<Record<string, object>> = {
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
   RoleBinding: { role: 'viewer', subjects: [{ kind: 'Group', name: 'developers' }] },
+  AuthenticationConfiguration: {},
 };
+
+/** What the resource of a kind is called: of one kind only `default` has an effect. */
+const nameOf = (kind: string): string => (kind === 'AuthenticationConfiguration' ? 'default' : 'thing');
 
 async function stored(name: string): Promise<{ readonly cp: ControlPlane; readonly resource: Resource }> {
   const kind = coreKinds.kind(name);
   const cp: ControlPlane = kind?.sync.writtenOn.includes('global') === true ? { role: 'global' } : east;
-  const body = { type: name, name: 'thing', labels: { team: 'db' }, spec: samples[name] };
+  const body = { type: name, name: nameOf(name), labels: { team: 'db' }, spec: samples[name] };
   const { id, labels, spec, violations } = validateDraft(decodeDocument(coreKinds, body), cp);
   expect(violations.first).toEqual([]);
   const store = new MemoryStore();
@@ -44,7 +48,7 @@ describe('toDocument', () => {
       if (!kind) throw new Error(name);
       const document = toDocument(kind, { ...resource, status: { a: 1 } }, { form });
       const again = validateDraft(
-        decodeDocument(coreKinds, JSON.parse(JSON.stringify(document)), { kind, name: 'thing' }),
+        decodeDocument(coreKinds, JSON.parse(JSON.stringify(document)), { kind, name: nameOf(name) }),
         cp,
       );
       expect(again).toEqual({

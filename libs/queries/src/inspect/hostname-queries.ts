@@ -80,6 +80,11 @@ export class HostnameQueries {
     return [...availableHostnames(resource)].sort(compareText).map((hostname) => ({ hostname, zones }));
   }
 
+  /** The zone whose control plane this is; empty on the global. */
+  ownZone(): string {
+    return ownZone(this.sources.cp);
+  }
+
   /** Throws NotFound for a kind that has no hostnames. */
   checkHasHostnames(kind: Kind): void {
     if (!KINDS_WITH_HOSTNAMES.includes(kind.name)) throw new NotFound(`A ${kind.name} has no hostnames.`);

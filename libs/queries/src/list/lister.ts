@@ -77,7 +77,15 @@ export class Lister {
     return { resources: resources.filter((resource) => isSelected(resource, selection)), last };
   }
 
-  /** Resolves when `next` and `page` of a kind need no long sort. */
+  /**
+   * All resources of a mesh, or of all, as the index has them in this turn of the event loop. Call `ready` first. Costs a
+   * reference for each; `isSelected` is left to the caller, who can give the event loop back in between.
+   */
+  snapshot({ kind, mesh }: Pick<ListScope, 'kind' | 'mesh'>): readonly Resource[] {
+    return this.inMesh(kind, mesh).flatMap((entry) => this.index.byIdentityKey(entry.key) ?? []);
+  }
+
+  /** Resolves when `next`, `page` and `snapshot` of a kind need no long sort. */
   ready(kind: string, signal: () => AbortSignal): Promise<void> {
     return this.sorted.ready(kind, signal);
   }
@@ -87,8 +95,7 @@ export class Lister {
     signal: () => AbortSignal,
   ): Promise<readonly ListEntry[]> {
     await this.ready(kind, signal);
-    const all = this.sorted.of(kind);
-    const inMesh = mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
+    const inMesh = this.inMesh(kind, mesh);
     if (selectsAll(selection)) return inMesh;
     const selected: ListEntry[] = [];
     for (let from = 0; from < inMesh.length; from += SCANNED_IN_A_TURN) {
@@ -102,6 +109,11 @@ export class Lister {
       }
     }
     return selected;
+  }
+
+  private inMesh(kind: string, mesh: string | undefined): readonly ListEntry[] {
+    const all = this.sorted.of(kind);
+    return mesh === undefined ? all : all.slice(firstOfMesh(all, mesh), firstAfterMesh(all, mesh));
   }
 }
 

@@ -1,12 +1,23 @@
 import type { CallerRights } from '@causeway/access';
 import { resolveName, type NameQuery } from '@causeway/admission';
 import { parseKri } from '@causeway/naming';
-import { globalIdentity, NotFound, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
+import {
+  globalIdentity,
+  NotFound,
+  type ControlPlane,
+  type Registry,
+  type Resource,
+  type StorePoint,
+} from '@causeway/resources';
+import { batchesOf, yieldToEventLoop } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { InvalidQuery, shown } from '../errors';
 import type { Freshness } from './freshness';
-import type { Lister, ListPage, ListScope } from './lister';
+import { isSelected, type Lister, type ListPage, type ListScope, type Selection } from './lister';
 import type { PageRequest } from './page';
+
+/** Resources that a snapshot looks at in one turn of the event loop. */
+const LOOKED_AT_IN_A_TURN = 1_000;
 
 /** Which page of which list to read, and the revision that it must show at least. */
 export interface ListRequest {
@@ -18,6 +29,13 @@ export interface ListRequest {
 /** A page and the revision that it shows. */
 export interface ListResult extends ListPage {
   readonly revision: number;
+}
+
+/** A whole list at one point of the store; it does not change while it is read. */
+export interface ListSnapshot {
+  readonly point: StorePoint;
+  /** Selected while it is read: nothing is copied for a reader who leaves early. */
+  readonly resources: AsyncIterable<Resource>;
 }
 
 /** What ResourceQueries reads from. */
@@ -40,6 +58,20 @@ export class ResourceQueries {
     if (scope.mesh !== undefined) requireMesh(index, scope.mesh);
     const { total, resources, more } = await lister.page(scope, page, signal);
     return { total, resources, more, revision: freshness.revision() };
+  }
+
+  /**
+   * A whole list as it is at one revision, however long its reader takes. Rejects with NotFound for a missing mesh and as
+   * Freshness.wait does.
+   */
+  async snapshot(scope: ListScope, minRevision: number | undefined, signal: AbortSignal): Promise<ListSnapshot> {
+    const { index, lister, freshness } = this.sources;
+    await freshness.wait(minRevision);
+    if (scope.mesh !== undefined) requireMesh(index, scope.mesh);
+    await lister.ready(scope.kind, () => signal);
+    const held = lister.snapshot(scope);
+    const point = { incarnation: index.point?.incarnation ?? '', revision: freshness.revision() };
+    return { point, resources: selectedOf(held, scope.selection) };
   }
 
   /**
@@ -75,6 +107,14 @@ export class ResourceQueries {
     const kind = this.sources.registry.kinds.find((candidate) => candidate.shortName === shortName);
     if (!kind) throw new InvalidQuery(`This is no resource identifier: no kind is called "${shown(shortName)}".`);
     return { kind, name, mesh, zone, ...(namespace === '' ? {} : { namespace }) };
+  }
+}
+
+/** The selected ones of `resources`, in slices of the event loop. */
+async function* selectedOf(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
+  for (const batch of batchesOf(resources, LOOKED_AT_IN_A_TURN)) {
+    for (const resource of batch) if (isSelected(resource, selection)) yield resource;
+    await yieldToEventLoop();
   }
 }
 

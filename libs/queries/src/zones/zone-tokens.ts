@@ -1,9 +1,13 @@
-import type { IssuedZoneToken, ZoneTokenRequest } from '@causeway/access';
-import { FieldPath, Invalid, NotFound } from '@causeway/resources';
+import type { IssuedZoneToken, ListedToken, ZoneTokenRequest } from '@causeway/access';
+import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resources';
+import type { PageRange, SortedPage } from '@causeway/runtime';
+import { tokenPage } from '../tokens/token-page';
 
 /** How a global lets zones in (docs/design.md §5 Zone tokens). Methods throw DomainErrors. */
 export interface ZoneAccess {
   issue(request: ZoneTokenRequest): Promise<IssuedZoneToken>;
+  /** Those that are valid or expired within the last week; the first to expire first. */
+  list(): Promise<readonly ListedToken[]>;
   /** Revokes a token by its id. */
   revoke(id: string): Promise<void>;
   /** Makes a newer signing key and resolves with its serial. */
@@ -21,10 +25,18 @@ export class ZoneTokens {
     this.here();
   }
 
-  /** Issues a token. Rejects with Invalid for fields of a wrong type. */
-  async issue(fields: { readonly [field in keyof ZoneTokenRequest]?: unknown }): Promise<IssuedZoneToken> {
+  /** Issues a token on behalf of the user `issuedBy`. Rejects with Invalid for fields of a wrong type. */
+  async issue(
+    fields: { readonly [field in keyof ZoneTokenRequest]?: unknown },
+    issuedBy: string,
+  ): Promise<IssuedZoneToken> {
     const zoneAccess = this.here();
-    return zoneAccess.issue(decodeRequest(fields));
+    return zoneAccess.issue({ ...decodeRequest(fields), issuedBy });
+  }
+
+  /** A range of the tokens that are valid or expired within the last week; the first to expire first. */
+  async list(range: PageRange): Promise<SortedPage<JsonObject>> {
+    return tokenPage(await this.here().list(), range);
   }
 
   /** Revokes a token by its id; one that is revoked stays so. */
@@ -61,13 +73,13 @@ function decodeRequest({
   const texts = scope === undefined ? undefined : textsIn(scope);
   const violations = [
     ...(typeof zone === 'string' ? [] : [FieldPath.at('zone').violation('must be the name of a zone')]),
-    ...(typeof validFor === 'string'
+    ...(validFor === undefined || typeof validFor === 'string'
       ? []
-      : [FieldPath.at('validFor').violation('must be a duration such as 720h or 1h30m')]),
+      : [FieldPath.at('validFor').violation('must be a duration such as 720h or 30d')]),
     ...(scope === undefined || texts ? [] : [FieldPath.at('scope').violation('must be a list of texts')]),
   ];
-  if (violations.length > 0 || typeof zone !== 'string' || typeof validFor !== 'string') throw new Invalid(violations);
-  return { zone, validFor, ...(texts ? { scope: texts } : {}) };
+  if (violations.length > 0 || typeof zone !== 'string') throw new Invalid(violations);
+  return { zone, ...(typeof validFor === 'string' ? { validFor } : {}), ...(texts ? { scope: texts } : {}) };
 }
 
 function textsIn(value: unknown): readonly string[] | undefined {

@@ -3,7 +3,6 @@ import {
   Controller,
   Get,
   Header,
-  Headers,
   HttpCode,
   Inject,
   Injectable,
@@ -13,14 +12,16 @@ import {
   UseGuards,
   type CanActivate,
 } from '@nestjs/common';
-import type { IssuedZoneToken } from '@causeway/access';
+import type { CallerRights, IssuedZoneToken } from '@causeway/access';
 import type { Queries } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BodySizeGuard, ObjectBodyPipe } from '../http/body.pipes';
+import { FromRequest, NoQuery } from '../requests/decorators';
+import { RightsPipe } from '../requests/resource.pipes';
 import { RequestAudit } from '../http/request-audit';
-import { NoQuery } from '../requests/decorators';
+import { header } from '../http/rest-request';
 import { QUERIES } from '../rest-dependencies';
 
 /** Answers 404 on a zone, which lets nobody in, whatever the body is. */
@@ -51,15 +52,15 @@ export class ZoneAccessController {
   @HttpCode(200)
   async issue(
     @Body(new ObjectBodyPipe(['zone', 'validFor', 'scope'])) parameters: JsonObject,
-    @Headers('accept') accept: string | undefined,
+    @FromRequest(RightsPipe) { caller }: CallerRights,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedZoneToken | string> {
-    const issued = await this.queries.zoneTokens.issue(parameters);
+    const issued = await this.queries.zoneTokens.issue(parameters, caller.user);
     this.audit.note(request, issued.zone);
     // Set here and not by a decorator: a refusal does not carry it.
     void reply.header('cache-control', 'no-store');
-    if (/\bapplication\/json\b/.test(accept ?? '')) return issued;
+    if (/\bapplication\/json\b/.test(header(request, 'accept') ?? '')) return issued;
     void reply.type('text/plain; charset=utf-8');
     return issued.token;
   }

@@ -1,6 +1,7 @@
 import type { Registry } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
 import {
+  ACCESS_PARAMETERS,
   addressParameters,
   FORMAT,
   FRESHNESS,
@@ -11,7 +12,9 @@ import {
   ZONE_OF_VIEW,
 } from '../requests/query-parameters';
 import { MESH, NAME, pathParameter, queryParameters } from './parameters';
-import { problemResponses, jsonContent, object, page, list, schema, text, type OpenApiObject } from './schema-parts';
+import { problemResponses, jsonContent, object, page, list, schema, type OpenApiObject } from './schema-parts';
+
+const text = { type: 'string' } as const;
 
 /** The paths that belong to no kind, and the views over kinds. */
 export function serverPaths(registry: Registry): OpenApiObject {
@@ -37,6 +40,12 @@ export function serverPaths(registry: Registry): OpenApiObject {
         },
       },
     },
+    '/_access': get({
+      ...{ id: 'reviewAccess', summary: 'Who may do what, and by which binding' },
+      body: object({ allowed: { type: 'boolean' }, binding: text, role: text, reason: text }, ['allowed', 'reason']),
+      parameters: queryParameters(ACCESS_PARAMETERS),
+      problems: [400, 403, 422],
+    }),
     '/config': read('showConfig', 'The configuration, without secrets', { type: 'object' }),
     '/openapi.json': read('showOpenApi', 'This document', { type: 'object' }),
     ...overviewPaths(registry),

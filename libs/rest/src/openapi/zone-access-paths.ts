@@ -1,74 +1,131 @@
 import { BODY_TYPES } from '../http/body-decode';
+import { OFFSET_PAGE_PARAMETERS } from '../requests/query-parameters';
+import { queryParameters } from './parameters';
 import {
   problemResponses,
   jsonContent,
+  flag,
   integer,
   list,
   object,
+  page,
   schema,
   text,
   time,
   type OpenApiObject,
 } from './schema-parts';
 
-/** Schemas of zone tokens. */
+const VALIDITY: OpenApiObject = {
+  ...{ type: 'string', pattern: '^([0-9]{1,9}(ms|s|m|h|d))+$' },
+  description: 'A duration from 1s to 87600h, such as 720h or 30d.',
+};
+
+/** The fields of every listed token. */
+const LISTED: OpenApiObject = { id: text, issuedAt: time, expiresAt: time, issuedBy: text, revoked: flag };
+
+const groups = { ...list(text), maxItems: 64 };
+
+/** Schemas of zone tokens and user tokens. */
 export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
   ZoneTokenOrder: object(
     {
       zone: { type: 'string', minLength: 1, maxLength: 63 },
-      validFor: { type: 'string', pattern: '^([0-9]{1,9}(ms|s|m|h))+$', description: 'From 1s to 87600h.' },
+      validFor: { ...VALIDITY, default: '720h' },
       scope: { ...list({ enum: ['cp', 'ingress', 'egress'] }), minItems: 1, default: ['cp'] },
     },
-    ['zone', 'validFor'],
+    ['zone'],
     { additionalProperties: false },
   ),
   ZoneToken: object({ token: text, id: text, zone: text, scope: list(text), expiresAt: time }, [
     ...['token', 'id', 'zone', 'scope', 'expiresAt'],
   ]),
+  ListedZoneToken: object({ ...LISTED, zone: text, scope: list(text) }, [...Object.keys(LISTED), 'zone', 'scope']),
+  UserTokenOrder: object(
+    { name: { type: 'string', minLength: 1, maxLength: 128 }, groups, validFor: { ...VALIDITY, default: '24h' } },
+    ['name'],
+    { additionalProperties: false },
+  ),
+  UserToken: object({ token: text, id: text, name: text, groups, expiresAt: time }, [
+    ...['token', 'id', 'name', 'groups', 'expiresAt'],
+  ]),
+  ListedUserToken: object({ ...LISTED, name: text, groups }, [...Object.keys(LISTED), 'name', 'groups']),
+  UserTokenRevocation: object({ id: { type: 'string', pattern: '^[^\\s,]{1,200}$' } }, ['id'], {
+    additionalProperties: false,
+  }),
   ZoneTokenRevocation: object({ id: { type: 'string', pattern: '^[^\\s,]{1,200}$' } }, ['id'], {
     additionalProperties: false,
   }),
 };
 
-/** Zone tokens and the authority of the global; 404 on a zone. */
+/** User tokens; zone tokens and the authority of the global, which are 404 on a zone. */
 export function zoneAccessPaths(): OpenApiObject {
-  const issued = jsonContent('The token; shown once.', schema('ZoneToken'));
   return {
-    '/tokens/zone': {
-      post: {
-        ...{ operationId: 'issueZoneToken', tags: ['Server'], summary: 'Issue a token that lets a zone in' },
-        requestBody: bodyOf('ZoneTokenOrder', { zone: 'east', validFor: '720h' }),
-        responses: {
-          200: { ...issued, content: { ...contentOf(issued), 'text/plain': { schema: text } } },
-          ...problemResponses(400, 403, 404, 413, 415, 422),
-        },
-      },
-    },
-    '/tokens/zone/revocations': {
-      post: {
-        ...{ operationId: 'revokeZoneToken', tags: ['Server'], summary: 'Revoke a zone token by its id (jti)' },
-        requestBody: bodyOf('ZoneTokenRevocation', { id: '6f1b2c0e-0000-4000-8000-000000000000' }),
-        responses: {
-          200: jsonContent('Revoked.', { type: 'object' }),
-          ...problemResponses(400, 403, 404, 413, 415, 422),
-        },
-      },
-    },
-    '/tokens/zone/keys': {
-      post: {
-        ...{ operationId: 'rotateZoneTokenKey', tags: ['Server'], summary: 'Make a newer signing key of zone tokens' },
-        responses: {
-          200: jsonContent('New tokens are signed with it.', object({ serial: integer }, ['serial'])),
-          ...problemResponses(400, 403, 404),
-        },
-      },
-    },
+    ...tokenPaths('zone', { does: 'lets a zone in', schemas: 'ZoneToken', order: { zone: 'east', validFor: '720h' } }),
+    ...tokenPaths('user', {
+      ...{ does: 'shows who a user is', schemas: 'UserToken' },
+      order: { name: 'anna', groups: ['developers'], validFor: '30d' },
+    }),
     '/kds/ca': {
       get: {
         ...{ operationId: 'showZoneAuthority', tags: ['Server'], summary: 'What zones verify the global by, in PEM' },
         responses: {
           200: { description: 'A certificate.', content: { 'application/x-pem-file': { schema: text } } },
           ...problemResponses(400, 404),
+        },
+      },
+    },
+  };
+}
+
+/** What the paths of tokens of one use say. */
+interface TokenPathTexts {
+  /** What such a token does, after `a token that`. */
+  readonly does: string;
+  /** The schema of an issued token; the others are named after it. */
+  readonly schemas: string;
+  /** An example. */
+  readonly order: OpenApiObject;
+}
+
+function tokenPaths(use: 'zone' | 'user', { does, schemas, order }: TokenPathTexts): OpenApiObject {
+  const issued = jsonContent('The token; shown once.', schema(schemas));
+  return {
+    [`/tokens/${use}`]: {
+      get: {
+        ...{ operationId: `list${schemas}s`, tags: ['Server'] },
+        summary: `The ${use} tokens that are valid or expired within a week, the first to expire first`,
+        parameters: queryParameters(OFFSET_PAGE_PARAMETERS),
+        responses: {
+          200: jsonContent('Never the tokens themselves.', page(schema(`Listed${schemas}`))),
+          ...problemResponses(400, 403, 404),
+        },
+      },
+      post: {
+        ...{ operationId: `issue${schemas}`, tags: ['Server'], summary: `Issue a token that ${does}` },
+        requestBody: bodyOf(`${schemas}Order`, order),
+        responses: {
+          200: { ...issued, content: { ...contentOf(issued), 'text/plain': { schema: text } } },
+          ...problemResponses(400, 403, 404, 409, 413, 415, 422),
+        },
+      },
+    },
+    [`/tokens/${use}/revocations`]: {
+      post: {
+        ...{ operationId: `revoke${schemas}`, tags: ['Server'], summary: `Revoke a ${use} token by its id (jti)` },
+        requestBody: bodyOf(`${schemas}Revocation`, { id: '6f1b2c0e-0000-4000-8000-000000000000' }),
+        responses: {
+          200: jsonContent('Revoked.', { type: 'object' }),
+          ...problemResponses(400, 403, 404, 413, 415, 422),
+        },
+      },
+    },
+    [`/tokens/${use}/keys`]: {
+      post: {
+        ...{ operationId: `rotate${schemas}Key`, tags: ['Server'] },
+        summary: `Make a newer signing key of ${use} tokens`,
+        responses: {
+          200: jsonContent('New tokens are signed with it.', object({ serial: integer }, ['serial'])),
+          ...problemResponses(400, 403, 404),
         },
       },
     },

@@ -191,3 +191,13 @@ function pipeOfKind<T>(
   }
   return PipeOfKind;
 }
+
+/** Decodes the range of a list without cursor, which has no other parameters. */
+export class OffsetPagePipe implements PipeTransform<RestRequest, PageRange> {
+  transform(request: RestRequest): PageRange {
+    const query = queryOf(request, OFFSET_PAGE_PARAMETERS);
+    const range = readOffsetPage(query);
+    query.check();
+    return range;
+  }
+}

@@ -1,3 +1,4 @@
+import { verbs } from '@causeway/kinds';
 import { PAGE_SIZE } from '@causeway/queries';
 import type { Kind } from '@causeway/resources';
 import type { RestQueryParameter } from './query-reader';
@@ -152,6 +153,23 @@ export const AUDIT_PARAMETERS: readonly RestQueryParameter[] = [
   { name: 'since', description: 'From this time on.', schema: { type: 'string', format: 'date-time' } },
   { name: 'until', description: 'Before this time.', schema: { type: 'string', format: 'date-time' } },
   ...PAGE_PARAMETERS.filter(({ name }) => name !== 'offset'),
+];
+
+const accessPart = (name: string, description: string): RestQueryParameter => ({
+  ...{ name, description, schema: { type: 'string', minLength: 1, maxLength: 253 } },
+});
+
+/** Parameters of the question who may do what. */
+export const ACCESS_PARAMETERS: readonly RestQueryParameter[] = [
+  accessPart('user', 'The user; left out, with group: the caller itself.'),
+  { ...accessPart('group', 'Groups of the user, separated by commas.'), schema: { type: 'string', maxLength: 1_024 } },
+  {
+    ...{ name: 'verb', description: 'What is to be done.', schema: { type: 'string', enum: [...verbs] } },
+    required: { example: 'update' },
+  },
+  { ...accessPart('kind', 'A kind by any of its names, or an activity.'), required: { example: 'MeshService' } },
+  accessPart('mesh', 'The mesh; left out: all of them.'),
+  accessPart('namespace', 'The namespace; left out: all of them.'),
 ];
 
 /** Parameters of the table of hostnames. */

@@ -1,5 +1,5 @@
 import { readSettings } from '@causeway/runtime';
-import { restCertificateSource } from './rest-certificates.module';
+import { restCertificateSource } from './certificates.module';
 import { sharedSettings } from './settings';
 
 function sourceOf(env: Readonly<Record<string, string>>): ReturnType<typeof restCertificateSource> {

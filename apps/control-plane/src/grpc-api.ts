@@ -1,0 +1,58 @@
+import type { DynamicModule } from '@nestjs/common';
+import type { AccessPolicy, Authentication, CallerRates } from '@causeway/access';
+import type { Admission } from '@causeway/admission';
+import { GrpcApiModule, type GrpcApiOptions } from '@causeway/grpc-api';
+import type { Queries } from '@causeway/queries';
+import { isLoopback } from '@causeway/rest';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { ACCESS_POLICY } from './access.module';
+import { ADMISSION } from './admission.module';
+import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
+import { GrpcCertificates } from './certificates.module';
+import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { INDEX } from './index.module';
+import { QUERIES } from './queries.module';
+import { defaultsReadiness } from './store-maintenance';
+
+type GrpcSources = [
+  core: ControlPlaneCore,
+  backend: PostgresBackend,
+  index: IndexReader,
+  queries: Queries,
+  admission: Admission,
+  policy: AccessPolicy,
+  authentication: Authentication,
+  rates: CallerRates,
+  certificates: GrpcCertificates,
+];
+
+/** The gRPC API over what REST answers from too; `imports` are the modules that have that. */
+export function grpcApiModule({ imports }: ModuleImports): DynamicModule {
+  return GrpcApiModule.forRootAsync({
+    imports,
+    inject: [
+      ...[CORE, POSTGRES_BACKEND, INDEX, QUERIES, ADMISSION],
+      ...[ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, GrpcCertificates],
+    ],
+    useFactory: (...sources: GrpcSources) => grpcApiOptions(...sources),
+  });
+}
+
+function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
+  const [core, { store }, index, queries, admission, policy, { authenticator }, rates, certificates] = sources;
+  const { registry, clock, logger, settings, shutdown } = core;
+  const defaults = defaultsReadiness({ store, index, shutdown });
+  return {
+    ...{ registry, clock, logger, queries, admission, policy, authenticator, rates },
+    localhostIsAdmin: settings.CAUSEWAY_LOCALHOST_IS_ADMIN && isLoopback(settings.CAUSEWAY_BIND_ADDRESS),
+    notReady: () => (shutdown.aborted ? 'this control plane is ending' : defaults()),
+    host: settings.CAUSEWAY_BIND_ADDRESS,
+    port: settings.CAUSEWAY_GRPC_PORT,
+    certificates: () => certificates.certificates(),
+    connections: {
+      all: settings.CAUSEWAY_GRPC_CONNECTIONS,
+      address: settings.CAUSEWAY_GRPC_CONNECTIONS_PER_CLIENT,
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { ApiError, type ApiClient, type Connection } from './api-client';
+
+/** A client for the scheme of the address; only the transport that it needs is loaded. Rejects with ApiError for another scheme. */
+export async function connectApi(connection: Connection): Promise<ApiClient> {
+  switch (connection.server.protocol) {
+    case 'grpc:':
+    case 'grpcs:': {
+      const { GrpcApiClient } = await import('./grpc/grpc-api-client.js');
+      return new GrpcApiClient(connection);
+    }
+    case 'http:':
+    case 'https:': {
+      const { RestApiClient } = await import('./rest/rest-api-client.js');
+      return new RestApiClient(connection);
+    }
+    default:
+      throw new ApiError('invalid', `${connection.server.protocol}// is none of http, https, grpc, grpcs`);
+  }
+}

@@ -1,0 +1,38 @@
+import { Backoff, systemClock } from '@causeway/runtime';
+import { ApiError, type WatchEvent, type WatchOptions } from './api-client';
+
+/** One stream of a watch: from a token, or with the whole list first. */
+export type OpenWatch = (resumeToken: string | undefined, signal: AbortSignal) => AsyncIterable<WatchEvent>;
+
+/** Errors that another try may not have. */
+const RETRIED: readonly string[] = ['unavailable', 'exhausted', 'internal'];
+
+/**
+ * Opens streams one after the other, each from the last bookmark. Where the server has no changes since then any more, or none was
+ * told yet, `restart` comes first. Ends when `signal` aborts; throws an error that another try would have too.
+ */
+export async function* resumingWatch(
+  open: OpenWatch,
+  { signal, resumeToken }: WatchOptions,
+): AsyncGenerator<WatchEvent, void> {
+  const backoff = new Backoff({ base: 50, cap: 5_000 });
+  let token = resumeToken;
+  let told = false;
+  while (!signal.aborted) {
+    try {
+      if (token === undefined && told) yield { type: 'restart' };
+      for await (const event of open(token, signal)) {
+        backoff.reset();
+        told = true;
+        if (event.type === 'bookmark') token = event.resumeToken;
+        yield event;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === 'watch-expired') [token, told] = [undefined, true];
+      else if (!RETRIED.includes(error.code)) throw error;
+    }
+    await systemClock.sleep(backoff.next(), signal);
+  }
+}

@@ -1,0 +1,68 @@
+import { addressOf } from '@causeway/grpc-server';
+import { Unavailable } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+
+/** What a call shows of itself. */
+export interface OpenCall {
+  getPeer(): string;
+  once(event: 'cancelled', listener: () => void): unknown;
+}
+
+/** One call under way. */
+export interface CallScope {
+  /** Aborts when the client is gone, when the call has taken too long, and when the server ends. */
+  readonly signal: AbortSignal;
+  /** The address of the client. */
+  readonly client: string;
+  /** To be called when the call has been answered. */
+  readonly end: () => void;
+}
+
+/** How long calls may take to end when the server does, ms; their signals have aborted by then. */
+const DRAIN_TIME = 2_000;
+const DRAIN_STEP = 10;
+
+/** The calls under way, each with an AbortSignal. */
+export class CallScopes {
+  private readonly open = new Set<AbortController>();
+  private closed = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Begins a call that may take `longest` ms. */
+  begin(call: OpenCall, longest: number): CallScope {
+    const controller = new AbortController();
+    const seconds = longest / 1_000;
+    const timer = this.clock.after(longest, () =>
+      controller.abort(new Unavailable(`this call took longer than ${seconds} s and was given up`)),
+    );
+    const end = (): void => {
+      timer.cancel();
+      this.open.delete(controller);
+    };
+    call.once('cancelled', () => {
+      end();
+      controller.abort(new Unavailable('the client is gone'));
+    });
+    this.open.add(controller);
+    if (this.closed) controller.abort(ending());
+    return { signal: controller.signal, client: addressOf(call.getPeer()), end };
+  }
+
+  /** Calls under way. */
+  get size(): number {
+    return this.open.size;
+  }
+
+  /** Aborts all signals, also those of calls that come later; resolves when the calls have ended or have taken too long. */
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const controller of this.open) controller.abort(ending());
+    for (const end = this.clock.elapsed() + DRAIN_TIME; this.open.size > 0 && this.clock.elapsed() < end;)
+      await this.clock.sleep(DRAIN_STEP);
+  }
+}
+
+function ending(): Unavailable {
+  return new Unavailable('this control plane is ending');
+}

@@ -1,0 +1,90 @@
+import type { Http2Streams } from '@causeway/grpc-server';
+import { Unavailable } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { Metadata } from '@grpc/grpc-js';
+import { SlowReaderError } from './call-error';
+
+/** The server's end of a call whose response is a stream of encoded messages. */
+export interface ByteStreamCall {
+  readonly metadata: Metadata;
+  write(message: Buffer, done: () => void): boolean;
+  end(): unknown;
+  emit(event: 'error', error: object): boolean;
+}
+
+/** What the end of a call is reported by. */
+export type ErrorOfCall = (error: unknown) => object;
+
+/** Bytes of a call that may be unsent before its writer waits. */
+const MOST_UNSENT = 64 * 1024;
+
+/** How long a reader may take nothing, ms. */
+const STALL = 30_000;
+
+/**
+ * Writes encoded messages as fast as the reader takes them. grpc-js would buffer 16 messages of any size; here at most 64 KiB
+ * and one message wait.
+ */
+export class StreamWriter {
+  private unsent = 0;
+  private waiting: (() => void) | undefined;
+  private over = false;
+
+  constructor(
+    private readonly call: ByteStreamCall,
+    private readonly parts: { readonly streams: Http2Streams; readonly clock: Clock; readonly errorOf: ErrorOfCall },
+    /** Aborts when the reader is gone or the server ends. */
+    readonly gone: AbortSignal,
+  ) {}
+
+  /** False when the reader lags behind; wait for `drained` then. */
+  write(message: Buffer): boolean {
+    if (this.over) return true;
+    this.unsent += message.length;
+    this.call.write(message, () => this.sent(message.length));
+    return this.unsent <= MOST_UNSENT;
+  }
+
+  /** Calls back once when the reader has taken enough. */
+  drained(callback: () => void): void {
+    if (this.unsent <= MOST_UNSENT) callback();
+    else this.waiting = callback;
+  }
+
+  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s, and with Unavailable when `gone` aborts. */
+  async send(message: Buffer): Promise<void> {
+    this.gone.throwIfAborted();
+    if (this.write(message)) return;
+    await new Promise<void>((resolve, reject) => {
+      const settle = (end: () => void): void => {
+        timer.cancel();
+        this.waiting = undefined;
+        this.gone.removeEventListener('abort', abort);
+        end();
+      };
+      const abort = (): void => settle(() => reject(new Unavailable('the client is gone')));
+      const timer = this.parts.clock.after(STALL, () =>
+        settle(() => reject(new SlowReaderError('the client did not read for 30 s'))),
+      );
+      this.gone.addEventListener('abort', abort, { once: true });
+      this.drained(() => settle(resolve));
+    });
+  }
+
+  /** Ends the stream: well, or with an error. Of a reader that does not read, `hard` drops what it has not taken. */
+  end(error?: unknown, hard = false): void {
+    if (this.over) return;
+    this.over = true;
+    if (hard || error instanceof SlowReaderError) return this.parts.streams.reset(this.call.metadata);
+    if (error === undefined) this.call.end();
+    else this.call.emit('error', this.parts.errorOf(error));
+  }
+
+  private sent(bytes: number): void {
+    this.unsent -= bytes;
+    if (this.unsent > MOST_UNSENT) return;
+    const { waiting } = this;
+    this.waiting = undefined;
+    waiting?.();
+  }
+}

@@ -1,0 +1,28 @@
+import type { AccessPolicy, Authenticator, CallerRates, ServerCertificates } from '@causeway/access';
+import type { Admission } from '@causeway/admission';
+import type { ConnectionLimits } from '@causeway/grpc-server';
+import type { Queries } from '@causeway/queries';
+import type { Registry } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+
+/** What the gRPC API translates, and how it listens. */
+export interface GrpcApiOptions {
+  readonly registry: Registry;
+  readonly queries: Queries;
+  readonly admission: Admission;
+  readonly authenticator: Authenticator;
+  readonly policy: AccessPolicy;
+  readonly rates?: CallerRates | undefined;
+  /** Whether a call without credentials from this machine is an administrator's. */
+  readonly localhostIsAdmin: boolean;
+  /** Why this replica is not ready; undefined when it is. */
+  readonly notReady: () => string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Asked once, when the port is opened; plain text where it gives none. */
+  readonly certificates: () => ServerCertificates | undefined;
+  readonly connections?: ConnectionLimits;
+}

@@ -1,0 +1,114 @@
+import { DEFAULT_CONNECTIONS, GrpcListener, Http2Streams, tlsServerCredentials } from '@causeway/grpc-server';
+import {
+  NamingServiceService,
+  ResourceServiceService,
+  ServerReflectionService,
+  ServerReflectionV1AlphaService,
+} from '@causeway/proto-gen';
+import { CallerLog } from '@causeway/runtime';
+import { Server, type ServerOptions } from '@grpc/grpc-js';
+import { CallAuthenticator } from './calls/call-authenticator';
+import { CallHandlers } from './calls/call-handlers';
+import { CallScopes } from './calls/call-scopes';
+import type { GrpcApiOptions } from './grpc-api-options';
+import { HealthHandlers } from './services/health-service';
+import { NamingServiceHandlers } from './services/naming-service';
+import { Reflection } from './services/reflection-service';
+import { ResourceReads } from './services/resource-reads';
+import { ResourceWatches } from './services/resource-watches';
+import { ResourceWrites } from './services/resource-writes';
+
+/** The services that callers need rights for. */
+const API = ['causeway.v1.ResourceService', 'causeway.v1.NamingService'] as const;
+const SERVICES = [
+  ...API,
+  'grpc.health.v1.Health',
+  'grpc.reflection.v1.ServerReflection',
+  'grpc.reflection.v1alpha.ServerReflection',
+] as const;
+
+/** The usual largest message of gRPC: no document is larger, and many of them are sent in several messages. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+const BOUNDS: ServerOptions = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  'grpc.max_send_message_length': -1, // the server bounds what it sends
+  'grpc.max_concurrent_streams': 1_000,
+  'grpc.max_metadata_size': 32 * 1024,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 15_000,
+  'grpc.max_connection_idle_ms': 300_000,
+};
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** ResourceService whose streams are written as bytes: a message is encoded once for many readers. */
+const resourceService = {
+  ...ResourceServiceService,
+  list: { ...ResourceServiceService.list, responseSerialize: asIs },
+  apply: { ...ResourceServiceService.apply, responseSerialize: asIs },
+  watch: { ...ResourceServiceService.watch, responseSerialize: asIs },
+} as const;
+
+/** The gRPC API of a control plane. */
+export class GrpcApiServer {
+  private readonly scopes: CallScopes;
+  private readonly health: HealthHandlers;
+  private readonly listener: GrpcListener;
+
+  constructor(private readonly options: GrpcApiOptions) {
+    const { clock, logger, connections = DEFAULT_CONNECTIONS } = options;
+    this.scopes = new CallScopes(clock);
+    this.health = new HealthHandlers({ ...options, services: SERVICES });
+    this.listener = new GrpcListener(() => this.createServer(), connections, new CallerLog(logger, clock));
+  }
+
+  /** Listens where the options say and resolves with the port. Rejects where it cannot listen. */
+  listen(): Promise<number> {
+    const { host, port } = this.options;
+    const certificates = this.options.certificates();
+    return this.listener.bind(host, port, certificates && tlsServerCredentials(certificates));
+  }
+
+  /** Calls under way. */
+  get calls(): number {
+    return this.scopes.size;
+  }
+
+  /** Says NOT_SERVING, ends streams, lets the other calls under way finish for 2 s, and stops listening. */
+  async close(): Promise<void> {
+    this.health.close();
+    await this.scopes.close();
+    await this.listener.close();
+  }
+
+  private createServer(): Server {
+    const { options, scopes, health } = this;
+    const streams = new Http2Streams(options.clock);
+    const callers = new CallAuthenticator(options);
+    const handlers = new CallHandlers({ ...options, scopes, callers, streams });
+    const [reads, writes, watches] = [
+      new ResourceReads(options),
+      new ResourceWrites(options),
+      new ResourceWatches(options),
+    ];
+    const naming = new NamingServiceHandlers(options.queries);
+    const reflection = new Reflection(SERVICES);
+    const server = new Server({ ...BOUNDS, interceptors: [streams.interceptor, callers.interceptor] });
+    server.addService(resourceService, {
+      get: handlers.unary(reads.get.bind(reads)),
+      list: handlers.serverStream(reads.list.bind(reads)),
+      apply: handlers.bidiStream(writes.apply.bind(writes)),
+      delete: handlers.unary(writes.delete.bind(writes)),
+      watch: handlers.serverStream(watches.watch.bind(watches)),
+    });
+    server.addService(NamingServiceService, {
+      resolve: handlers.unary(naming.resolve.bind(naming)),
+      explain: handlers.unary(naming.explain.bind(naming)),
+    });
+    server.addService(health.definition, { check: health.check, watch: health.watch });
+    server.addService(ServerReflectionService, { serverReflectionInfo: reflection.info });
+    server.addService(ServerReflectionV1AlphaService, { serverReflectionInfo: reflection.info });
+    return server;
+  }
+}

@@ -1,0 +1,37 @@
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { GrpcApiOptions } from './grpc-api-options';
+import { GrpcApiServer } from './grpc-api-server';
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<GrpcApiOptions>()
+  .setClassMethodName('forRoot')
+  .build();
+
+/** The port of the gRPC API: open from bootstrap until the application begins to end. */
+class GrpcApiListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly server: GrpcApiServer;
+
+  constructor(@Inject(MODULE_OPTIONS_TOKEN) private readonly options: GrpcApiOptions) {
+    this.server = new GrpcApiServer(options);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { host, logger } = this.options;
+    const tls = this.options.certificates() !== undefined;
+    const port = await this.server.listen();
+    logger.info('listening', { grpc: `${tls ? 'grpcs' : 'grpc'}://${host}:${port}` });
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.server.close();
+  }
+}
+
+/** The gRPC API of a control plane. What it reads, the index first of all, must stand in modules that its options import. */
+@Module({ providers: [GrpcApiListener] })
+export class GrpcApiModule extends ConfigurableModuleClass {}

@@ -1,0 +1,91 @@
+import {
+  HealthCheckResponse_ServingStatus as Serving,
+  HealthService,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+} from '@causeway/proto-gen';
+import type { Clock, Timer } from '@causeway/runtime';
+import { status, type handleServerStreamingCall, type handleUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
+import { ConcurrentStreams } from '../calls/concurrent-streams';
+
+/** How often the state is looked at while somebody watches it, ms. */
+const INTERVAL = 500;
+
+/** Watches of health at once. */
+const MOST_WATCHES = 1_000;
+
+/** What the state is made of. */
+export interface HealthSources {
+  /** The services that have a state, by their full names; the server has one as well. */
+  readonly services: readonly string[];
+  /** Why this replica does not serve; undefined while it does. */
+  readonly notReady: () => string | undefined;
+  readonly clock: Clock;
+}
+
+type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
+
+/** grpc.health.v1.Health: SERVING only while the replica is ready, NOT_SERVING from the moment it begins to end. */
+export class HealthHandlers {
+  private ending = false;
+  private readonly watchers = new Map<Watcher, Serving>();
+  private readonly streams = new ConcurrentStreams(MOST_WATCHES, 'watches of health are');
+  private timer: Timer | undefined;
+
+  constructor(private readonly sources: HealthSources) {}
+
+  readonly definition = HealthService;
+
+  readonly check: handleUnaryCall<HealthCheckRequest, HealthCheckResponse> = ({ request: { service } }, respond) => {
+    const state = this.stateOf(service);
+    if (state !== Serving.SERVICE_UNKNOWN) return respond(null, { status: state });
+    respond({ code: status.NOT_FOUND, details: 'this server has no such service' });
+  };
+
+  readonly watch: handleServerStreamingCall<HealthCheckRequest, HealthCheckResponse> = (call) => {
+    try {
+      const leave = this.streams.enter();
+      call.once('cancelled', () => {
+        this.watchers.delete(call);
+        leave();
+      });
+    } catch (error) {
+      return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: String(error) });
+    }
+    this.tell(call);
+    this.schedule();
+  };
+
+  /** From now on nothing is SERVING; watchers are told and ended. */
+  close(): void {
+    this.ending = true;
+    this.timer?.cancel();
+    for (const call of this.watchers.keys()) {
+      this.tell(call);
+      call.end();
+    }
+    this.watchers.clear();
+  }
+
+  private stateOf(service: string): Serving {
+    if (service !== '' && !this.sources.services.includes(service)) return Serving.SERVICE_UNKNOWN;
+    return this.ending || this.sources.notReady() !== undefined ? Serving.NOT_SERVING : Serving.SERVING;
+  }
+
+  /** A watcher is told changes only, so one that does not read costs a few bytes a change. */
+  private tell(call: Watcher): void {
+    const state = this.stateOf(call.request.service);
+    if (this.watchers.get(call) === state) return;
+    this.watchers.set(call, state);
+    call.write({ status: state });
+  }
+
+  private schedule(): void {
+    if (this.timer || this.ending) return;
+    this.timer = this.sources.clock.after(INTERVAL, () => {
+      this.timer = undefined;
+      for (const call of this.watchers.keys()) this.tell(call);
+      if (this.watchers.size > 0) this.schedule();
+    });
+  }
+}

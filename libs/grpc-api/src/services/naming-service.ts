@@ -1,0 +1,85 @@
+import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
+import type { Queries, ResolvedEndpoint } from '@causeway/queries';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import type { CallContext } from '../calls/call-handlers';
+import { identityMessage, refused, revisionOf } from '../wire/messages';
+
+/** Longest hostname that is looked at, in characters; DNS has 253. */
+const LONGEST_HOSTNAME = 300;
+
+/** Resolve and Explain. */
+export class NamingServiceHandlers {
+  constructor(private readonly queries: Pick<Queries, 'hostnames' | 'resolution'>) {}
+
+  async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
+    const question = questionOf(request);
+    rights.check('list', { kind: 'MeshService', mesh: question.mesh });
+    const found = await this.queries.resolution.resolve(question, revisionOf(request.minRevision), signal);
+    const mayListInstances = rights.may('list', { kind: 'Dataplane', mesh: question.mesh });
+    return {
+      ...{ hostname: found.hostname, zone: found.zone, service: identityMessage(found.service) },
+      virtualIps: [...found.virtualIps],
+      ports: found.ports.map((port) => ({ ...port })),
+      endpoints: mayListInstances ? found.endpoints.map(endpointMessage) : [],
+    };
+  }
+
+  async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
+    const question = questionOf(request);
+    rights.check('list', { kind: 'MeshService', mesh: question.mesh });
+    const explained = await this.queries.hostnames.explain(question, revisionOf(request.minRevision), signal);
+    const { hostname, zone, claims, hints } = explained;
+    return {
+      hostname: textOf(hostname),
+      zone: textOf(zone),
+      claims: listOf(claims).filter(isJsonObject).map(claimMessage),
+      hints: listOf(hints).map(textOf),
+    };
+  }
+}
+
+function questionOf({ hostname, mesh, zone }: ResolveRequest | ExplainRequest): {
+  readonly hostname: string;
+  readonly mesh: string;
+  readonly zone?: string;
+} {
+  if (hostname === '' || hostname.length > LONGEST_HOSTNAME)
+    throw refused('hostname', `must be a host name of 1 to ${LONGEST_HOSTNAME} characters`);
+  return { hostname, mesh: mesh || 'default', ...(zone === '' ? {} : { zone }) };
+}
+
+function endpointMessage({
+  servicePort = 0,
+  dataplane,
+  ...endpoint
+}: ResolvedEndpoint): ResolveResponse['endpoints'][number] {
+  return { ...endpoint, servicePort, dataplane: dataplane && identityMessage(dataplane) };
+}
+
+function claimMessage({
+  service,
+  generator,
+  status,
+  rule,
+  reason,
+  change,
+}: JsonObject): ExplainResponse['claims'][number] {
+  const { kind, mesh, zone, namespace, name } = isJsonObject(service) ? service : {};
+  return {
+    service: {
+      ...{ kind: textOf(kind), mesh: textOf(mesh), zone: textOf(zone) },
+      ...{ namespace: textOf(namespace), name: textOf(name) },
+    },
+    generator: isJsonObject(generator) ? textOf(generator['name']) : '',
+    available: status === 'Available',
+    ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
+  };
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return isJsonArray(value) ? value : [];
+}

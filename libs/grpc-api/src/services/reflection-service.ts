@@ -1,0 +1,90 @@
+import { createFileRegistry, fromBinary, toBinary, type DescFile } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { FILE_DESCRIPTOR_SET, type ServerReflectionResponse, type ServerReflectionRequest } from '@causeway/proto-gen';
+import { status, type handleBidiStreamingCall } from '@grpc/grpc-js';
+
+/** Longest symbol or file name that is looked up, in characters. */
+const LONGEST_NAME = 500;
+
+type Answer = ServerReflectionResponse['messageResponse'];
+
+/**
+ * Server reflection: generic clients learn from it every service and message. v1 and v1alpha have the same messages. An own one:
+ * the package for grpc-js loads .proto files by a second protobuf runtime, and the programs are bundled without such files.
+ */
+export class Reflection {
+  private readonly registry = createFileRegistry(
+    fromBinary(FileDescriptorSetSchema, Buffer.from(FILE_DESCRIPTOR_SET, 'base64')),
+  );
+
+  /** `services` are those that the server has, by their full names. */
+  constructor(private readonly services: readonly string[]) {}
+
+  /** Answers in order; while the client does not read it reads no further request. */
+  readonly info: handleBidiStreamingCall<ServerReflectionRequest, ServerReflectionResponse> = (call) => {
+    call.on('data', (request: ServerReflectionRequest) => {
+      if (call.write(this.respond(request))) return;
+      call.pause();
+      call.once('drain', () => call.resume());
+    });
+    call.on('end', () => call.end());
+  };
+
+  private respond(request: ServerReflectionRequest): ServerReflectionResponse {
+    return {
+      validHost: request.host,
+      originalRequest: request,
+      messageResponse: this.answerTo(request.messageRequest),
+    };
+  }
+
+  private answerTo(asked: ServerReflectionRequest['messageRequest']): Answer {
+    switch (asked?.$case) {
+      case 'listServices':
+        return { $case: 'listServicesResponse', value: { service: this.services.map((name) => ({ name })) } };
+      case 'fileByFilename':
+        return answerOf(this.registry.getFile(asked.value.slice(0, LONGEST_NAME).replace(/\.proto$/, '')));
+      case 'fileContainingSymbol':
+        return answerOf(this.fileOf(asked.value.slice(0, LONGEST_NAME)));
+      case 'fileContainingExtension':
+        return notFound('there are no extensions');
+      case 'allExtensionNumbersOfType':
+        return this.fileOf(asked.value.slice(0, LONGEST_NAME))
+          ? {
+              $case: 'allExtensionNumbersResponse',
+              value: { baseTypeName: asked.value.slice(0, LONGEST_NAME), extensionNumber: [] },
+            }
+          : notFound('there is no such type');
+      case undefined:
+        return {
+          $case: 'errorResponse',
+          value: { errorCode: status.INVALID_ARGUMENT, errorMessage: 'nothing is asked' },
+        };
+    }
+  }
+
+  /** The file of a service, message or enum, or of a method, field or value in one. */
+  private fileOf(symbol: string): DescFile | undefined {
+    const name = symbol.replace(/^\./, '');
+    const found = this.registry.get(name) ?? this.registry.get(name.slice(0, name.lastIndexOf('.')));
+    return found?.file;
+  }
+}
+
+/** A file with all files that it imports, so that a client asks once. */
+function answerOf(file: DescFile | undefined): Answer {
+  if (!file) return notFound('there is no such file or symbol');
+  const files = new Set<DescFile>();
+  const add = (one: DescFile): void => {
+    if (files.has(one)) return;
+    files.add(one);
+    one.dependencies.forEach(add);
+  };
+  add(file);
+  const fileDescriptorProto = [...files].map(({ proto }) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)));
+  return { $case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
+}
+
+function notFound(errorMessage: string): Answer {
+  return { $case: 'errorResponse', value: { errorCode: status.NOT_FOUND, errorMessage } };
+}

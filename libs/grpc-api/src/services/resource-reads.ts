@@ -1,0 +1,78 @@
+import type { AccessTarget } from '@causeway/access';
+import {
+  ListResponse,
+  type ResourceMessage,
+  type GetRequest,
+  type GetResponse,
+  type ListRequest,
+} from '@causeway/proto-gen';
+import { encodeResumePoint, type ListScope, type ListSnapshot, type Queries } from '@causeway/queries';
+import type { Registry, Resource } from '@causeway/resources';
+import { ConcurrentStreams } from '../calls/concurrent-streams';
+import type { CallContext } from '../calls/call-handlers';
+import type { StreamWriter } from '../calls/stream-writer';
+import { nameQueryOf, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
+
+/** What reads are answered from. */
+export interface ResourceReadsParts {
+  readonly registry: Registry;
+  readonly queries: Queries;
+}
+
+/** Bytes after which a chunk of a list is sent. */
+const CHUNK = 128 * 1024;
+
+/** Lists under way: each holds on to the resources of its revision. */
+const MOST_LISTS = 64;
+
+/** Get and List. */
+export class ResourceReads {
+  private readonly lists = new ConcurrentStreams(MOST_LISTS, 'lists are');
+
+  constructor(private readonly parts: ResourceReadsParts) {}
+
+  async get({ name, minRevision }: GetRequest, { rights }: CallContext): Promise<GetResponse> {
+    const { registry, queries } = this.parts;
+    const resource = await queries.resources.get(nameQueryOf(registry, name), rights, revisionOf(minRevision));
+    return { resource: resourceMessage(resource, queries.json.encode(resource)) };
+  }
+
+  async list(request: ListRequest, { rights, signal }: CallContext, writer: StreamWriter): Promise<void> {
+    const scope = scopeOf(this.parts.registry, request.selection);
+    rights.check('list', targetOfScope(scope));
+    const leave = this.lists.enter();
+    try {
+      const snapshot = await this.parts.queries.resources.snapshot(scope, revisionOf(request.minRevision), signal);
+      await this.send(snapshot, writer);
+    } finally {
+      leave();
+    }
+  }
+
+  private async send({ point, resources }: ListSnapshot, writer: StreamWriter): Promise<void> {
+    const head = { revision: point.revision, resumeToken: encodeResumePoint(point) };
+    let chunk: ResourceMessage[] = [];
+    let bytes = 0;
+    const flush = async (): Promise<void> => {
+      await writer.send(Buffer.from(ListResponse.encode({ ...head, resources: chunk }).finish()));
+      [chunk, bytes] = [[], 0];
+    };
+    let sent = false;
+    for await (const resource of resources) {
+      const message = this.listed(resource);
+      chunk.push(message);
+      bytes += message.json.length;
+      if (bytes >= CHUNK) await flush().then(() => (sent = true));
+    }
+    if (chunk.length > 0 || !sent) await flush();
+  }
+
+  private listed(resource: Resource): ResourceMessage {
+    return resourceMessage(resource, this.parts.queries.json.listed(resource));
+  }
+}
+
+/** What a caller needs a right on who lists or watches. */
+export function targetOfScope({ kind, mesh, selection }: ListScope): AccessTarget {
+  return { kind, mesh, namespace: selection.namespace };
+}

@@ -1,0 +1,79 @@
+import { WatchResponse, type WatchRequest } from '@causeway/proto-gen';
+import {
+  decodeResumePoint,
+  EncodedPuts,
+  encodeResumePoint,
+  WatchExpired,
+  type EventEncoder,
+  type Queries,
+  type WatchSink,
+} from '@causeway/queries';
+import { Unavailable, type Registry } from '@causeway/resources';
+import type { CallContext } from '../calls/call-handlers';
+import type { StreamWriter } from '../calls/stream-writer';
+import { SlowReaderError } from '../calls/call-error';
+import { identityMessage, refused, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
+import { targetOfScope } from './resource-reads';
+
+/** What watches are served from. */
+export interface ResourceWatchesParts {
+  readonly registry: Registry;
+  readonly queries: Queries;
+}
+
+/** Stands for the end of a watch whose client has to list again: it is a status, not a message. Compared by identity. */
+const RELIST = Buffer.from('relist');
+
+/** Watch. The bounds are those of all watches of the process, whichever interface they came by. */
+export class ResourceWatches {
+  private readonly encoder: EventEncoder;
+
+  constructor(private readonly parts: ResourceWatchesParts) {
+    this.encoder = watchEncoder(parts.queries.json);
+  }
+
+  async watch(request: WatchRequest, { rights, client }: CallContext, writer: StreamWriter): Promise<void> {
+    const scope = scopeOf(this.parts.registry, request.selection);
+    rights.check('watch', targetOfScope(scope));
+    const since = request.resumeToken === '' ? undefined : decodeResumePoint(request.resumeToken);
+    if (request.resumeToken !== '' && !since) throw refused('resume_token', 'must be one of a list or a bookmark');
+    const minRevision = revisionOf(request.minRevision);
+    await this.parts.queries.watches.serve({ scope, since, minRevision, client }, this.sink(writer));
+  }
+
+  /** Writes events to the call. The end of the watch is a status: a client resumes after any but OUT_OF_RANGE. */
+  private sink(writer: StreamWriter): WatchSink {
+    let end: Error = new Unavailable('the watch has ended; resume it');
+    return {
+      encoder: this.encoder,
+      gone: writer.gone,
+      open: () => undefined,
+      write: (event) => {
+        if (event !== RELIST) return writer.write(Buffer.isBuffer(event) ? event : Buffer.from(event));
+        end = new WatchExpired('this client fell too far behind, or the store was loaded anew');
+        return true;
+      },
+      drained: (callback) => writer.drained(callback),
+      end: (hard) => writer.end(hard ? new SlowReaderError('the client does not read') : end),
+    };
+  }
+}
+
+function watchEncoder(json: Pick<Queries['json'], 'listed'>): EventEncoder {
+  const puts = new EncodedPuts((resource) =>
+    encoded({ $case: 'put', value: resourceMessage(resource, json.listed(resource)) }),
+  );
+  return {
+    // gRPC copies a message for each reader, so each counts as a buffer of its own.
+    put: (resource) => puts.of(resource).subarray(),
+    deleted: (id) => encoded({ $case: 'deleted', value: identityMessage(id) }),
+    bookmark: (point) =>
+      encoded({ $case: 'bookmark', value: { resumeToken: encodeResumePoint(point), revision: point.revision } }),
+    relist: RELIST,
+    heartbeat: encoded(undefined),
+  };
+}
+
+function encoded(event: WatchResponse['event']): Buffer {
+  return Buffer.from(WatchResponse.encode({ event }).finish());
+}

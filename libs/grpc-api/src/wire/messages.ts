@@ -1,0 +1,76 @@
+import { etagOf, type NameQuery } from '@causeway/admission';
+import {
+  type ResourceIdentity,
+  type ResourceMessage,
+  type ResourceName,
+  type SelectionMessage,
+} from '@causeway/proto-gen';
+import { InvalidQuery, parseLabelSelector, type ListScope } from '@causeway/queries';
+import { FieldPath, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+
+/** Longest label selector, in characters; the same as a query of REST. */
+const LONGEST_SELECTOR = 8_192;
+
+/** A resource as it is sent; `json` is its document. */
+export function resourceMessage(resource: Resource, json: string): ResourceMessage {
+  const { id, uid, generation, revision } = resource;
+  return { id: identityMessage(id), json, uid, generation, revision, etag: etagOf(resource) };
+}
+
+/** An identity as it is sent. */
+export function identityMessage({ kind, mesh, zone, namespace, name }: Identity): ResourceIdentity {
+  return { kind, mesh, zone, namespace, name };
+}
+
+/** The resource that a request names. Throws InvalidQuery. */
+export function nameQueryOf(registry: Registry, name: ResourceName | undefined): NameQuery {
+  if (!name) throw refused('name', 'must be given: the resource');
+  const kind = kindOf(registry, name.kind, 'name.kind');
+  if (name.name === '') throw refused('name.name', 'must be given');
+  if (kind.scope !== 'mesh' && name.mesh !== '')
+    throw refused('name.mesh', `must be empty: a ${kind.name} has no mesh`);
+  if (!kind.namespaced && name.namespace !== '')
+    throw refused('name.namespace', `must be empty: a ${kind.name} has no namespace`);
+  return {
+    kind,
+    name: name.name,
+    ...(kind.scope === 'mesh' ? { mesh: name.mesh || 'default' } : {}),
+    ...(name.namespace === '' ? {} : { namespace: name.namespace }),
+    ...(name.zone === undefined ? {} : { zone: name.zone }),
+  };
+}
+
+/** What a list or watch is of. Throws InvalidQuery. */
+export function scopeOf(registry: Registry, selection: SelectionMessage | undefined): ListScope {
+  if (!selection) throw refused('selection', 'must be given: the kind at least');
+  const { mesh, namespace, zone, nameContains, labelSelector } = selection;
+  const kind = kindOf(registry, selection.kind, 'selection.kind');
+  if (kind.scope !== 'mesh' && mesh !== '')
+    throw refused('selection.mesh', `must be empty: a ${kind.name} has no mesh`);
+  if (labelSelector.length > LONGEST_SELECTOR)
+    throw refused('selection.label_selector', `must not be longer than ${LONGEST_SELECTOR} characters`);
+  const labels = labelSelector === '' ? ({ ok: true, requirements: [] } as const) : parseLabelSelector(labelSelector);
+  if (!labels.ok) throw refused('selection.label_selector', labels.reason);
+  const name = nameContains === '' ? undefined : nameContains;
+  return {
+    kind: kind.name,
+    mesh: mesh === '' ? undefined : mesh,
+    selection: { name, namespace, zone, labels: labels.requirements },
+  };
+}
+
+/** A revision that a request asks for; 0 is none. */
+export function revisionOf(minRevision: number): number | undefined {
+  return minRevision === 0 ? undefined : minRevision;
+}
+
+/** A request that is wrong at one field, whatever is stored. */
+export function refused(field: string, reason: string): InvalidQuery {
+  return new InvalidQuery(`${field} ${reason}`, [FieldPath.at(field).violation(reason)]);
+}
+
+function kindOf(registry: Registry, name: string, field: string): Kind {
+  const kind = registry.kind(name);
+  if (kind) return kind;
+  throw refused(field, `must be one of ${registry.kinds.map((one) => one.name).join(', ')}`);
+}

@@ -1,0 +1,136 @@
+import { selectedDataplanes, type ZonedHostnameRef } from '@causeway/controllers';
+import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
+import {
+  compareText,
+  isJsonArray,
+  isJsonObject,
+  NotFound,
+  type Identity,
+  type JsonObject,
+  type Resource,
+} from '@causeway/resources';
+import { sortedPage } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import type { HostnameQueries } from './hostname-queries';
+
+/** Most endpoints of one answer. */
+const MOST_ENDPOINTS = 1_000;
+
+/** A port of a service. */
+export interface ResolvedPort {
+  readonly port: number;
+  readonly name: string;
+  readonly appProtocol: string;
+}
+
+/** Where an instance of a service is reached. */
+export interface ResolvedEndpoint {
+  readonly address: string;
+  readonly port: number;
+  /** The port of the service that leads here; undefined where any does. */
+  readonly servicePort: number | undefined;
+  readonly ready: boolean;
+  /** Undefined for an external service. */
+  readonly dataplane: Identity | undefined;
+}
+
+/** What a hostname means in a zone. */
+export interface ResolvedHostname {
+  readonly hostname: string;
+  readonly zone: string;
+  readonly service: Identity;
+  readonly virtualIps: readonly string[];
+  readonly ports: readonly ResolvedPort[];
+  /** As far as this control plane knows: sorted, the first 1,000. */
+  readonly endpoints: readonly ResolvedEndpoint[];
+}
+
+/** From a hostname to the service that has it, its virtual IPs and its instances. */
+export class HostnameResolution {
+  constructor(
+    private readonly index: IndexReader,
+    private readonly hostnames: HostnameQueries,
+  ) {}
+
+  /** Rejects with NotFound where nobody has the name, and as HostnameQueries.explain does. */
+  async resolve(
+    question: ZonedHostnameRef,
+    minRevision: number | undefined,
+    signal: AbortSignal,
+  ): Promise<ResolvedHostname> {
+    const explained = await this.hostnames.explain(question, minRevision, signal);
+    const { hostname, zone, winner } = explained;
+    const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
+    const service = isJsonObject(named) ? this.index.get(identityIn(named)) : undefined;
+    if (!service) throw new NotFound(`no service has the hostname ${question.hostname} in mesh ${question.mesh}`);
+    return {
+      hostname: text(hostname),
+      zone: text(zone),
+      service: service.id,
+      // On the global a status is what the zone of origin reported of itself.
+      virtualIps: service.id.zone === zone || this.isOwnView(zone) ? virtualIpsOf(service) : [],
+      ports: portsOf(service),
+      endpoints: await this.endpointsOf(service, signal),
+    };
+  }
+
+  private isOwnView(zone: unknown): boolean {
+    return this.hostnames.ownZone() === zone;
+  }
+
+  private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
+    if (MeshExternalService.is(service)) {
+      return (service.spec.endpoints ?? []).slice(0, MOST_ENDPOINTS).map(({ address, port }) => ({
+        ...{ address, port, servicePort: undefined, ready: true, dataplane: undefined },
+      }));
+    }
+    const selected = selectedDataplanes(service, this.index.ofKind(Dataplane.name));
+    const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
+    const { items } = await sortedPage(selected, byName, { offset: 0, size: MOST_ENDPOINTS }, signal);
+    return items.flatMap((dataplane) => endpointsOfDataplane(service, dataplane)).slice(0, MOST_ENDPOINTS);
+  }
+}
+
+/** The inbounds of a Dataplane that a port of the service leads to. */
+function endpointsOfDataplane(service: Resource, dataplane: Resource): readonly ResolvedEndpoint[] {
+  if (!MeshService.is(service) || !Dataplane.is(dataplane)) return [];
+  const { address, inbound = [] } = dataplane.spec.networking;
+  return (service.spec.ports ?? []).flatMap(({ port, targetPort = port }) =>
+    inbound
+      .filter((one) => one.port === targetPort || one.name === targetPort)
+      .map((one) => ({
+        address: one.address ?? address,
+        port: one.port,
+        servicePort: port,
+        ready: (one.state ?? 'Ready') === 'Ready' && one.health?.ready !== false,
+        dataplane: dataplane.id,
+      })),
+  );
+}
+
+function virtualIpsOf({ status }: Resource): readonly string[] {
+  const vips = status?.['vips'];
+  const single = isJsonObject(status?.['vip']) ? [status['vip']] : [];
+  const list = isJsonArray(vips) ? vips : single;
+  return list.flatMap((vip) => (isJsonObject(vip) && typeof vip['ip'] === 'string' ? [vip['ip']] : []));
+}
+
+function portsOf({ spec }: Resource): readonly ResolvedPort[] {
+  const ports = spec['ports'];
+  const match = isJsonObject(spec['match']) ? [spec['match']] : [];
+  return (isJsonArray(ports) ? ports : match).filter(isJsonObject).flatMap(portOf);
+}
+
+function portOf({ port, name, appProtocol, protocol }: JsonObject): ResolvedPort[] {
+  if (typeof port !== 'number') return [];
+  return [{ port, name: text(name), appProtocol: text(appProtocol) || text(protocol) || 'tcp' }];
+}
+
+function identityIn(service: JsonObject): Identity {
+  const { kind, mesh, zone, namespace, name } = service;
+  return { kind: text(kind), mesh: text(mesh), zone: text(zone), namespace: text(namespace), name: text(name) };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,67 @@
+import type { IssuedUserToken, ListedToken, UserTokenRequest } from '@causeway/access';
+import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resources';
+import type { PageRange, SortedPage } from '@causeway/runtime';
+import { tokenPage } from './token-page';
+
+/** How this control plane issues user tokens. Methods throw DomainErrors. */
+export interface UserAccess {
+  issue(request: UserTokenRequest): Promise<IssuedUserToken>;
+  /** Those that are valid or expired within the last week; the first to expire first. */
+  list(): Promise<readonly ListedToken[]>;
+  /** Revokes a token by its id. */
+  revoke(id: string): Promise<void>;
+  /** Makes a newer signing key and resolves with its serial. */
+  rotate(): Promise<number>;
+}
+
+/** User tokens for callers on any interface: checks their input. */
+export class UserTokens {
+  constructor(private readonly userAccess: UserAccess | undefined) {}
+
+  /** Issues a token on behalf of the user `issuedBy`. Rejects with Invalid for fields of a wrong type. */
+  async issue(
+    fields: { readonly [field in keyof UserTokenRequest]?: unknown },
+    issuedBy: string,
+  ): Promise<IssuedUserToken> {
+    return this.here().issue({ ...decodeRequest(fields), issuedBy });
+  }
+
+  /** A range of the tokens that are valid or expired within the last week; the first to expire first. */
+  async list(range: PageRange): Promise<SortedPage<JsonObject>> {
+    return tokenPage(await this.here().list(), range);
+  }
+
+  /** Revokes a token by its id; one that is revoked stays so. */
+  async revoke(id: unknown): Promise<void> {
+    if (typeof id !== 'string')
+      throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a user token')]);
+    await this.here().revoke(id);
+  }
+
+  /** Makes a newer signing key and resolves with its serial. */
+  async rotate(): Promise<number> {
+    return this.here().rotate();
+  }
+
+  private here(): UserAccess {
+    if (this.userAccess) return this.userAccess;
+    throw new NotFound('This control plane issues no user tokens.');
+  }
+}
+
+function decodeRequest({
+  name,
+  groups,
+  validFor,
+}: { readonly [field in keyof UserTokenRequest]?: unknown }): UserTokenRequest {
+  const isList = Array.isArray(groups) && groups.every((item) => typeof item === 'string');
+  const violations = [
+    ...(typeof name === 'string' ? [] : [FieldPath.at('name').violation('must be the name of a user')]),
+    ...(groups === undefined || isList ? [] : [FieldPath.at('groups').violation('must be a list of texts')]),
+    ...(validFor === undefined || typeof validFor === 'string'
+      ? []
+      : [FieldPath.at('validFor').violation('must be a duration such as 24h or 30d')]),
+  ];
+  if (violations.length > 0 || typeof name !== 'string') throw new Invalid(violations);
+  return { name, ...(isList ? { groups } : {}), ...(typeof validFor === 'string' ? { validFor } : {}) };
+}

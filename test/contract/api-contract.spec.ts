@@ -1,0 +1,188 @@
+import { ApiError, connectApi, type ApiClient, type WatchEvent } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
+import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
+import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
+import { until } from '../support/until';
+import { CutProxy } from './cut-proxy';
+
+/** A control plane that is asked by one of its interfaces. */
+interface Served {
+  readonly scheme: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+async function serveRest(): Promise<Served> {
+  const rest = await restFixture({
+    cp: ZONE_EAST,
+    access: { operatorToken: OPERATOR_TOKEN },
+  });
+  const port = await rest.server.listen('127.0.0.1', 0);
+  return { scheme: 'http', port, close: () => rest.close() };
+}
+
+async function serveGrpc(): Promise<Served> {
+  const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false });
+  return { scheme: 'grpc', port: grpc.port, close: () => grpc.close() };
+}
+
+const service = (name: string, more: JsonObject = {}): JsonObject => ({
+  ...{ type: 'MeshService', mesh: 'default', name },
+  spec: { selector: { dataplaneTags: { app: name } }, ports: [{ port: 80, appProtocol: 'http' }] },
+  ...more,
+});
+const bad = (name: string): JsonObject => service(name, { spec: { ports: [{ port: 0 }] } });
+const named = (name: string) => ({ kind: 'MeshService', name });
+const SERVICES = { kind: 'MeshService', mesh: 'default' };
+
+/** The error that something rejects with. */
+async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ApiError) return error;
+  throw new Error('it did not fail with an ApiError', { cause: error });
+}
+
+/** Follows a watch and holds what it was told. */
+class Follower {
+  readonly held = new Map<string, JsonObject>();
+  readonly events: WatchEvent[] = [];
+  private readonly stop = new AbortController();
+  private readonly running: Promise<void>;
+
+  constructor(api: ApiClient, resumeToken?: string) {
+    const { signal } = this.stop;
+    this.running = this.follow(api.watch(SERVICES, { signal, ...(resumeToken === undefined ? {} : { resumeToken }) }));
+  }
+
+  async end(): Promise<void> {
+    this.stop.abort();
+    await this.running;
+  }
+
+  private async follow(events: AsyncIterable<WatchEvent>): Promise<void> {
+    for await (const event of events) {
+      this.events.push(event);
+      if (event.type === 'put') this.held.set(JSON.stringify(event.document['name']).slice(1, -1), event.document);
+      else if (event.type === 'deleted') this.held.delete(event.id.name);
+      else if (event.type === 'restart') this.held.clear();
+    }
+  }
+}
+
+describe.each([
+  ['REST', serveRest],
+  ['gRPC', serveGrpc],
+] as const)('the contract of the API over %s', (_, serve) => {
+  let served: Served;
+  let proxy: CutProxy;
+  let api: ApiClient;
+  beforeEach(async () => {
+    served = await serve();
+    proxy = await CutProxy.open(served.port);
+    api = await connectApi({ server: new URL(`${served.scheme}://127.0.0.1:${proxy.port}`), token: OPERATOR_TOKEN });
+  });
+  afterEach(async () => {
+    api.close();
+    await proxy.close();
+    await served.close();
+  });
+
+  it('shows every write that it has answered', async () => {
+    for (let i = 0; i < 20; i++) {
+      const { results, revision } = await api.apply([service('a', { labels: { turn: `t${i}` } })]);
+      expect(results).toMatchObject([{ index: 0, outcome: i === 0 ? 'created' : 'updated', id: { name: 'a' } }]);
+      const read = await api.get(named('a'));
+      expect(read).toMatchObject({ document: { labels: { turn: `t${i}` } }, revision });
+      expect(read.etag).toMatch(new RegExp(`\\.${i + 1}"$`));
+      expect((await api.list(SERVICES)).documents).toMatchObject([{ labels: { turn: `t${i}` } }]);
+    }
+    const [again] = (await api.apply([service('a', { labels: { turn: 't19' } })])).results;
+    expect(again?.outcome).toBe('unchanged');
+    expect(await api.delete(named('a'))).toEqual([]);
+    expect((await api.list(SERVICES)).documents).toEqual([]);
+  });
+
+  it('refuses with the same code, and each broken rule by its field', async () => {
+    expect(await failure(api.get(named('none')))).toMatchObject({ code: 'not-found' });
+    expect(await failure(api.get({ ...named('a'), mesh: 'none' }))).toMatchObject({ code: 'not-found' });
+    expect(await failure(api.list(SERVICES, { minRevision: 99_999 }))).toMatchObject({ code: 'invalid' });
+    const { results } = await api.apply([bad('a'), { type: 'Mesh', name: 'm' }, { type: 'Nonsense' }]);
+    expect(results.map(({ error }) => error?.code)).toEqual(['invalid', 'forbidden', 'invalid']);
+    expect(results[0]?.error?.violations.map(({ field }) => field)).toContain('spec.ports[0].port');
+    const [single] = (await api.apply([bad('a')])).results;
+    expect(single?.error?.violations.map(({ field }) => field)).toContain('spec.ports[0].port');
+    await api.apply([service('a')]);
+    expect(await failure(api.delete(named('a'), { etag: '"other.1"' }))).toMatchObject({ code: 'precondition-failed' });
+    const { etag } = await api.get(named('a'));
+    expect(await api.delete(named('a'), { etag })).toEqual([]);
+    expect(await failure(api.explain({ hostname: 'a.mesh.local' }))).toMatchObject({ code: 'not-found' });
+  });
+
+  it('applies many: each by itself, all or nothing, and as a dry run', async () => {
+    const each = await api.apply([service('a'), bad('b'), service('c')]);
+    expect(each.results.map(({ outcome }) => outcome)).toEqual(['created', 'refused', 'created']);
+    const all = await api.apply([service('d'), bad('e')], { atomic: true });
+    expect(all.results.map(({ outcome }) => outcome)).toEqual(['skipped', 'refused']);
+    const changed = service('a', { labels: { team: 'db' } });
+    const dry = await api.apply([changed, service('new')], { dryRun: true });
+    expect(dry.results.map(({ outcome }) => outcome)).toEqual(['updated', 'created']);
+    expect(dry.results[0]?.diff).toMatchObject({ before: { name: 'a' }, after: { labels: { team: 'db' } } });
+    expect(dry.results[1]?.diff).not.toHaveProperty('before');
+    expect((await api.list(SERVICES)).documents.map(({ name }) => name)).toEqual(['a', 'c']);
+  });
+
+  it('takes the largest apply and lists it whole, selected by labels', async () => {
+    const many = Array.from({ length: 10_000 }, (_unused, i) =>
+      service(`s-${String(i).padStart(5, '0')}`, { labels: { part: String(i % 4) } }),
+    );
+    const { results, revision } = await api.apply(many);
+    expect(results.every(({ outcome, index }, i) => outcome === 'created' && index === i)).toBe(true);
+    const list = await api.list({ ...SERVICES, labelSelector: 'part in (1,3)' }, { minRevision: revision });
+    const wanted = many.filter((__, i) => i % 2 === 1).map(({ name }) => name);
+    expect(list.documents.map(({ name }) => name)).toEqual(wanted);
+  }, 120_000);
+
+  it('watches: the list, then changes; a cut in the middle leaves no gap', async () => {
+    await api.apply([service('a'), service('b')]);
+    const follower = new Follower(api);
+    await until('the list', () => follower.events.some(({ type }) => type === 'bookmark'));
+    expect([...follower.held.keys()]).toEqual(['a', 'b']);
+    const direct = await connectApi({
+      server: new URL(`${served.scheme}://127.0.0.1:${served.port}`),
+      token: OPERATOR_TOKEN,
+    });
+    await direct.apply([service('c')]);
+    await until('a change', () => follower.held.has('c'));
+    for (let turn = 0; turn < 3; turn++) {
+      proxy.cut();
+      await direct.delete(named('a'));
+      await direct.apply([service('c', { labels: { turn: `t${turn}` } }), service(`during-${turn}`)]);
+      proxy.mend();
+      await until('it has caught up', () => follower.held.has(`during-${turn}`));
+      await until('the latest state', () => JSON.stringify(follower.held.get('c')).includes(`"t${turn}"`));
+      await until('the deletion', () => !follower.held.has('a'));
+      await direct.apply([service('a')]);
+      await until('a change', () => follower.held.has('a'));
+    }
+    expect(follower.events.filter(({ type }) => type === 'restart')).toEqual([]);
+    direct.close();
+    await follower.end();
+  });
+
+  it('watches behind a list without a gap, and from the beginning where its point is gone', async () => {
+    await api.apply([service('a')]);
+    const { resumeToken } = await api.list(SERVICES);
+    await api.apply([service('b')]);
+    const behind = new Follower(api, resumeToken);
+    await until('what came behind the list', () => behind.held.has('b'));
+    expect(behind.held.has('a')).toBe(false);
+    await behind.end();
+    const lost = new Follower(api, 'another-life.1');
+    await until('the whole list', () => lost.held.size === 2);
+    expect(lost.events[0]).toEqual({ type: 'restart' });
+    await lost.end();
+  });
+});

@@ -1,0 +1,87 @@
+import { AccessPolicy, Authenticator, type ServerCertificates } from '@causeway/access';
+import { Admission } from '@causeway/admission';
+import { GrpcApiServer } from '@causeway/grpc-api';
+import { coreKinds } from '@causeway/kinds';
+import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
+import { globalIdentity, type ControlPlane } from '@causeway/resources';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import type { ConnectionLimits } from '@causeway/grpc-server';
+
+/** What a test chooses of a GrpcFixture. */
+export interface GrpcFixtureOptions {
+  readonly cp?: ControlPlane;
+  readonly limits?: Partial<QueryLimits>;
+  readonly connections?: ConnectionLimits;
+  readonly localhostIsAdmin?: boolean;
+  readonly certificates?: ServerCertificates;
+  readonly notReady?: () => string | undefined;
+}
+
+export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
+const EAST: ControlPlane = { role: 'zone', zone: 'east', federated: false };
+
+/** The gRPC API over a memory store with everything real behind it; a mesh `default` exists. */
+export class GrpcFixture {
+  readonly store = new MemoryStore(new MemoryDisk());
+  readonly index = new ResourceIndex();
+  readonly policy: AccessPolicy;
+  readonly admission: Admission;
+  readonly queries: Queries;
+  readonly server: GrpcApiServer;
+  port = 0;
+  private readonly stop = new AbortController();
+  private following: Promise<void> = Promise.resolve();
+
+  private constructor(options: GrpcFixtureOptions) {
+    const { cp = EAST, limits = {}, localhostIsAdmin = true } = options;
+    const { store, index } = this;
+    const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
+    this.policy = new AccessPolicy(shared);
+    this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
+    this.queries = createQueries({
+      ...shared,
+      audit: new MemoryAudit(store.disk),
+      limits,
+      program: { version: '1', instanceId: 'test', config: {} },
+    });
+    this.server = new GrpcApiServer({
+      ...shared,
+      queries: this.queries,
+      admission: this.admission,
+      policy: this.policy,
+      authenticator: new Authenticator({ verifiers: [], clock: systemClock, operatorToken: OPERATOR_TOKEN }),
+      localhostIsAdmin,
+      notReady: options.notReady ?? (() => undefined),
+      logger: silentLogger,
+      host: '127.0.0.1',
+      port: 0,
+      certificates: () => options.certificates,
+      ...(options.connections ? { connections: options.connections } : {}),
+    });
+  }
+
+  static async open(options: GrpcFixtureOptions = {}): Promise<GrpcFixture> {
+    const fixture = new GrpcFixture(options);
+    const { store, index } = fixture;
+    const following = { clock: systemClock, logger: silentLogger, signal: fixture.stop.signal };
+    fixture.following = followStore(store, index, following);
+    const mesh = { type: 'put', id: globalIdentity('Mesh', 'default'), expect: 'any', labels: {}, spec: {} } as const;
+    await index.reached((await store.write({ changes: [mesh], onRefusal: 'abort' })).revision);
+    fixture.port = await fixture.server.listen();
+    return fixture;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+    this.queries.close();
+    this.policy.close();
+    this.stop.abort();
+    await this.store.close();
+    await this.following;
+  }
+}

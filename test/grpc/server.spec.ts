@@ -1,0 +1,140 @@
+import { connect as connectSocket } from 'node:net';
+import { connect } from 'node:http2';
+import { once } from 'node:events';
+import {
+  HealthCheckResponse_ServingStatus as Serving,
+  HealthClient,
+  type HealthCheckResponse,
+} from '@causeway/proto-gen';
+import { credentials } from '@grpc/grpc-js';
+import { until } from '../support/until';
+import { GenericClient } from './generic-client';
+import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
+
+const service = (name: string): string =>
+  JSON.stringify({
+    type: 'MeshService',
+    name,
+    spec: { ports: [{ port: 80 }], selector: { dataplaneTags: { a: 'b' } } },
+  });
+
+describe('the gRPC API', () => {
+  let grpc: GrpcFixture;
+  let notReady: string | undefined;
+  beforeEach(async () => {
+    notReady = undefined;
+    grpc = await GrpcFixture.open({ notReady: () => notReady });
+  });
+  afterEach(() => grpc.close());
+
+  it.each(['v1', 'v1alpha'] as const)('is used by a client that knows no proto, by reflection %s', async (version) => {
+    const client = await GenericClient.connect(grpc.address, version);
+    expect(client.services).toEqual([
+      'causeway.v1.ResourceService',
+      'causeway.v1.NamingService',
+      'grpc.health.v1.Health',
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
+    ]);
+    const applied = await client.call('causeway.v1.ResourceService/Apply', [{ documents: [{ json: service('a') }] }]);
+    expect(applied).toMatchObject([
+      { results: [{ outcome: 'APPLY_OUTCOME_CREATED', id: { name: 'a', zone: 'east' } }] },
+    ]);
+    const name = { kind: 'MeshService', name: 'a' };
+    const [got] = await client.call('causeway.v1.ResourceService/Get', [{ name }]);
+    expect(got).toMatchObject({ resource: { id: { mesh: 'default', namespace: 'default' }, generation: '1' } });
+    const [listed] = await client.call('causeway.v1.ResourceService/List', [{ selection: { kind: 'MeshService' } }]);
+    expect(listed).toMatchObject({ resources: [{ id: { name: 'a' } }] });
+    await client.call('causeway.v1.ResourceService/Delete', [{ name }]);
+    await expect(client.call('causeway.v1.ResourceService/Get', [{ name }])).rejects.toMatchObject({ code: 5 });
+    client.close();
+  });
+
+  it('tells its health: of the server and of services, and that it ends', async () => {
+    const client = new HealthClient(grpc.address, credentials.createInsecure());
+    const check = (name: string): Promise<unknown> =>
+      new Promise((resolve) =>
+        client.check({ service: name }, (error, answer) => resolve(error ? error.code : answer.status)),
+      );
+    expect(await check('')).toBe(Serving.SERVING);
+    expect(await check('causeway.v1.NamingService')).toBe(Serving.SERVING);
+    expect(await check('nonsense.Service')).toBe(5);
+    const seen: Serving[] = [];
+    const watch = client.watch({ service: 'causeway.v1.ResourceService' });
+    watch.on('data', ({ status }: HealthCheckResponse) => seen.push(status)).on('error', () => undefined);
+    await until('it is told', () => seen.length === 1);
+    notReady = 'no defaults yet';
+    expect(await check('')).toBe(Serving.NOT_SERVING);
+    await until('the watcher is told', () => seen.length === 2);
+    notReady = undefined;
+    await until('the watcher is told', () => seen.length === 3);
+    await grpc.server.close();
+    await until('the watcher is told of the end', () => seen.length === 4);
+    expect(seen).toEqual([Serving.SERVING, Serving.NOT_SERVING, Serving.SERVING, Serving.NOT_SERVING]);
+    client.close();
+  });
+
+  it('ends a connection of garbage, and no other', async () => {
+    const client = await GenericClient.connect(grpc.address, 'v1');
+    for (const bytes of [
+      'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' + 'garbage'.repeat(100),
+      '\0\0\0',
+    ]) {
+      const socket = connectSocket(grpc.port, '127.0.0.1');
+      socket.on('error', () => undefined).resume();
+      socket.write(bytes);
+      if (bytes.length < 10) socket.end();
+      await once(socket, 'close');
+    }
+    const session = connect(`http://${grpc.address}`);
+    const path = '/causeway.v1.ResourceService/Get';
+    const request = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    request.end(Buffer.from([0, 0, 0, 0, 3, 255, 255, 255])).resume();
+    const [headers] = (await once(request, 'response')) as [Record<string, string>];
+    const trailers = headers['grpc-status']
+      ? headers
+      : ((await once(request, 'trailers')) as [Record<string, string>])[0];
+    expect(trailers['grpc-status']).toBe('13');
+    session.close();
+    const answer = await client.call('causeway.v1.ResourceService/List', [{ selection: { kind: 'Mesh' } }]);
+    expect(answer).toHaveLength(1);
+    client.close();
+  });
+
+  it('refuses a message above 4 MiB and goes on', async () => {
+    const client = await GenericClient.connect(grpc.address, 'v1');
+    const huge = { documents: [{ json: 'x'.repeat(5 * 1024 * 1024) }] };
+    await expect(client.call('causeway.v1.ResourceService/Apply', [huge])).rejects.toMatchObject({ code: 8 });
+    const many = { documents: Array.from({ length: 10_001 }, () => ({ json: '{}' })) };
+    await expect(client.call('causeway.v1.ResourceService/Apply', [many])).rejects.toMatchObject({
+      code: 8,
+      details: 'an Apply may have 10000 documents',
+    });
+    await until('nothing is under way', () => grpc.server.calls === 0);
+    client.close();
+  });
+});
+
+describe('callers of the gRPC API', () => {
+  let grpc: GrpcFixture;
+  beforeEach(async () => {
+    grpc = await GrpcFixture.open({ localhostIsAdmin: false });
+  });
+  afterEach(() => grpc.close());
+
+  it('are let in by their token before anything of their request is read', async () => {
+    const client = await GenericClient.connect(grpc.address, 'v1');
+    const list = (token?: string): Promise<unknown> =>
+      client.call('causeway.v1.ResourceService/List', [{ selection: { kind: 'Mesh' } }], token);
+    await expect(list()).rejects.toMatchObject({ code: 16, details: expect.stringMatching(/no RoleBinding/) });
+    await expect(list('wrong')).rejects.toMatchObject({ code: 16, details: expect.stringMatching(/bearer token/) });
+    expect(await list(OPERATOR_TOKEN)).toHaveLength(1);
+    client.close();
+  });
+});
