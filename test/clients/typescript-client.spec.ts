@@ -22,7 +22,7 @@ describe('a client that openapi-typescript generates from /openapi.json', () => 
   const client = join(folder, 'client.ts');
 
   beforeAll(async () => {
-    rest = await restFixture();
+    rest = await restFixture({ access: { operatorToken: 'client' } });
     base = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
     const document = join(folder, 'openapi.json');
     writeFileSync(document, await (await fetch(`${base}/openapi.json`)).text());

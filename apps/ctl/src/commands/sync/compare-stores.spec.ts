@@ -18,7 +18,7 @@ const view = MeshView.of([mesh], zones);
 
 /** A MeshService of a zone as a list shows it. */
 const service = (name: string, zone: string, more: JsonObject = {}): JsonObject => ({
-  ...{ name, mesh: 'default', namespace: 'default' },
+  ...{ name, mesh: 'default', namespace: 'default', kri: `kri_msvc_default_${zone}__${name}_` },
   labels: { 'kuma.io/origin': 'zone', 'kuma.io/zone': zone, team: 'db' },
   spec: { state: 'Available', ports: [{ port: 1 }] },
   ...more,
@@ -33,6 +33,13 @@ const generator = (name: string): JsonObject => ({
 describe('compareStores, of zone east', () => {
   const stores: readonly [string, string, readonly JsonObject[], readonly JsonObject[], readonly string[]][] = [
     ['the same', 'MeshService', [service('a', 'west')], [service('a', 'west')], []],
+    [
+      'a copy, which a zone labels as the global sent it',
+      'MeshService',
+      [service('a', 'west')],
+      [service('a', 'west', { labels: { 'kuma.io/origin': 'global', 'kuma.io/zone': 'west', team: 'db' } })],
+      [],
+    ],
     ['a service of another zone that is missing', 'MeshService', [service('a', 'west')], [], ['zone lacks west/a']],
     [
       'a copy that is older',

@@ -1,18 +1,13 @@
-import {
-  isJsonObject,
-  Label,
-  ownField,
-  type JsonObject,
-  type Kind,
-  type Labels,
-  type Resource,
-} from '@causeway/resources';
+import { parseKri } from '@causeway/naming';
+import { isJsonObject, ownField, type JsonObject, type Kind, type Labels, type Resource } from '@causeway/resources';
 import { objectAt, textAt } from '../../render';
 
 /** The resource that an item of a list shows. What a list does not show is empty: it decides nothing about sync. */
 export function resourceOfItem(kind: Kind, item: JsonObject): Resource {
   const labels = textLabels(objectAt(item, 'labels'));
-  const zone = labels[Label.origin] === 'global' || !kind.sync.zoneInIdentity ? '' : (labels[Label.zone] ?? '');
+  // Labels do not say the zone of identity: a copy in a zone has the origin `global` wherever it was made.
+  const parsed = parseKri(textAt(item, 'kri'));
+  const zone = parsed.ok && kind.sync.zoneInIdentity ? parsed.kri.zone : '';
   const status = ownField(item, 'status');
   return {
     ...{ uid: '', labels, spec: objectAt(item, 'spec'), generation: 0, creationOrder: 0, createdAt: 0, modifiedAt: 0 },
