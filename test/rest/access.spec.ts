@@ -116,13 +116,22 @@ describe('a refusal', () => {
 });
 
 describe('who the caller is', () => {
+  const ADMIN = { roles: [{ role: 'admin', binding: 'the binding that always exists', effect: 'grants' }] };
+
   it.each<[string, TestAccess, string | undefined, JsonObject]>([
-    ['this machine', LOCAL, undefined, { name: 'localhost', groups: ['causeway:admins'], by: 'localhost' }],
-    ['nobody', STRICT, undefined, { name: 'anonymous', groups: ['causeway:anonymous'], by: 'nothing' }],
-    ['the operator', STRICT, TOKEN, { name: 'operator', groups: ['causeway:admins'], by: 'operator-token' }],
-    ['a user', STRICT, 'anna:dev', { name: 'anna', groups: ['causeway:authenticated', 'dev'], by: 'user-token' }],
+    ['this machine', LOCAL, undefined, { name: 'localhost', groups: ['causeway:admins'], by: 'localhost', ...ADMIN }],
+    ['nobody', STRICT, undefined, { name: 'anonymous', groups: ['causeway:anonymous'], by: 'nothing', roles: [] }],
+    ['the operator', STRICT, TOKEN, { name: 'operator', groups: ['causeway:admins'], by: 'operator-token', ...ADMIN }],
+    [
+      ...(['a user', STRICT, 'anna:dev'] as const),
+      {
+        ...{ name: 'anna', groups: ['causeway:authenticated', 'dev'], by: 'user-token' },
+        roles: [{ role: 'viewer', binding: 'RoleBinding readers', effect: 'grants' }],
+      },
+    ],
   ])('is said to %s', async (_, access, token, wanted) => {
     await open({ access });
+    await bind('readers', { role: 'viewer', subjects: [{ kind: 'Group', name: 'dev' }] });
     const sent = token === undefined ? {} : bearer(token);
     expect((await rest.server.inject({ url: '/who-am-i', ...sent })).json()).toEqual(wanted);
   });

@@ -30,13 +30,18 @@ export interface CommandContext extends ProgramContext {
 /** Wrong usage, found before the server is asked; printed as one line, exit code 2. */
 export class UsageError extends Error {}
 
-/** The kind of a noun: plural, short name or kind name, case-insensitive. */
+/** The kind of a noun: plural, short name or kind name, case-insensitive. Throws UsageError for another word. */
 export function kindOf(registry: Registry, noun: string): Kind {
-  const lower = noun.toLowerCase();
-  const kind = registry.noun(lower) ?? registry.kinds.find((k) => k.name.toLowerCase() === lower);
+  const kind = findKind(registry, noun);
   if (kind) return kind;
-  const guess = registry.suggestNoun(lower);
+  const guess = registry.suggestNoun(noun.toLowerCase());
   throw new UsageError(`"${noun}" is no kind${guess === undefined ? '' : `; did you mean ${guess}?`}`);
+}
+
+/** As `kindOf`; undefined for another word, which may be an activity such as AuditLog. */
+export function findKind(registry: Registry, noun: string): Kind | undefined {
+  const lower = noun.toLowerCase();
+  return registry.noun(lower) ?? registry.kinds.find((kind) => kind.name.toLowerCase() === lower);
 }
 
 /** The path of a kind's list, or of one resource. `mesh` undefined means all meshes. */

@@ -29,3 +29,8 @@ export const namespaceOption = (): Option => new Option('-n, --namespace <namesp
 /** `-z, --zone`: the name of a zone, or `global` for the global's own, which the server names by an empty text. */
 export const zoneOption = (description = "a zone's copy; 'global' for the global's own"): Option =>
   new Option('-z, --zone <zone>', description).argParser((zone) => (zone === 'global' ? '' : zone));
+
+/** The values of an option that is given more than once, or with several separated by commas. */
+export function listed(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...value.split(',').filter((part) => part !== '')];
+}

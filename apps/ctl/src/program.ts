@@ -42,9 +42,9 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
       { name: 'sync', load: async () => (await import('./commands/sync/sync-diff.js')).registerSync },
-      { name: 'auth', load: async () => (await import('./commands/access/whoami.js')).registerAuth },
+      { name: 'auth', load: async () => (await import('./commands/access/auth.js')).registerAuth },
       { name: 'audit', load: async () => (await import('./commands/access/audit.js')).registerAudit },
-      { name: 'tokens', load: async () => (await import('./commands/tokens.js')).registerTokens },
+      { name: 'tokens', load: async () => (await import('./commands/tokens/tokens.js')).registerTokens },
     ],
   },
   {

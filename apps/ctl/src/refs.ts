@@ -18,22 +18,25 @@ export interface Place {
 
 /** The resources of `KIND NAME...` or `KIND/NAME...`. Throws UsageError for words that are neither. */
 export function refsOf(registry: Registry, words: readonly string[], place: Place): readonly ResourceRef[] {
+  const { mesh, namespace } = place;
+  const toRef = (named: NamedResource): ResourceRef => ({ ...named, mesh, namespace });
+  if (words.some((word) => word.includes('/'))) return words.map((word) => toRef(namedBy(registry, word)));
   const [first = '', ...names] = words;
-  if (words.every((word) => word.includes('/'))) {
-    return words.map((word) => {
-      const slash = word.indexOf('/');
-      return refTo(kindOf(registry, word.slice(0, slash)), word.slice(slash + 1), place);
-    });
-  }
-  if (names.length === 0 || words.some((word) => word.includes('/')))
+  if (names.length === 0)
     throw new UsageError('name resources as KIND NAME... or as KIND/NAME..., as in MeshService/redis');
   const kind = kindOf(registry, first);
-  return names.map((name) => refTo(kind, name, place));
+  return names.map((name) => toRef({ kind, name }));
 }
 
-function refTo(kind: Kind, name: string, { mesh, namespace }: Place): ResourceRef {
-  if (name === '') throw new UsageError(`a name is missing after ${kind.name}/`);
-  return { kind, mesh, namespace, name };
+/** Kind and name, without the place. */
+export type NamedResource = Pick<ResourceRef, 'kind' | 'name'>;
+
+/** What `KIND/NAME` names. Throws UsageError for other words. */
+export function namedBy(registry: Registry, word: string): NamedResource {
+  const [noun, name, more] = word.split('/');
+  if (!noun || !name || more !== undefined)
+    throw new UsageError(`"${word}" is no resource; write KIND/NAME each time, as in meshservice/redis`);
+  return { kind: kindOf(registry, noun), name };
 }
 
 /** The resource that a document describes; undefined if it has no kind or no name. */

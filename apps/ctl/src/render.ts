@@ -72,3 +72,9 @@ export function listAt(value: JsonObject, key: string): readonly JsonObject[] {
   const found = value[key];
   return isJsonArray(found) ? found.filter(isJsonObject) : [];
 }
+
+/** The texts of the list at `key`; empty if there is no list. */
+export function textsAt(value: JsonObject, key: string): readonly string[] {
+  const found = value[key];
+  return isJsonArray(found) ? found.filter((item) => typeof item === 'string') : [];
+}

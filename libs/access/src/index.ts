@@ -20,7 +20,7 @@ export {
 } from './certificate-authority';
 export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
 export { AccessDenied } from './authorization/access-denied';
-export { AccessPolicy, type AccessDecision } from './authorization/access-policy';
+export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
 export { CallerRights } from './authorization/caller-rights';
 export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
 export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';

@@ -17,7 +17,8 @@ const PAGES = ['docs/reference/cli.md', 'docs/reference/cli-operations.md'];
 const SHOWN = { global: 'http://127.0.0.1:5681', east: 'http://127.0.0.1:6681', west: 'http://127.0.0.1:7681' };
 
 /** Commands that change nothing: their output may take a moment to become what the page says. */
-const LOOK = /^causeway (get|describe|instances|hostnames|explain|dig|vips|doctor|audit|diff|zones( -.*)?$|sync diff)/;
+const LOOK =
+  /^causeway (get|describe|instances|hostnames|explain|dig|vips|doctor|audit|diff|zones( -.*)?$|sync diff|auth|tokens list)/;
 
 /** ms without a change after which an output counts as final when a page is written. */
 const SETTLED = 2_000;

@@ -6,6 +6,8 @@ export interface TokenClaims {
   readonly id: string;
   /** The user, or the zone. */
   readonly subject: string;
+  /** Whether it lets a zone in, and does not show who a user is. */
+  readonly isZoneToken: boolean;
   /** When it ends, in ms since 1970; undefined if it never does. */
   readonly expiresAt: number | undefined;
 }
@@ -21,6 +23,7 @@ export function claimsOf(token: string): TokenClaims | undefined {
   return {
     id: textAt(claims, 'jti'),
     subject: zone === '' ? user : `zone ${zone}`,
+    isZoneToken: zone !== '',
     expiresAt: typeof exp === 'number' ? exp * 1_000 : undefined,
   };
 }
@@ -34,7 +37,7 @@ export function describeToken(token: string | undefined, now: number): string {
 }
 
 /** When a token ends, for people: `expires in 29d`, `expired 3h ago`. */
-export function expiryText({ expiresAt }: TokenClaims, now: number): string {
+export function expiryText({ expiresAt }: Pick<TokenClaims, 'expiresAt'>, now: number): string {
   if (expiresAt === undefined) return 'does not expire';
   const since = (from: number, to: number): string => age(new Date(from).toISOString(), to);
   return expiresAt > now ? `expires in ${since(now, expiresAt)}` : `expired ${since(expiresAt, now)} ago`;

@@ -256,6 +256,22 @@ describe('in a federated zone', () => {
     expect([decision.allowed, decision.binding]).toEqual([allowed, binding]);
   });
 
+  it('lists the roles of a caller, each binding once, and what restricts them', async () => {
+    const policy = await open(EAST, [granted, { of: 'east', role: 'viewer', to: 'Group:shop' }]);
+    const subjects = [
+      { kind: 'User', name: 'anna' },
+      { kind: 'Group', name: 'shop' },
+    ];
+    await fixture.write('RoleBinding', 'both', '', { role: 'mesh-operator', subjects });
+    expect(policy.rolesOf(anna)).toEqual([
+      { role: granted.role, binding: 'RoleBinding b0', effect: 'grants' },
+      { role: 'mesh-operator', binding: 'RoleBinding both', effect: 'grants' },
+      { role: 'viewer', binding: 'RoleBinding b1 of zone east', effect: 'restricts' },
+    ]);
+    expect(policy.rolesOf({ ...anna, user: 'eve', groups: [] })).toEqual([]);
+    expect(policy.rolesOf(operator)).toMatchObject([{ role: 'admin', effect: 'grants' }]);
+  });
+
   it('names both bindings where one restricts what the other allows', async () => {
     const policy = await open(EAST, [granted, { of: 'east', role: 'viewer', to: 'User:anna' }]);
     expect(policy.decide(anna, 'update', shop)).toEqual({

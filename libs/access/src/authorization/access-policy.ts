@@ -26,6 +26,13 @@ export interface AccessDecision {
   readonly reason: string;
 }
 
+/** A role that a binding gives somebody, or restricts somebody to. */
+export interface HeldRole {
+  readonly role: string;
+  readonly binding: string;
+  readonly effect: 'grants' | 'restricts';
+}
+
 /** What the policy is made of. */
 export interface AccessPolicySources {
   readonly registry: Registry;
@@ -55,10 +62,10 @@ interface CompiledPolicy {
 type ZonesListener = (zones: readonly string[]) => void;
 
 const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
+const BUILT_IN = { binding: 'the binding that always exists', role: 'admin' } as const;
 const ADMINISTRATORS: AccessDecision = Object.freeze({
   allowed: true,
-  binding: 'the binding that always exists',
-  role: 'admin',
+  ...BUILT_IN,
   reason: `${ADMINS} are administrators`,
 });
 
@@ -100,6 +107,17 @@ export class AccessPolicy {
   authorise(caller: Caller, verbs: readonly Verb[], id: Identity): void {
     const { allowed, reason } = this.decideAny(caller, verbs, targetOf(id));
     if (!allowed) throw new AccessDenied(caller, reason);
+  }
+
+  /** The roles of the caller by the bindings that name it or one of its groups; those that grant first. */
+  rolesOf(caller: Caller): readonly HeldRole[] {
+    if (caller.groups.includes(ADMINS)) return [{ ...BUILT_IN, effect: 'grants' }];
+    const { grants, limits } = this.policy();
+    const held = (from: Grants, effect: HeldRole['effect']): HeldRole[] =>
+      [...new Set(keysOf(caller).flatMap((key) => from.get(key) ?? []))].map(({ role, binding }) => ({
+        ...{ role, binding, effect },
+      }));
+    return [...held(grants, 'grants'), ...held(limits, 'restricts')];
   }
 
   /** Whether any binding names the caller or one of its groups. */

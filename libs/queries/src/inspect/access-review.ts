@@ -5,6 +5,7 @@ import {
   type AccessDecision,
   type AccessPolicy,
   type Caller,
+  type HeldRole,
   type Verb,
 } from '@causeway/access';
 import { FieldPath, Invalid, type Registry } from '@causeway/resources';
@@ -28,7 +29,7 @@ export interface AccessQuestion {
 export class AccessReviews {
   constructor(
     private readonly registry: Registry,
-    private readonly policy: Pick<AccessPolicy, 'decide'>,
+    private readonly policy: Pick<AccessPolicy, 'decide' | 'rolesOf'>,
   ) {}
 
   /** Throws AccessDenied to a caller who asks about others and may not `get` AccessReview, Invalid for no kind. */
@@ -38,6 +39,11 @@ export class AccessReviews {
     if (name === undefined)
       throw new Invalid([FieldPath.at('kind').violation(`must be a kind or an activity; got "${kind.slice(0, 80)}"`)]);
     return this.policy.decide(subject, verb, { kind: name, mesh, namespace });
+  }
+
+  /** The roles of the caller, and the bindings that give them. */
+  rolesOf(caller: Caller): readonly HeldRole[] {
+    return this.policy.rolesOf(caller);
   }
 
   private subjectOf(caller: Caller, { user, groups }: Pick<AccessQuestion, 'user' | 'groups'>): Caller {

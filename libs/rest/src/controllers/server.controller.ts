@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
-import type { DoctorReport, Queries } from '@causeway/queries';
+import { AccessReviews, type DoctorReport, type Queries } from '@causeway/queries';
 import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
-import type { CallerRights } from '@causeway/access';
+import type { Caller, CallerRights, HeldRole } from '@causeway/access';
 import { Access } from '../http/access.guard';
 import { resourceHeaders } from '../requests/responses';
 import { FromRequest, NoQuery } from '../requests/decorators';
@@ -20,10 +20,19 @@ const LINKS = {
   whoAmI: '/who-am-i',
 } as const;
 
+/** The answer of `/who-am-i`. */
+interface RecognisedCaller extends Pick<Caller, 'groups' | 'by'> {
+  readonly name: string;
+  readonly roles: readonly HeldRole[];
+}
+
 /** What a control plane says of itself (docs/reference/kuma-rest.md §1.2). */
 @Controller()
 export class ServerController {
-  constructor(@Inject(QUERIES) private readonly queries: Queries) {}
+  constructor(
+    @Inject(QUERIES) private readonly queries: Queries,
+    @Inject(AccessReviews) private readonly reviews: AccessReviews,
+  ) {}
 
   /** Product, role and replica, with links. */
   @Get('/')
@@ -56,12 +65,13 @@ export class ServerController {
     return text;
   }
 
-  /** Whom the server takes the caller for. */
+  /** Whom the server takes the caller for, and which roles that gives. */
   @Get('/who-am-i')
   @Access('public')
   @NoQuery()
-  caller(@FromRequest(RightsPipe) { caller: { user, groups, by } }: CallerRights): JsonObject {
-    return { name: user, groups, by };
+  caller(@FromRequest(RightsPipe) { caller }: CallerRights): RecognisedCaller {
+    const { user: name, groups, by } = caller;
+    return { name, groups, by, roles: this.reviews.rolesOf(caller) };
   }
 
   /** The configuration without secrets. */

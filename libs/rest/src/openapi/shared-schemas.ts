@@ -127,5 +127,14 @@ export const SHARED_SCHEMAS: OpenApiObject = {
     },
     ['product', 'version', 'mode', 'instanceId'],
   ),
-  Caller: object({ name: text, groups: list(text) }, ['name', 'groups']),
+  Caller: object(
+    {
+      ...{ name: text, groups: list(text) },
+      by: { enum: ['user-token', 'oidc', 'operator-token', 'localhost', 'nothing'] },
+      roles: list(
+        object({ role: text, binding: text, effect: { enum: ['grants', 'restricts'] } }, ['role', 'binding', 'effect']),
+      ),
+    },
+    ['name', 'groups', 'by', 'roles'],
+  ),
 };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { Option, type Command } from 'commander';
-import { UsageError, type CommandContext } from '../../context';
+import { findKind, UsageError, type CommandContext } from '../../context';
 import { secondsOf } from '../../durations';
 import { outputOption, type SetExitCode } from '../../options';
 import { listAt, structured, table, textAt, type Output } from '../../render';
@@ -75,9 +75,7 @@ async function entriesOf(
 
 /** The name of a kind; a word that is none is kept, for things such as ZoneToken that are not kinds of resources. */
 function kindName({ registry }: CommandContext, word: string | undefined): string | undefined {
-  if (word === undefined) return undefined;
-  const lower = word.toLowerCase();
-  return (registry.noun(lower) ?? registry.kinds.find(({ name }) => name.toLowerCase() === lower))?.name ?? word;
+  return word === undefined ? undefined : (findKind(registry, word)?.name ?? word);
 }
 
 /** A time as it is given, or how long ago: `1h`. */

@@ -1,5 +1,6 @@
 import type { Kind, Registry } from '@causeway/resources';
-import { kindOf, UsageError } from '../../context';
+import { kindOf } from '../../context';
+import { namedBy } from '../../refs';
 
 /** Resources of one kind: all, or these. */
 export interface Selection {
@@ -18,10 +19,7 @@ export function selectionsOf(registry: Registry, [first = '', ...rest]: readonly
   }
   const byKind = new Map<Kind, string[]>();
   for (const each of [first, ...rest]) {
-    const [noun, name, more] = each.split('/');
-    if (!noun || !name || more !== undefined)
-      throw new UsageError(`"${each}" is no resource; write KIND/NAME each time, as in meshservice/redis`);
-    const kind = kindOf(registry, noun);
+    const { kind, name } = namedBy(registry, each);
     byKind.set(kind, [...(byKind.get(kind) ?? []), name]);
   }
   return [...byKind].map(([kind, names]) => ({ kind, names }));

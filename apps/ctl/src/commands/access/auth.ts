@@ -1,0 +1,133 @@
+import { verbs } from '@causeway/kinds';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { Argument, type Command } from 'commander';
+import { ApiError } from '../../api-client';
+import { findKind, UsageError, type CommandContext } from '../../context';
+import { listed, namespaceOption, outputOption, type SetExitCode } from '../../options';
+import type { NamedResource } from '../../refs';
+import { listAt, structured, textAt, textsAt, type Output } from '../../render';
+import { connectionOf, meshOf } from '../../settings/connection';
+import { describeToken } from '../../settings/token-claims';
+
+/** `causeway auth whoami`: whom the control plane takes the caller for, its roles, and when the token ends. */
+export async function whoami(context: CommandContext, { output }: { readonly output: Output }): Promise<number> {
+  const { body } = await context.api().send({ method: 'GET', path: '/who-am-i' });
+  if (!isJsonObject(body)) return 1;
+  if (output !== 'table') {
+    context.print(structured(body, output));
+    return 0;
+  }
+  const { token } = connectionOf(context.config, context.flags());
+  context.print(`User    ${textAt(body, 'name')}`);
+  context.print(`Groups  ${textsAt(body, 'groups').join(', ') || 'none'}`);
+  context.print(`By      ${BY[textAt(body, 'by')] ?? textAt(body, 'by')}`);
+  context.print(`Token   ${describeToken(token, context.now()) || 'none'}`);
+  const roles = listAt(body, 'roles');
+  if (roles.length === 0) context.print('Roles   none');
+  for (const [i, role] of roles.entries()) context.print(`${i === 0 ? 'Roles ' : '      '}  ${roleText(role)}`);
+  return 0;
+}
+
+/** How a caller was recognised, for people. */
+const BY: Readonly<Record<string, string>> = {
+  'user-token': 'a user token',
+  oidc: 'a token of an OIDC issuer',
+  'operator-token': 'the operator token',
+  localhost: 'asking from the machine of the control plane',
+  nothing: 'nothing: no credentials were sent',
+};
+
+function roleText(held: JsonObject): string {
+  const restricts = textAt(held, 'effect') === 'restricts';
+  return `${restricts ? 'no more than ' : ''}${textAt(held, 'role')}, by ${textAt(held, 'binding')}`;
+}
+
+/** Whom and where `causeway auth can-i` is about. */
+export interface CanIOptions {
+  readonly namespace?: string;
+  readonly mesh?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+  readonly output: Output;
+}
+
+/**
+ * `causeway auth can-i VERB KIND [NAME]`: yes or no, and by which binding; exit code 0: yes, 1: no, 2: it cannot be said.
+ * Rights depend on the place of a resource: with a name, mesh and namespace are those that other commands would take.
+ */
+export async function canI(
+  context: CommandContext,
+  [verb = '', word = '', name]: readonly (string | undefined)[],
+  options: CanIOptions,
+): Promise<number> {
+  const { as: user, asGroup } = options;
+  const kind = findKind(context.registry, word);
+  const place =
+    kind && name !== undefined
+      ? placeOf(context, { kind, name }, options)
+      : { mesh: options.mesh, namespace: options.namespace };
+  const query = { ...place, verb, kind: kind?.name ?? word, user, group: asGroup?.join(',') };
+  const answer = await decisionOf(context, query);
+  const allowed = answer['allowed'] === true;
+  if (options.output !== 'table') context.print(structured(answer, options.output));
+  else
+    context.print(`${context.paint(allowed ? 'green' : 'red', allowed ? 'yes' : 'no')}: ${textAt(answer, 'reason')}`);
+  return allowed ? 0 : 1;
+}
+
+type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
+
+/** Where a resource is. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
+function placeOf(
+  context: CommandContext,
+  { kind, name }: NamedResource,
+  { mesh = meshOf(context.config, context.flags()) ?? 'default', namespace = 'default' }: AskedPlace,
+): AskedPlace {
+  if (kind.name === 'Mesh') return { mesh: name };
+  if (kind.name === 'Namespace') return { namespace: name };
+  return { ...(kind.scope === 'mesh' ? { mesh } : {}), ...(kind.namespaced ? { namespace } : {}) };
+}
+
+async function decisionOf(
+  context: CommandContext,
+  query: Readonly<Record<string, string | undefined>>,
+): Promise<JsonObject> {
+  try {
+    const { body } = await context.api().send({ method: 'GET', path: '/_access', query });
+    if (isJsonObject(body) && typeof body['allowed'] === 'boolean') return body;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const asksOfItself = query['user'] === undefined && query['group'] === undefined;
+    // Who has no right at all may not even ask.
+    if (error.status === 403 && asksOfItself) return { allowed: false, reason: error.message };
+    const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
+    throw new UsageError(`${error.message}${violations.join('')}`, { cause: error });
+  }
+  throw new UsageError('the server answers neither yes nor no: is it a control plane?');
+}
+
+/** `causeway auth`. */
+export function registerAuth(program: Command, context: CommandContext, finish: SetExitCode): void {
+  const auth = program.command('auth').description('who you are to the control plane, and what you may do');
+  auth
+    .command('whoami')
+    .description('shows whom the control plane takes you for, and your roles')
+    .addOption(outputOption())
+    .action(async (options: { readonly output: Output }) => finish(await whoami(context, options)));
+  auth
+    .command('can-i')
+    .description(
+      'says whether you may do something, and by which binding; exit code 0: yes, 1: no, 2: it cannot be said',
+    )
+    .addArgument(new Argument('<verb>', 'what is to be done').choices(verbs))
+    .argument('<kind>', 'a kind, or an activity such as AuditLog')
+    .argument('[name]', 'one resource; its right is that of its mesh and namespace')
+    .addOption(namespaceOption())
+    .option('-m, --mesh <mesh>', 'the mesh; without it and without a name: all of them')
+    .option('--as <user>', 'asks for another user')
+    .option('--as-group <group>', 'a group of the other user; may be repeated', listed)
+    .addOption(outputOption())
+    .action(async (verb: string, kind: string, name: string | undefined, options: CanIOptions) =>
+      finish(await canI(context, [verb, kind, name], options)),
+    );
+}
