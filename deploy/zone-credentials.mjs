@@ -1,25 +1,41 @@
 /**
  * Keeps in a shared folder what zones join the global by: its authority, and a token for each zone of ZONES, renewed every
- * day and valid for three. A zone reads its files anew at each connection.
+ * day and valid for three. A zone reads its files anew at each connection. The authority is taken from whoever answers in this
+ * private network, and sees no token; everything else is asked of the server that this authority verifies.
  */
 import { chownSync, renameSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const { CAUSEWAY_SERVER: server, CAUSEWAY_OPERATOR_TOKEN: operator, ZONES: zones = '' } = process.env;
 const RENEW_EVERY_MS = 24 * 3_600_000;
 const RETRY_AFTER_MS = 2_000;
+const ANSWER_WITHIN_MS = 10_000;
 /** The user that the image of the control planes runs as. */
 const NODE_USER = 1000;
 
-async function ask(path, body) {
-  const response = await fetch(server + path, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${operator}`, ...(body && { 'content-type': 'application/json' }) },
-    body: body && JSON.stringify(body),
+/** What the global answers; `trust` says how it is verified. */
+function ask(path, trust, body) {
+  const headers = {
+    ...(trust.ca && { authorization: `Bearer ${operator}` }),
+    ...(body && { 'content-type': 'application/json' }),
+  };
+  return new Promise((resolve, reject) => {
+    const options = { ...trust, agent: false, method: body ? 'POST' : 'GET', headers, timeout: ANSWER_WITHIN_MS };
+    const sent = request(server + path, options, (answer) => {
+      let text = '';
+      answer
+        .setEncoding('utf8')
+        .on('error', reject)
+        .on('data', (part) => (text += part));
+      answer.on('end', () => {
+        if (answer.statusCode === 200) resolve(text);
+        else reject(new Error(`the global answered ${answer.statusCode} to ${path}: ${text}`));
+      });
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`the global did not answer ${path} in time`)));
+    sent.on('error', reject).end(body && JSON.stringify(body));
   });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`the global answered ${response.status} to ${path}: ${text}`);
-  return text;
 }
 
 /** Never half a file: a zone may read it at any time. */
@@ -32,8 +48,11 @@ function keep(name, content) {
 process.on('SIGTERM', () => process.exit(0));
 for (;;) {
   try {
-    keep('global-ca.pem', await ask('/kds/ca'));
-    for (const zone of zones.split(',')) keep(`${zone}.token`, await ask('/tokens/zone', { zone, validFor: '72h' }));
+    const ca = await ask('/rest/ca', { rejectUnauthorized: false });
+    keep('global-rest-ca.pem', ca);
+    keep('global-ca.pem', await ask('/kds/ca', { ca }));
+    for (const zone of zones.split(','))
+      keep(`${zone}.token`, await ask('/tokens/zone', { ca }, { zone, validFor: '72h' }));
     keep('done', '');
     await pause(RENEW_EVERY_MS);
   } catch (error) {

@@ -7,6 +7,8 @@ import { runCauseway, type Ran, type RunEnvironment } from './run-causeway';
 const jwt = (claims: object): string =>
   ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'c2ln'].join('.');
 
+const token = jwt({ Name: 'jane', exp: Math.floor(Date.now() / 1_000) + 90 * 86_400 });
+
 describe('causeway config', () => {
   let fixture: RestFixture;
   let server: string;
@@ -14,7 +16,7 @@ describe('causeway config', () => {
   let file: string;
 
   beforeAll(async () => {
-    fixture = await restFixture();
+    fixture = await restFixture({ access: { operatorToken: token } });
     server = `http://127.0.0.1:${await fixture.server.listen('127.0.0.1', 0)}`;
     await fixture.seed({ id: serviceId('redis') });
   });
@@ -29,7 +31,6 @@ describe('causeway config', () => {
     runCauseway('', args, stdin, { CAUSEWAY_CONTEXTS_FILE: undefined, XDG_CONFIG_HOME: folder, ...env });
 
   it('makes, lists, uses and deletes contexts, in a file that nobody else reads', async () => {
-    const token = jwt({ Name: 'jane', exp: Math.floor(Date.now() / 1_000) + 90 * 86_400 });
     const made = await causeway(['config', 'set-context', 'east', '-s', server, '--token', '-'], {}, `${token}\n`);
     expect(made).toEqual({ code: 0, err: '', out: 'context east created, and in use\n' });
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -14,12 +14,15 @@ function environment(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const ports = [
     'POSTGRES',
     'GLOBAL_REST',
+    'GLOBAL_GRPC',
     'GLOBAL_DIAGNOSTICS',
     'GLOBAL_KDS',
     'EAST_REST',
+    'EAST_GRPC',
     'EAST_DIAGNOSTICS',
     'EAST_DNS',
     'WEST_REST',
+    'WEST_GRPC',
     'WEST_DIAGNOSTICS',
     'WEST_DNS',
   ].map((name) => [`CAUSEWAY_${name}_PORT`, '0']);

@@ -99,6 +99,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('serves REST over TLS, by the name that the global is asked for credentials by', () => {
+    const { hostname, protocol } = new URL(String(services['credentials']?.environment?.['CAUSEWAY_SERVER']));
+    expect([protocol, hostname]).toEqual(['https:', services['global']?.environment?.['CAUSEWAY_REST_TLS_NAMES']]);
+    for (const [, { environment = {} }] of controlPlanes)
+      expect([environment['CAUSEWAY_BIND_ADDRESS'], environment['CAUSEWAY_REST_TLS']]).toEqual(['0.0.0.0', undefined]);
+  });
+
   it('gives each control plane a database of its own that is created', () => {
     const created = [...read('deploy/create-databases.sql').matchAll(/CREATE DATABASE (\w+)/g)].map(([, name]) => name);
     const used = controlPlanes.map(([, { environment }]) => String(environment?.['DATABASE_URL']).split('/').at(-1));

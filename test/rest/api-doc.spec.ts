@@ -35,7 +35,13 @@ describe('docs/reference/api.md', () => {
   beforeAll(async () => {
     const insights = { explainHostname: () => ({}), dnsLookup: () => ({}) };
     const limits = { watchTime: 20 };
-    const shared = { insights, limits, userAccess: openUserAccess, syncDecisions: openSyncDecisions };
+    const shared = {
+      insights,
+      limits,
+      userAccess: openUserAccess,
+      syncDecisions: openSyncDecisions,
+      authority: openZoneAccess.authority,
+    };
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
     fixtures.set(6681, await namingFixture(ZONE_EAST, shared));
     await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });

@@ -46,6 +46,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/docs': EVERYBODY,
   '/who-am-i': EVERYBODY,
   '/kds/ca': EVERYBODY,
+  '/rest/ca': EVERYBODY,
   '/_resources': RECOGNISED,
   '/_access': RECOGNISED,
   '/_apply': RECOGNISED,

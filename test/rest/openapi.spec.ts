@@ -80,7 +80,12 @@ describe.each([
   let api: ParsedJson;
   beforeAll(async () => {
     const dnsLookup = (question: object): ParsedJson => ({ ...question });
-    const open = { zoneAccess: openZoneAccess, userAccess: openUserAccess, syncDecisions: openSyncDecisions };
+    const open = {
+      zoneAccess: openZoneAccess,
+      userAccess: openUserAccess,
+      syncDecisions: openSyncDecisions,
+      authority: openZoneAccess.authority,
+    };
     rest = await namingFixture(cp, { insights: { dnsLookup }, ...open });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });

@@ -25,7 +25,10 @@ export interface SeedResource {
 }
 
 export type FixtureOptions = Partial<
-  Pick<RestServerOptions, 'limits' | 'insights' | 'logger' | 'zoneAccess' | 'userAccess' | 'syncDecisions'>
+  Pick<
+    RestServerOptions,
+    'limits' | 'insights' | 'logger' | 'zoneAccess' | 'userAccess' | 'syncDecisions' | 'authority' | 'tls'
+  >
 > & {
   readonly cp?: ControlPlane;
   readonly access?: TestAccess;

@@ -70,11 +70,12 @@ export class FileCertificates implements ServerCertificates {
       this.lastFault = '';
       if (pair.certificate === this.shown.certificate && pair.privateKey === this.shown.privateKey) return;
       this.shown = pair;
-      logger.info('the certificate for zones was replaced', { certificateFile });
+      logger.info('a server certificate was replaced', { certificateFile });
       for (const listener of this.listeners) listener();
     } catch (error) {
       const fault = errorText(error);
-      if (fault !== this.lastFault) logger.error('the certificate for zones stays as it was', { reason: fault });
+      if (fault !== this.lastFault)
+        logger.error('a server certificate stays as it was', { certificateFile, reason: fault });
       this.lastFault = fault;
     }
   }

@@ -1,43 +1,20 @@
-import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
 import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import { GrpcApiModule, type GrpcApiOptions } from '@causeway/grpc-api';
 import type { Queries } from '@causeway/queries';
+import { isLoopback } from '@causeway/rest';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';
 import { ADMISSION } from './admission.module';
 import { AUDIT_RECORDER } from './audit.module';
 import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
+import { GrpcCertificates } from './certificates.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
-import { GrpcCertificates, isLoopback } from './grpc-certificates';
 import { INDEX } from './index.module';
 import { QUERIES } from './queries.module';
 import { defaultsReadiness } from './store-maintenance';
-
-/** Opens the certificate before the port that shows it. */
-@Module({})
-class GrpcCertificatesModule implements OnModuleInit, OnApplicationShutdown {
-  constructor(@Inject(GrpcCertificates) private readonly certificates: GrpcCertificates) {}
-
-  static forRoot({ imports }: ModuleImports): DynamicModule {
-    const useFactory = (core: ControlPlaneCore) => new GrpcCertificates(core);
-    return {
-      module: GrpcCertificatesModule,
-      imports,
-      providers: [{ provide: GrpcCertificates, inject: [CORE], useFactory }],
-      exports: [GrpcCertificates],
-    };
-  }
-
-  onModuleInit(): Promise<void> {
-    return this.certificates.open();
-  }
-
-  onApplicationShutdown(): void {
-    this.certificates.close();
-  }
-}
 
 type GrpcSources = [
   core: ControlPlaneCore,
@@ -55,7 +32,7 @@ type GrpcSources = [
 /** The gRPC API over what REST answers from too; `imports` are the modules that have that. */
 export function grpcApiModule({ imports }: ModuleImports): DynamicModule {
   return GrpcApiModule.forRootAsync({
-    imports: [...imports, GrpcCertificatesModule.forRoot({ imports })],
+    imports,
     inject: [
       ...[CORE, POSTGRES_BACKEND, INDEX, QUERIES, ADMISSION],
       ...[ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER, GrpcCertificates],
@@ -75,7 +52,7 @@ function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
     notReady: () => (shutdown.aborted ? 'this control plane is ending' : defaults()),
     host: settings.CAUSEWAY_BIND_ADDRESS,
     port: settings.CAUSEWAY_GRPC_PORT,
-    certificates: () => certificates.current(),
+    certificates: () => certificates.certificates(),
     connections: {
       all: settings.CAUSEWAY_GRPC_CONNECTIONS,
       address: settings.CAUSEWAY_GRPC_CONNECTIONS_PER_CLIENT,

@@ -9,6 +9,7 @@ import { ADMISSION } from './admission.module';
 import { AUTHENTICATION, CALLER_RATES } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { QUERIES } from './queries.module';
+import { RestCertificates } from './certificates.module';
 import { VERSION } from './version';
 
 type RestSources = [
@@ -19,19 +20,20 @@ type RestSources = [
   authentication: Authentication,
   rates: CallerRates,
   recorder: AuditRecorder,
+  certificates: RestCertificates,
 ];
 
 /** REST over the queries and the admission of a control plane; `imports` are the modules that have these, and who callers are. */
 export function restModule({ imports }: ModuleImports): DynamicModule {
   return RestModule.forRootAsync({
     imports,
-    inject: [CORE, QUERIES, ADMISSION, ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER],
+    inject: [CORE, QUERIES, ADMISSION, ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER, RestCertificates],
     useFactory: restDependencies,
   });
 }
 
 function restDependencies(...sources: RestSources): RestDependencies {
-  const [core, queries, admission, policy, { authenticator }, rates, recorder] = sources;
+  const [core, queries, admission, policy, { authenticator }, rates, recorder, certificates] = sources;
   const { registry, clock, logger, settings } = core;
   const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_LOCALHOST_IS_ADMIN: localhostIsAdmin } = settings;
   if (localhostIsAdmin && !isLoopback(bindAddress))
@@ -39,6 +41,7 @@ function restDependencies(...sources: RestSources): RestDependencies {
   return {
     ...{ registry, clock, logger, queries, admission, recorder, version: VERSION },
     access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
+    authority: () => certificates.certificates()?.authority(),
     limits: restLimits(settings),
   };
 }

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
-import type { INestApplication } from '@nestjs/common';
+import type { DynamicModule, INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane } from '@causeway/resources';
+import { REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
 import { aborted, systemClock } from '@causeway/runtime';
 import { createLogger } from '@causeway/telemetry';
 import type { ControlPlaneCore, SharedSettings } from './core.module';
 import { exitWithProblems } from './load-config';
+import { grpcCertificateSource, RestCertificates, restCertificateSource } from './certificates.module';
+import { restLimits } from './rest-dependencies';
 import { shutdownSignal } from './shutdown-signal';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
@@ -32,6 +37,8 @@ export function createProgram<S extends SharedSettings>(
 ): Program<S> {
   if (settings.CAUSEWAY_LEADER_BACKEND === 'redis' && settings.REDIS_URL === undefined)
     exitWithProblems(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
+  restCertificateSource(settings);
+  grpcCertificateSource(settings);
   const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
   const shutdown = shutdownSignal(() => logger);
   logger.info('starting', { version: VERSION, settings: redacted });
@@ -44,28 +51,39 @@ export function createProgram<S extends SharedSettings>(
 }
 
 /**
- * Starts an application, serves until the program is told to end, and ends the application by its hooks. Rejects when it
+ * Starts an application of this module, serves REST until the program is told to end, and ends the application by its hooks. Rejects when it
  * cannot start; a start that was told to end is no failure.
  */
 export async function runProgram<S extends SharedSettings>(
   { core, shutdown }: Program<S>,
-  create: () => Promise<INestApplication>,
+  createModule: () => DynamicModule,
 ): Promise<void> {
   let app: INestApplication | undefined;
+  const { settings } = core;
+  const tls = restCertificateSource(settings).type === 'off' ? undefined : new RestTls(core);
   try {
-    app = await create();
-    const { CAUSEWAY_BIND_ADDRESS: host, CAUSEWAY_REST_PORT: port } = core.settings;
+    app = await NestFactory.create(createModule(), restAdapter(restLimits(settings), tls), REST_APPLICATION_OPTIONS);
+    await app.init();
+    const certificates = app.get(RestCertificates).certificates();
+    if (certificates) tls?.use(certificates);
+    const { CAUSEWAY_BIND_ADDRESS: host, CAUSEWAY_REST_PORT: port } = settings;
     await app.listen(port, host);
     const { port: bound } = new URL(await app.getUrl());
-    core.logger.info('listening', { rest: `http://${host}:${bound}` });
+    core.logger.info('listening', { rest: `${tls ? 'https' : 'http'}://${urlHost(host)}:${bound}` });
     await aborted(core.shutdown);
   } catch (error) {
     if (!core.shutdown.aborted) throw error;
   } finally {
     shutdown.abort(); // after a failure no wait of a part may outlive the start
     await app?.close();
+    tls?.close();
     core.logger.info('ended');
   }
+}
+
+/** A host as it stands in a URL. */
+function urlHost(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
 }
 
 /** How logs call a program: `global`, or `zone east`. */

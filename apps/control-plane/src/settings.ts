@@ -1,4 +1,4 @@
-import { count, duration, flag, oneOf, optional, port, secret, text } from '@causeway/runtime';
+import { count, duration, flag, list, oneOf, optional, port, secret, text } from '@causeway/runtime';
 
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
@@ -8,6 +8,10 @@ export const sharedSettings = {
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
   CAUSEWAY_REST_PORT: port(5681),
+  CAUSEWAY_REST_TLS: optional(oneOf(['on', 'off'])),
+  CAUSEWAY_REST_TLS_CERT_FILE: optional(text()),
+  CAUSEWAY_REST_TLS_KEY_FILE: optional(text()),
+  CAUSEWAY_REST_TLS_NAMES: list(),
   CAUSEWAY_GRPC_PORT: port(5682),
   CAUSEWAY_GRPC_TLS: optional(oneOf(['on', 'off'])),
   CAUSEWAY_GRPC_TLS_CERT_FILE: optional(text()),
@@ -39,9 +43,13 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',
   CAUSEWAY_BIND_ADDRESS: 'where REST and diagnostics listen',
   CAUSEWAY_REST_PORT: 'port of REST; 0 takes a free one',
+  CAUSEWAY_REST_TLS: 'on or off; none = on where REST listens beyond loopback or a certificate is given',
+  CAUSEWAY_REST_TLS_CERT_FILE: 'a certificate of yours for REST in PEM, in place of one made by the control plane',
+  CAUSEWAY_REST_TLS_KEY_FILE: 'its key',
+  CAUSEWAY_REST_TLS_NAMES: 'further names and addresses of the certificates of REST and gRPC, separated by commas',
   CAUSEWAY_GRPC_PORT: 'port of the gRPC API; 0 takes a free one',
-  CAUSEWAY_GRPC_TLS: 'on or off: whether the gRPC API speaks TLS; on beyond loopback, off on it',
-  CAUSEWAY_GRPC_TLS_CERT_FILE: 'its certificate in PEM',
+  CAUSEWAY_GRPC_TLS: 'on or off, for the gRPC API; none = on beyond loopback or where a certificate is given',
+  CAUSEWAY_GRPC_TLS_CERT_FILE: 'a certificate of yours for gRPC in PEM, in place of one made by the control plane',
   CAUSEWAY_GRPC_TLS_KEY_FILE: 'its key',
   CAUSEWAY_GRPC_CONNECTIONS: 'most connections of clients of the gRPC API',
   CAUSEWAY_GRPC_CONNECTIONS_PER_CLIENT: 'most of one address',

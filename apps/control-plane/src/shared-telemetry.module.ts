@@ -8,6 +8,7 @@ import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { LeaderService } from './leader.module';
 import { controlPlaneMetrics, type MetricSources } from './metrics';
+import { GrpcCertificates, RestCertificates } from './certificates.module';
 import { defaultsReadiness } from './store-maintenance';
 
 /** What the diagnostics port of every control plane shows. */
@@ -15,6 +16,7 @@ export class SharedTelemetry {
   constructor(
     private readonly core: ControlPlaneCore,
     private readonly sources: Omit<MetricSources, 'registry'>,
+    private readonly certificates: readonly Pick<RestCertificates, 'warnings'>[],
   ) {}
 
   /** What a program adds its own metrics to. */
@@ -24,6 +26,7 @@ export class SharedTelemetry {
     return {
       metrics: controlPlaneMetrics({ registry, ...this.sources }),
       histograms: [propagation],
+      warnings: () => this.certificates.flatMap((each) => each.warnings()),
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),
       host: settings.CAUSEWAY_BIND_ADDRESS,
       port: settings.CAUSEWAY_DIAGNOSTICS_PORT,
@@ -36,10 +39,10 @@ export class SharedTelemetry {
 @Module({})
 export class SharedTelemetryModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    type Sources = [PostgresBackend, IndexReader, LeaderService, AuditRecorder];
-    const useFactory = (core: ControlPlaneCore, ...[backend, index, leader, recorder]: Sources) =>
-      new SharedTelemetry(core, { backend, index, leader, recorder });
-    const inject = [CORE, POSTGRES_BACKEND, INDEX, LeaderService, AUDIT_RECORDER];
+    type Sources = [PostgresBackend, IndexReader, LeaderService, AuditRecorder, RestCertificates, GrpcCertificates];
+    const useFactory = (core: ControlPlaneCore, ...[backend, index, leader, recorder, ...certificates]: Sources) =>
+      new SharedTelemetry(core, { backend, index, leader, recorder }, certificates);
+    const inject = [CORE, POSTGRES_BACKEND, INDEX, LeaderService, AUDIT_RECORDER, RestCertificates, GrpcCertificates];
     const provider = { provide: SharedTelemetry, inject, useFactory };
     return { module: SharedTelemetryModule, imports, providers: [provider], exports: [SharedTelemetry] };
   }

@@ -13,16 +13,17 @@ import {
   LeaderModule,
   QUERIES,
   QueriesModule,
+  CertificatesModule,
   restModule,
   SharedTelemetry,
   SharedTelemetryModule,
   storeOptions,
+  type CertificateSource,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
 import { GLOBAL_SYNC, KdsGlobalModule, withRelayedKinds } from '@causeway/kds';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
-import type { CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 import { kdsOptions } from './kds-options';
 import { leaderTermFactory } from './leader-term';
@@ -43,6 +44,7 @@ export class GlobalModule {
     const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const security = ZoneSecurityModule.forRoot({ imports: state, core, certificates });
+    const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
       inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY],
@@ -58,29 +60,17 @@ export class GlobalModule {
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });
-    const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
-    const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission] });
+    const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), kds, queries, security],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });
+    const users = [access, admission, audit, authentication];
     return {
       module: GlobalModule,
-      imports: [
-        ...state,
-        access,
-        admission,
-        audit,
-        authentication,
-        security,
-        leader,
-        kds,
-        queries,
-        rest,
-        grpc,
-        telemetry,
-      ],
+      imports: [...state, ...users, security, shown, leader, kds, queries, rest, grpc, telemetry],
     };
   }
 }

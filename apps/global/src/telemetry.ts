@@ -14,7 +14,7 @@ export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: Globa
     return {
       ...base,
       metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...zoneMetrics(sync, clock)],
-      warnings: () => security.warnings(),
+      warnings: () => [...(base.warnings?.() ?? []), ...security.warnings()],
     };
   };
 }

@@ -1,7 +1,9 @@
 import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   INDEX,
+  openCertificates,
   retryWhileUnavailable,
+  type CertificateSource,
   type Chore,
   type ControlPlaneCore,
   type ModuleImports,
@@ -12,7 +14,6 @@ import type { ZoneAccess } from '@causeway/queries';
 import type { Identity } from '@causeway/resources';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { openCertificates, type CertificateSource } from './certificates';
 import type { GlobalSettings } from './config';
 
 /** What security is made of. */

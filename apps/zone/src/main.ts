@@ -1,6 +1,4 @@
-import { createProgram, exitOnError, restLimits, runProgram } from '@causeway/control-plane';
-import { NestFactory } from '@nestjs/core';
-import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
+import { createProgram, exitOnError, runProgram } from '@causeway/control-plane';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { dnsSettings } from './dns-options';
@@ -16,13 +14,7 @@ async function bootstrap(): Promise<void> {
   const program = createProgram(cp, config);
   warnOfRanges(ranges, program.core.logger);
   if (global) warnOfTrust(global, program.core.logger);
-  await runProgram(program, () =>
-    NestFactory.create(
-      ZoneModule.forRoot(program.core, { global, dns }),
-      restAdapter(restLimits(settings)),
-      REST_APPLICATION_OPTIONS,
-    ),
-  );
+  await runProgram(program, () => ZoneModule.forRoot(program.core, { global, dns }));
 }
 
 bootstrap().catch(exitOnError);

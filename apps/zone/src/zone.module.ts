@@ -11,6 +11,7 @@ import {
   LeaderModule,
   QUERIES,
   QueriesModule,
+  CertificatesModule,
   restModule,
   SharedTelemetry,
   SharedTelemetryModule,
@@ -50,6 +51,7 @@ export class ZoneModule {
     const audit = AuditModule.forRoot({ imports: state });
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const users = [access, admission, audit, authentication];
+    const shown = CertificatesModule.forRoot({ imports: state });
     const kds = KdsZoneModule.forRootAsync({
       imports: state,
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
@@ -75,16 +77,16 @@ export class ZoneModule {
       inject: [ZoneLeader, DNS_SERVER],
       useFactory: zoneQuerySources,
     });
-    const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission] });
-    const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission] });
+    const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
+    const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit] }), queries, zoneLeader, dns],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, zoneLeader, dns],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
+      imports: [...state, ...users, shown, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
     };
   }
 }

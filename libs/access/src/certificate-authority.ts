@@ -1,7 +1,7 @@
 import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type * as X509 from '@peculiar/x509';
-import type { Resource } from '@causeway/resources';
+import type { ControlPlane, Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { secretText } from './global-secrets';
 
@@ -11,9 +11,16 @@ import { secretText } from './global-secrets';
  */
 export const AUTHORITY_SECRET = 'kds-tls-authority';
 
+/** The GlobalSecret with the authority of a control plane: of the global for zones and REST, of a zone for its REST. */
+export function authoritySecret(cp: ControlPlane = GLOBAL): string {
+  return cp.role === 'global' ? AUTHORITY_SECRET : 'rest-tls-authority';
+}
+
 /** A secret parsed as an authority, or why it is none. The reason never repeats the value. */
 export type ParsedAuthority =
   { readonly ok: true; readonly authority: CertifiedKey } | { readonly ok: false; readonly reason: string };
+
+const GLOBAL: ControlPlane = { role: 'global' };
 
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY = 24 * 3_600_000;
@@ -34,6 +41,8 @@ export interface CertificateSubject {
   /** Host names and IP addresses. */
   readonly names: readonly string[];
   readonly now: number;
+  /** Whose server it is; the global's by default. */
+  readonly cp?: ControlPlane | undefined;
 }
 
 /** Loaded with the first certificate: loading takes longer than the rest of a start. */
@@ -45,11 +54,12 @@ async function library(): Promise<typeof X509> {
 }
 
 /** A new self-signed authority, valid for 10 years, that may sign server certificates only. */
-export async function createAuthority(now: number): Promise<CertifiedKey> {
+export async function createAuthority(now: number, cp: ControlPlane = GLOBAL): Promise<CertifiedKey> {
   const x509 = await library();
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: 'CN=Causeway zones, O=Causeway',
+    name:
+      cp.role === 'global' ? 'CN=Causeway zones, O=Causeway' : `CN=Causeway zone authority, OU=${cp.zone}, O=Causeway`,
     ...validityPeriod(now, AUTHORITY_VALIDITY),
     keys,
     signingAlgorithm: CURVE,
@@ -68,11 +78,12 @@ export async function createServerCertificate(
   subject: CertificateSubject,
 ): Promise<CertifiedKey> {
   const x509 = await library();
+  const { cp = GLOBAL } = subject;
   const issuer = new x509.X509Certificate(authority.certificate);
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const names = subject.names.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value }));
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: 'CN=Causeway global, O=Causeway',
+    subject: cp.role === 'global' ? 'CN=Causeway global, O=Causeway' : `CN=Causeway zone, OU=${cp.zone}, O=Causeway`,
     issuer: issuer.subject,
     ...validityPeriod(subject.now, SERVER_VALIDITY),
     publicKey: keys.publicKey,

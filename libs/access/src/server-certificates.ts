@@ -1,8 +1,8 @@
-import type { Registry } from '@causeway/resources';
+import { ownZone, type ControlPlane, type Registry } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { IndexEvent, IndexReader, ResourceStore } from '@causeway/store';
 import {
-  AUTHORITY_SECRET,
+  authoritySecret,
   authorityText,
   createAuthority,
   createServerCertificate,
@@ -17,7 +17,7 @@ import { globalSecretId, isOwnGlobalSecret, putSecret } from './global-secrets';
 export interface ServerCertificates {
   /** The chain and the key in use. */
   current(): CertifiedKey;
-  /** PEM of the authority that a zone has to trust; undefined if it is not known here. */
+  /** PEM of the authority that clients have to trust; undefined if it is not known here. */
   authority(): string | undefined;
   /** Why the certificate in use is not the configured one; undefined if it is. */
   fault(): string | undefined;
@@ -33,6 +33,8 @@ export interface SelfIssuedCertificateOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whose authority it is; the global's by default. */
+  readonly cp?: ControlPlane;
   /** Names and addresses of this machine; called at each check, since addresses change. */
   readonly names: () => readonly string[];
 }
@@ -74,13 +76,11 @@ export class SelfIssuedCertificates implements ServerCertificates {
   static async open(options: SelfIssuedCertificateOptions): Promise<SelfIssuedCertificates> {
     const issued = await issueByStored(options);
     if (issued.ok) return new SelfIssuedCertificates(options, issued.issued, undefined);
-    // The operator needs a running control plane to repair the secret; until then zones do not trust this certificate.
-    options.logger.error('zones cannot trust the certificate shown', {
-      secret: AUTHORITY_SECRET,
-      reason: issued.reason,
-    });
-    const own = await issue(options, await createAuthority(options.clock.now()));
-    return new SelfIssuedCertificates(options, own, `${AUTHORITY_SECRET}: ${issued.reason}`);
+    // The operator needs a running control plane to repair the secret; until then nobody trusts this certificate.
+    const secret = authoritySecret(options.cp);
+    options.logger.error('clients cannot trust the certificate shown', { secret, reason: issued.reason });
+    const own = await issue(options, await createAuthority(options.clock.now(), options.cp));
+    return new SelfIssuedCertificates(options, own, `${secret}: ${issued.reason}`);
   }
 
   current(): CertifiedKey {
@@ -107,7 +107,9 @@ export class SelfIssuedCertificates implements ServerCertificates {
   }
 
   private observe({ reloaded, changes }: IndexEvent): void {
-    if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id) && id.name === AUTHORITY_SECRET)) this.refresh();
+    const { cp } = this.options;
+    const [name, zone] = [authoritySecret(cp), cp && ownZone(cp)];
+    if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id, zone) && id.name === name)) this.refresh();
   }
 
   private scheduleCheck(): void {
@@ -123,7 +125,7 @@ export class SelfIssuedCertificates implements ServerCertificates {
       .then(() => this.replace())
       .catch((error: unknown) => {
         this.lastFault = errorText(error);
-        this.options.logger.error('the certificate for zones stays as it was', { reason: this.lastFault });
+        this.options.logger.error('a server certificate stays as it was', { reason: this.lastFault });
       });
   }
 
@@ -131,14 +133,14 @@ export class SelfIssuedCertificates implements ServerCertificates {
     if (this.closed) return;
     const { options, issued } = this;
     const reading = await ensureAuthority(options);
-    if (!reading.ok) throw new Error(`${AUTHORITY_SECRET}: ${reading.reason}`);
+    if (!reading.ok) throw new Error(`${authoritySecret(options.cp)}: ${reading.reason}`);
     const { authority } = reading;
     this.lastFault = undefined;
     const same = authority.certificate === issued.authority.certificate;
     const fresh = options.clock.now() - issued.at < RENEWED_AT && options.names().join() === issued.names.join();
     if (same && fresh) return;
     this.issued = await issue(options, authority);
-    options.logger.info('the certificate for zones was replaced', { newAuthority: !same });
+    options.logger.info('a server certificate was replaced', { newAuthority: !same });
     for (const listener of this.listeners) listener();
   }
 }
@@ -161,7 +163,7 @@ async function issueByStored(
 async function issue(options: SelfIssuedCertificateOptions, authority: CertifiedKey): Promise<IssuedCertificate> {
   const names = options.names();
   const at = options.clock.now();
-  return { authority, names, at, server: await createServerCertificate(authority, { names, now: at }) };
+  return { authority, names, at, server: await createServerCertificate(authority, { names, now: at, cp: options.cp }) };
 }
 
 /** The stored authority; created if there is none. Throws Unavailable. */
@@ -170,18 +172,17 @@ async function ensureAuthority({
   registry,
   clock,
   logger,
+  cp,
 }: SelfIssuedCertificateOptions): Promise<ParsedAuthority> {
-  const id = globalSecretId(AUTHORITY_SECRET);
+  const secret = authoritySecret(cp);
+  const id = globalSecretId(secret, cp && ownZone(cp));
   let held = await store.get(id);
   if (!held) {
-    const change = putSecret(registry, {
-      name: AUTHORITY_SECRET,
-      text: authorityText(await createAuthority(clock.now())),
-      expect: 'absent',
-    });
+    const text = authorityText(await createAuthority(clock.now(), cp));
+    const change = putSecret(registry, { name: secret, text, expect: 'absent' }, cp);
     await store.write({ changes: [change], onRefusal: 'skip' });
     held = await store.get(id);
-    logger.info('a certificate authority for zones is in the store', { secret: AUTHORITY_SECRET });
+    logger.info('a certificate authority is in the store', { secret });
   }
   return held ? parseAuthority(held, clock.now()) : { ok: false, reason: 'it was deleted as soon as it was made' };
 }

@@ -7,6 +7,7 @@
 export { type RegisteredRoute } from './http/route-table';
 export { isLoopback } from './http/local-request';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
+export { RestTls } from './http/rest-tls';
 export { RestModule } from './rest.module';
 export { createRestServer, type RestServer, type RestServerOptions } from './rest-server';
 export { DEFAULT_LIMITS, type RestAccess, type RestDependencies, type RestLimits } from './rest-dependencies';

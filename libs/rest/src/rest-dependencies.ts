@@ -54,6 +54,8 @@ export interface RestDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;
+  /** The PEM certificate of the authority that clients verify this server by; undefined where that is another one's. */
+  readonly authority?: () => string | undefined;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
   readonly limits?: Partial<RestLimits>;
@@ -64,6 +66,7 @@ export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger' | 'recorder'
 
 /** What Nest injects by symbol: values and interfaces that have no class of their own in this lib. */
 export const REGISTRY = Symbol('Registry');
+export const AUTHORITY = Symbol('Authority');
 export const QUERIES = Symbol('Queries');
 export const ADMISSION = Symbol('Admission');
 export const EVENT_ENCODER = Symbol('EventEncoder');

@@ -6,6 +6,7 @@ import type { LightMyRequestResponse, InjectOptions } from 'fastify';
 import type { RestDependencies, RestLimits } from './rest-dependencies';
 import { RouteTable, type RegisteredRoute } from './http/route-table';
 import { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
+import type { RestTls } from './http/rest-tls';
 import { RestModule } from './rest.module';
 
 /** A REST server that is built and not yet listening. */
@@ -26,6 +27,8 @@ export interface RestServer {
 export interface RestServerOptions
   extends Omit<QuerySources, 'limits'>, Omit<RestDependencies, 'queries' | 'recorder' | 'version' | 'limits'> {
   readonly limits?: Partial<RestLimits & QueryLimits>;
+  /** Serves HTTPS; its certificates are in use before `listen`. */
+  readonly tls?: RestTls;
 }
 
 /** A Nest application that consists of RestModule alone, for tests and benchmarks; control planes import the module. */
@@ -34,7 +37,7 @@ export async function createRestServer(options: RestServerOptions): Promise<Rest
   const recorder = new AuditRecorder({ ...options, log: options.audit });
   const app = await NestFactory.create<NestFastifyApplication>(
     RestModule.forRoot({ ...options, queries, recorder, version: options.program.version }),
-    restAdapter(options.limits),
+    restAdapter(options.limits, options.tls),
     REST_APPLICATION_OPTIONS,
   );
   await app.init();

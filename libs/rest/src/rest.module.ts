@@ -34,6 +34,7 @@ import { openApiDocument } from './openapi/open-api-document';
 import {
   DEFAULT_LIMITS,
   ADMISSION,
+  AUTHORITY,
   EVENT_ENCODER,
   OPENAPI,
   QUERIES,
@@ -81,6 +82,11 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       useFactory: ({ registry, access }: RestDependencies) => new AccessReviews(registry, access.policy),
     },
     { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
+    {
+      provide: AUTHORITY,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: ({ authority }: RestDependencies) => authority ?? (() => undefined),
+    },
     { provide: QUERIES, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.queries },
     {
       provide: EVENT_ENCODER,

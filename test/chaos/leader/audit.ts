@@ -24,19 +24,19 @@ export interface AuditReport extends AuditFindings {
 
 /** Postgres itself writes down every version of every row, whatever any process does or sees. */
 const RECORD = `
-CREATE TABLE audit (revision bigint PRIMARY KEY, kind text, name text, vip inet, status_vip inet, living boolean, at bigint, epoch bigint, holder text);
+CREATE TABLE versions (revision bigint PRIMARY KEY, kind text, name text, vip inet, status_vip inet, living boolean, at bigint, epoch bigint, holder text);
 CREATE FUNCTION record_version() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO audit VALUES (new.revision, new.kind, new.name, new.vip, (new.status #>> '{vip,ip}')::inet, new.deleted_at IS NULL,
+  INSERT INTO versions VALUES (new.revision, new.kind, new.name, new.vip, (new.status #>> '{vip,ip}')::inet, new.deleted_at IS NULL,
     new.modified_at, (new.spec ->> 'epoch')::bigint, new.spec ->> 'holder');
   RETURN NULL;
 END $$;
-CREATE TRIGGER audit AFTER INSERT OR UPDATE ON resources FOR EACH ROW EXECUTE FUNCTION record_version();`;
+CREATE TRIGGER record_versions AFTER INSERT OR UPDATE ON resources FOR EACH ROW EXECUTE FUNCTION record_version();`;
 
 // Each time an address is taken: who had it last before, and when that one gave it up.
 const TAKINGS = `
 WITH versions AS (
-  SELECT *, lag(vip) OVER one AS had, lead(revision) OVER one AS next_revision FROM audit WHERE kind = 'MeshService'
+  SELECT *, lag(vip) OVER one AS had, lead(revision) OVER one AS next_revision FROM versions WHERE kind = 'MeshService'
   WINDOW one AS (PARTITION BY name ORDER BY revision)
 ), takings AS (SELECT * FROM versions WHERE vip IS NOT NULL AND vip IS DISTINCT FROM had)
 SELECT t.name, t.revision, t.at, o.name AS before, o.at AS freed_at FROM takings t LEFT JOIN LATERAL (
@@ -45,22 +45,22 @@ SELECT t.name, t.revision, t.at, o.name AS before, o.at AS freed_at FROM takings
 
 const DUPLICATES = `
 SELECT count(*)::int AS n FROM (
-  SELECT *, lead(revision, 1, 9223372036854775807) OVER (PARTITION BY name ORDER BY revision) AS until FROM audit WHERE kind = 'MeshService'
+  SELECT *, lead(revision, 1, 9223372036854775807) OVER (PARTITION BY name ORDER BY revision) AS until FROM versions WHERE kind = 'MeshService'
 ) a JOIN (
-  SELECT *, lead(revision, 1, 9223372036854775807) OVER (PARTITION BY name ORDER BY revision) AS until FROM audit WHERE kind = 'MeshService'
+  SELECT *, lead(revision, 1, 9223372036854775807) OVER (PARTITION BY name ORDER BY revision) AS until FROM versions WHERE kind = 'MeshService'
 ) b ON a.name < b.name AND a.living AND b.living AND a.revision < b.until AND b.revision < a.until
 WHERE a.vip = b.vip OR a.status_vip = b.status_vip`;
 
 const CHANGED = `
 SELECT count(*)::int AS n FROM (
-  SELECT vip, living, lag(vip) OVER one AS had, lag(living) OVER one AS lived FROM audit WHERE kind = 'MeshService'
+  SELECT vip, living, lag(vip) OVER one AS had, lag(living) OVER one AS lived FROM versions WHERE kind = 'MeshService'
   WINDOW one AS (PARTITION BY name ORDER BY revision)
 ) v WHERE living AND lived AND had IS NOT NULL AND vip IS DISTINCT FROM had`;
 
 const TRACES = `
 SELECT count(*)::int AS n, count(*) FILTER (WHERE epoch < newest)::int AS late, count(DISTINCT epoch)::int AS epochs,
   count(DISTINCT (epoch, holder))::int AS leaders
-FROM (SELECT epoch, holder, max(epoch) OVER (ORDER BY revision) AS newest FROM audit WHERE kind = 'Trace') t`;
+FROM (SELECT epoch, holder, max(epoch) OVER (ORDER BY revision) AS newest FROM versions WHERE kind = 'Trace') t`;
 
 /** Begins to record; the schema must be there. */
 export async function beginAudit(client: Client): Promise<void> {
@@ -80,7 +80,7 @@ export async function readAudit(client: Client): Promise<AuditReport> {
   const { rows } = await client.query<{ n: number; late: number; epochs: number; leaders: number }>(TRACES);
   const traces = rows[0] ?? { n: 0, late: 0, epochs: 0, leaders: 0 };
   return {
-    versions: await one('SELECT count(*)::int AS n FROM audit'),
+    versions: await one('SELECT count(*)::int AS n FROM versions'),
     addressesGiven: takings.length,
     handedOn: handedOn.length,
     traces: traces.n,

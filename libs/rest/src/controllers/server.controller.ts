@@ -1,6 +1,6 @@
-import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Param, Query, Res } from '@nestjs/common';
 import { AccessReviews, type DoctorReport, type Queries } from '@causeway/queries';
-import type { JsonObject, JsonValue } from '@causeway/resources';
+import { NotFound, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
 import type { Caller, CallerRights, HeldRole } from '@causeway/access';
 import { Access } from '../http/access.guard';
@@ -9,7 +9,7 @@ import { FromRequest, NoQuery } from '../requests/decorators';
 import { FormPipe } from '../requests/inspection.pipes';
 import type { DocumentForm } from '../requests/request-decoding';
 import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
-import { QUERIES } from '../rest-dependencies';
+import { AUTHORITY, QUERIES } from '../rest-dependencies';
 
 /** Where to go on from the root. */
 const LINKS = {
@@ -31,6 +31,7 @@ interface RecognisedCaller extends Pick<Caller, 'groups' | 'by'> {
 export class ServerController {
   constructor(
     @Inject(QUERIES) private readonly queries: Queries,
+    @Inject(AUTHORITY) private readonly findAuthority: () => string | undefined,
     @Inject(AccessReviews) private readonly reviews: AccessReviews,
   ) {}
 
@@ -40,6 +41,19 @@ export class ServerController {
   @NoQuery()
   root(): JsonObject {
     return { ...this.queries.server.server(), links: LINKS };
+  }
+
+  /** What clients verify this server by. */
+  @Get('/rest/ca')
+  @Access('public')
+  @NoQuery()
+  @Header('content-type', 'application/x-pem-file')
+  authority(): string {
+    const pem = this.findAuthority();
+    if (pem !== undefined) return pem;
+    throw new NotFound(
+      'This server is verified by no authority of its own; ask whoever issued its certificate, if it has one.',
+    );
   }
 
   /** Every kind, by name. */

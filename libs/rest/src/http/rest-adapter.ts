@@ -1,13 +1,16 @@
-import type { Server } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyServerFactory } from 'fastify';
 import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
 import { HttpError } from './http-error';
 import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem.filter';
+import type { RestTls } from './rest-tls';
 import { UnreadBody } from './body-parser';
 
 const MAX_HEADERS = 16 * 1024;
+/** How long a connection without a request is kept, ms. */
+const KEEP_ALIVE = 72_000;
 
 /** What an application that imports RestModule passes to `NestFactory.create`, beside `restAdapter`. */
 export const REST_APPLICATION_OPTIONS = {
@@ -19,23 +22,26 @@ export const REST_APPLICATION_OPTIONS = {
 
 /**
  * Nest's Fastify adapter with the limits of REST. Bodies arrive unread (UnreadBody). What fails before Nest has a
- * request that it can route is answered with a problem document as well.
+ * request that it can route is answered with a problem document as well. With `tls` it serves HTTPS and nothing else.
  */
-export function restAdapter(chosen: Partial<RestLimits> = {}): FastifyAdapter {
+export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): FastifyAdapter {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
+  const http = {
+    maxHeaderSize: MAX_HEADERS,
+    // Node takes the longer of both for the whole request, and looks for late ones only now and then.
+    headersTimeout: limits.requestTimeout,
+    connectionsCheckingInterval: Math.ceil(limits.requestTimeout / 10),
+  };
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
     bodyLimit: limits.body,
     requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE,
     forceCloseConnections: true,
     return503OnClosing: false,
-    http: {
-      maxHeaderSize: MAX_HEADERS,
-      // Node takes the longer of both for the whole request, and looks for late ones only now and then.
-      headersTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: Math.ceil(limits.requestTimeout / 10),
-    },
+    http,
+    ...(tls ? { serverFactory: tlsServerFactory(tls, limits.requestTimeout, http) } : {}),
     // Admission refuses longer names, or they are not found; the router must not have a limit of its own.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
     frameworkErrors: (cause: unknown, _request: unknown, reply: FastifyReply) => {
@@ -44,7 +50,8 @@ export function restAdapter(chosen: Partial<RestLimits> = {}): FastifyAdapter {
       void reply.code(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(rawProblem(error.code));
+      if (socket.writable && !error.code?.startsWith('ERR_SSL')) socket.end(rawProblem(error.code));
+      else socket.destroy();
     },
   });
   const fastify = adapter.getInstance();
@@ -54,6 +61,11 @@ export function restAdapter(chosen: Partial<RestLimits> = {}): FastifyAdapter {
     done(null, new UnreadBody(request, payload, limits.body)),
   );
   return adapter;
+}
+
+/** Fastify sets these times only on servers that it makes itself. */
+function tlsServerFactory(tls: RestTls, requestTimeout: number, http: ServerOptions): FastifyServerFactory {
+  return (handler) => tls.createServer({ ...http, requestTimeout, keepAliveTimeout: KEEP_ALIVE }, handler);
 }
 
 /** An HTTP message for a connection whose request could not even be parsed; `code` is Node's. */

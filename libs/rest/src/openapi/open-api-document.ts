@@ -55,7 +55,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
 }
 
 /** What everybody may read: who this is, how to speak with it, how to verify it, and whom it takes the caller for. */
-const OPEN: readonly string[] = ['/', '/openapi.json', '/kds/ca', '/who-am-i'];
+const OPEN: readonly string[] = ['/', '/openapi.json', '/kds/ca', '/rest/ca', '/who-am-i'];
 
 function withOpenOperations(paths: JsonObject): JsonObject {
   const opened: Record<string, JsonObject> = {};

@@ -31,6 +31,15 @@ export function serverPaths(registry: Registry): OpenApiObject {
       problems: [400, 403, 404],
     }),
     '/who-am-i': read('whoAmI', 'Whom the server takes the caller for', schema('Caller')),
+    '/rest/ca': {
+      get: {
+        ...{ operationId: 'showAuthority', tags: ['Server'], summary: 'What clients verify this server by, in PEM' },
+        responses: {
+          200: { description: 'A certificate.', content: { 'application/x-pem-file': { schema: text } } },
+          ...problemResponses(400, 404),
+        },
+      },
+    },
     '/_access': get({
       ...{ id: 'reviewAccess', summary: 'Who may do what, and by which binding' },
       body: object({ allowed: { type: 'boolean' }, binding: text, role: text, reason: text }, ['allowed', 'reason']),

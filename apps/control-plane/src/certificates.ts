@@ -1,30 +1,38 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { exitWithProblems, FileCertificates, type CertificateFiles } from '@causeway/control-plane';
 import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/access';
-import type { GlobalSettings } from './config';
+import { FileCertificates, type CertificateFiles } from './file-certificates';
+import { exitWithProblems } from './load-config';
 
-/** Where the certificate that zones see comes from. */
+/** Where the certificate that a port shows comes from. */
 export type CertificateSource =
   | { readonly type: 'off' }
   | ({ readonly type: 'files' } & CertificateFiles)
-  /** An authority of our own; `names` are those that this machine does not know of itself. */
+  /** The authority of this control plane; `names` are those that this machine does not know of itself. */
   | { readonly type: 'own'; readonly names: readonly string[] };
 
+/** What the settings of a port say of TLS. */
+export interface TlsSettings {
+  /** What the names of these settings begin with, such as `CAUSEWAY_KDS_TLS`. */
+  readonly prefix: string;
+  readonly tls: 'on' | 'off';
+  readonly certificateFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly names: readonly string[];
+  readonly bindAddress: string | undefined;
+}
+
 /** Reads it of the settings; ends the program with one line when they do not fit together. */
-export function certificateSource(settings: GlobalSettings): CertificateSource {
-  const { CAUSEWAY_KDS_TLS_CERT_FILE: certificateFile, CAUSEWAY_KDS_TLS_KEY_FILE: keyFile } = settings;
+export function certificateSource(settings: TlsSettings): CertificateSource {
+  const { prefix, certificateFile, keyFile, bindAddress, names } = settings;
   const given = certificateFile !== undefined || keyFile !== undefined;
-  if (settings.CAUSEWAY_KDS_TLS === 'off') {
-    if (given)
-      return exitWithProblems(['CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_KDS_TLS is off']);
+  if (settings.tls === 'off') {
+    if (given) return exitWithProblems([`${prefix}_CERT_FILE and _KEY_FILE say nothing where ${prefix} is off`]);
     return { type: 'off' };
   }
   if (certificateFile !== undefined && keyFile !== undefined) return { type: 'files', certificateFile, keyFile };
-  if (given)
-    return exitWithProblems(['CAUSEWAY_KDS_TLS_CERT_FILE and CAUSEWAY_KDS_TLS_KEY_FILE must be given together']);
-  const bound = settings.CAUSEWAY_KDS_BIND_ADDRESS;
-  const own = bound === undefined || ['0.0.0.0', '::'].includes(bound) ? [] : [bound];
-  return { type: 'own', names: [...settings.CAUSEWAY_KDS_TLS_NAMES, ...own] };
+  if (given) return exitWithProblems([`${prefix}_CERT_FILE and ${prefix}_KEY_FILE must be given together`]);
+  const bound = bindAddress === undefined || ['0.0.0.0', '::'].includes(bindAddress) ? [] : [bindAddress];
+  return { type: 'own', names: [...names, ...bound] };
 }
 
 /** Opens it; undefined where TLS is off. Rejects where files do not fit together, and while the store is away. */
@@ -42,7 +50,7 @@ export async function openCertificates(
   }
 }
 
-/** Every name and address that zones may know this machine by, and those that were configured besides, sorted. */
+/** Every name and address that clients may know this machine by, and those that were configured besides, sorted. */
 export function serverNames(configured: readonly string[]): readonly string[] {
   const addresses = Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])

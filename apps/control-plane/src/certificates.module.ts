@@ -1,0 +1,113 @@
+import { X509Certificate } from 'node:crypto';
+import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { ServerCertificates } from '@causeway/access';
+import { isLoopback } from '@causeway/rest';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { certificateSource, openCertificates, type CertificateSource, type TlsSettings } from './certificates';
+import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
+import { INDEX } from './index.module';
+import { retryWhileUnavailable } from './retry-while-unavailable';
+
+/** Where the certificate of REST comes from; ends the program with one line when settings do not fit together. */
+export function restCertificateSource(settings: SharedSettings): CertificateSource {
+  return sourceForUsers(settings, {
+    prefix: 'CAUSEWAY_REST_TLS',
+    tls: settings.CAUSEWAY_REST_TLS,
+    certificateFile: settings.CAUSEWAY_REST_TLS_CERT_FILE,
+    keyFile: settings.CAUSEWAY_REST_TLS_KEY_FILE,
+  });
+}
+
+/** Where the certificate of the gRPC API comes from; ends the program with one line when settings do not fit together. */
+export function grpcCertificateSource(settings: SharedSettings): CertificateSource {
+  return sourceForUsers(settings, {
+    prefix: 'CAUSEWAY_GRPC_TLS',
+    tls: settings.CAUSEWAY_GRPC_TLS,
+    certificateFile: settings.CAUSEWAY_GRPC_TLS_CERT_FILE,
+    keyFile: settings.CAUSEWAY_GRPC_TLS_KEY_FILE,
+  });
+}
+
+type PortTls = Pick<TlsSettings, 'prefix' | 'certificateFile' | 'keyFile'> & { readonly tls: 'on' | 'off' | undefined };
+
+function sourceForUsers(settings: SharedSettings, port: PortTls): CertificateSource {
+  const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_REST_TLS_NAMES: names } = settings;
+  const wanted = !isLoopback(bindAddress) || port.certificateFile !== undefined || port.keyFile !== undefined;
+  return certificateSource({ ...port, tls: port.tls ?? (wanted ? 'on' : 'off'), names, bindAddress });
+}
+
+/** The certificates of one port for users, there once the module has started. */
+class PortCertificates implements OnModuleInit, OnApplicationShutdown {
+  private opened: ServerCertificates | undefined;
+
+  constructor(
+    private readonly core: ControlPlaneCore,
+    private readonly store: PostgresBackend['store'],
+    private readonly index: IndexReader,
+    private readonly port: { readonly name: string; readonly source: CertificateSource },
+  ) {}
+
+  /** Makes the first authority where none is and files do not replace it, and warns of what is left open. */
+  async onModuleInit(): Promise<void> {
+    const { core, store, index } = this;
+    const { clock, logger, settings, shutdown: signal } = core;
+    const { name: port, source } = this.port;
+    const waiting = { clock, logger, signal };
+    this.opened = await retryWhileUnavailable(() => openCertificates(source, { ...core, store, index }), waiting);
+    const authority = this.opened?.authority();
+    if (authority !== undefined)
+      logger.info('clients verify it by an authority', {
+        port,
+        sha256: new X509Certificate(authority).fingerprint256,
+      });
+    if (!this.opened && !isLoopback(settings.CAUSEWAY_BIND_ADDRESS))
+      logger.warn('what users send, tokens too, can be read on the way: TLS is off', { port });
+  }
+
+  onApplicationShutdown(): void {
+    this.opened?.close();
+  }
+
+  /** Undefined where TLS is off. */
+  certificates(): ServerCertificates | undefined {
+    return this.opened;
+  }
+
+  /** Why the certificate shown is not the configured one. */
+  warnings(): readonly string[] {
+    const fault = this.opened?.fault();
+    return fault === undefined ? [] : [`${this.port.name}: ${fault}`];
+  }
+}
+
+/** What REST shows its clients. */
+export class RestCertificates extends PortCertificates {}
+
+/** What the gRPC API shows its clients. */
+export class GrpcCertificates extends PortCertificates {}
+
+/** What the interfaces for users show their clients. */
+@Module({})
+export class CertificatesModule {
+  static forRoot({ imports }: ModuleImports): DynamicModule {
+    const inject = [CORE, POSTGRES_BACKEND, INDEX];
+    return {
+      module: CertificatesModule,
+      imports,
+      providers: [
+        {
+          ...{ provide: RestCertificates, inject },
+          useFactory: (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader) =>
+            new RestCertificates(core, store, index, { name: 'REST', source: restCertificateSource(core.settings) }),
+        },
+        {
+          ...{ provide: GrpcCertificates, inject },
+          useFactory: (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader) =>
+            new GrpcCertificates(core, store, index, { name: 'gRPC', source: grpcCertificateSource(core.settings) }),
+        },
+      ],
+      exports: [RestCertificates, GrpcCertificates],
+    };
+  }
+}
