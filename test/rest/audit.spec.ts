@@ -167,6 +167,23 @@ describe('GET /_audit of two replicas', () => {
     expect(await items('kind=Mesh&name=mesh-3')).toEqual([]);
   });
 
+  it('says which documents of a batch were refused, each by itself', async () => {
+    const documents = [
+      { type: 'Mesh', name: 'mesh-6' },
+      { type: 'Mesh', name: 'mesh-7', no: 1 },
+    ];
+    const payload = documents.map((one) => JSON.stringify(one)).join('\n');
+    const headers = { ...OPERATOR, 'content-type': 'application/x-ndjson' };
+    await send(one, { method: 'POST', url: '/_apply?dryRun=true', payload, headers });
+    await send(one, { method: 'POST', url: '/_apply', payload, headers });
+    expect(await eventually('kind=Mesh&name=mesh-7')).toMatchObject({
+      ...{ user: 'operator', verb: 'put', result: 'refused', interface: 'REST' },
+      reason: expect.stringMatching(/^Invalid: 1 field/),
+    });
+    expect(await items('kind=Mesh&name=mesh-7')).toHaveLength(1);
+    expect(await items('kind=Mesh&name=mesh-6')).toMatchObject([{ verb: 'create', result: 'done' }]);
+  });
+
   it('says what was done besides writing, before it is answered', async () => {
     const issued = await send(one, { method: 'POST', url: '/tokens/zone', payload: { zone: 'west', validFor: '1h' } });
     expect(issued.statusCode).toBe(200);
