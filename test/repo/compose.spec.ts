@@ -124,12 +124,12 @@ describe('docker-compose.yml', () => {
     for (const name of ['east', 'west']) expect(services[name]?.environment?.['CAUSEWAY_ZONE_NAME']).toBe(name);
   });
 
-  it('publishes REST on this machine only, a port for each replica', () => {
+  it('publishes REST and gRPC on this machine only, a port for each replica', () => {
     const published = Object.fromEntries(controlPlanes.map(([name, { ports }]) => [name, ports]));
     expect(published).toEqual({
-      global: ['127.0.0.1:5681-5682:5681'],
-      east: ['127.0.0.1:6681-6682:5681'],
-      west: ['127.0.0.1:7681-7682:5681'],
+      global: ['127.0.0.1:5681-5682:5681', '127.0.0.1:5692-5693:5682'],
+      east: ['127.0.0.1:6681-6682:5681', '127.0.0.1:6692-6693:5682'],
+      west: ['127.0.0.1:7681-7682:5681', '127.0.0.1:7692-7693:5682'],
     });
   });
 
