@@ -3,7 +3,7 @@ import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/reso
 import { Duration, NonEmpty, strict } from './schema/schema-parts';
 
 /** Most revoked tokens that zones are told of; a token leaves the list a week after its end. */
-export const MOST_REVOKED = 20_000;
+export const MOST_REVOKED = 16_000;
 
 const Url = Type.String({ minLength: 1, maxLength: 1_024 });
 
@@ -63,7 +63,7 @@ export const AuthenticationConfiguration = defineKind({
   scope: 'global',
   sync: Sync.settings,
   writer: 'admin',
-  bounds: { bytes: 2 * 1024 * 1024 },
+  bounds: { bytes: 1024 * 1024 },
   spec: Spec,
   serverOwned: ['tokenKeys', 'revokedTokens'],
   validate: ({ oidc }, at) => issuerViolations(oidc?.issuers ?? [], at.field('oidc').field('issuers')),

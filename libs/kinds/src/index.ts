@@ -3,7 +3,7 @@
  *
  *   schema + rules + sync direction → everything the product does with a kind
  */
-export { AuthenticationConfiguration } from './authentication-configuration';
+export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-configuration';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { defaultResources } from './default-resources';

@@ -1,13 +1,13 @@
 import type { ControlLoop, LoopPlan } from '@causeway/controllers';
+import { MOST_REVOKED } from '@causeway/kinds';
 import { computedLabels, jsonEqual, type Registry, type Resource } from '@causeway/resources';
 import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import { isOwnGlobalSecret } from '../global-secrets';
 import type { TrustedKeys } from '../tokens/signed-token';
 import { AUTHENTICATION_ID } from './authentication-settings';
 
-/** What zones are told of at most; the kind has these bounds. */
+/** Most keys that zones are told of; the kind has this bound. */
 const MOST_KEYS = 64;
-const MOST_REVOKED = 20_000;
 
 /**
  * The change after which the AuthenticationConfiguration has the public keys and revocations of the global's user tokens;
