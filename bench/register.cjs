@@ -1,7 +1,7 @@
 /** Lets Node run the TypeScript of this repository without a build: `node -r ./bench/register.cjs bench/plan-hostnames.ts`. */
-const { readFileSync } = require('node:fs');
+const { existsSync, readFileSync } = require('node:fs');
 const Module = require('node:module');
-const { join } = require('node:path');
+const { dirname, join } = require('node:path');
 const { transformSync } = require('@swc/core');
 
 const root = join(__dirname, '..');
@@ -15,7 +15,12 @@ function folderOf(lib) {
 
 Module._resolveFilename = function (request, ...rest) {
   const lib = /^@causeway\/([^/]+)$/.exec(request)?.[1];
-  if (lib === undefined) return resolve.call(this, request, ...rest);
+  if (lib === undefined) {
+    // Modules that are loaded when they are needed name the file that the build makes of them.
+    const source =
+      /^\.{1,2}\/.*\.js$/.test(request) && join(dirname(rest[0]?.filename ?? ''), request.replace(/\.js$/, '.ts'));
+    return source && existsSync(source) ? source : resolve.call(this, request, ...rest);
+  }
   return resolve.call(this, join(root, folderOf(lib), 'index.ts'), ...rest);
 };
 
