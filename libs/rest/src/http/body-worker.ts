@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
+import { jsonShapeViolation } from '@causeway/resources';
 import {
   isParseRequest,
-  jsonShapeViolation,
   parseBody,
   parseDocuments,
   type BodyParseResult,
