@@ -101,7 +101,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     {
       provide: RequestCallers,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ access }: RestDependencies) => new RequestCallers(access),
+      useFactory: ({ access, clock }: RestDependencies) => new RequestCallers(access, clock),
     },
     {
       provide: RequestSignals,
@@ -161,6 +161,7 @@ export class RestModule
     @Inject(QUERIES) private readonly queries: Queries,
     @Inject(BodyParser) private readonly bodies: BodyParser,
     @Inject(RequestHooks) private readonly hooks: RequestHooks,
+    @Inject(RequestCallers) private readonly callers: RequestCallers,
   ) {
     super();
   }
@@ -177,6 +178,7 @@ export class RestModule
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.callers.close();
     await this.bodies.close();
   }
 
