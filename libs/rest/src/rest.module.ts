@@ -161,7 +161,6 @@ export class RestModule
     @Inject(QUERIES) private readonly queries: Queries,
     @Inject(BodyParser) private readonly bodies: BodyParser,
     @Inject(RequestHooks) private readonly hooks: RequestHooks,
-    @Inject(RequestCallers) private readonly callers: RequestCallers,
   ) {
     super();
   }
@@ -178,7 +177,6 @@ export class RestModule
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.callers.close();
     await this.bodies.close();
   }
 

@@ -61,13 +61,14 @@ export class StreamWriter {
         this.gone.removeEventListener('abort', abort);
         end();
       };
-      const abort = (): void => settle(() => reject(this.gone.reason));
+      const abort = (): void => settle(resolve);
       const timer = this.parts.clock.after(STALL, () =>
         settle(() => reject(new SlowReaderError('the client did not read for 30 s'))),
       );
       this.gone.addEventListener('abort', abort, { once: true });
       this.drained(() => settle(resolve));
     });
+    this.gone.throwIfAborted();
   }
 
   /** Ends the stream of a reader that may not have it any more; of one that does not read, without waiting for it. */
