@@ -111,7 +111,8 @@ function parsed({ bytes, position }: JsonDocument, budget: { values: number }): 
   budget.values += countJsonValues(value);
   const violation = jsonShapeViolation(value);
   if (violation !== undefined) throw failed(violation, position);
-  if (budget.values > MAX_BATCH_VALUES) throw failed(`the batch has more than ${MAX_BATCH_VALUES} keys and values`, position);
+  if (budget.values > MAX_BATCH_VALUES)
+    throw failed(`the batch has more than ${MAX_BATCH_VALUES} keys and values`, position);
   return value;
 }
 
