@@ -37,8 +37,6 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   const userTokens = new UserTokenVerifier({ cp, own, global: settings, clock });
   const oidc = new OidcVerifier(settings, { ...dependencies, fetchJson });
   const authenticator = new Authenticator({ verifiers: [userTokens, oidc], clock, operatorToken });
-  // Before anybody else hears of the change, so that who asks again is judged anew.
-  authenticator.onChange(() => authenticator.forget());
   return {
     authenticator,
     tokens: new UserTokenIssuer(dependencies, own),
