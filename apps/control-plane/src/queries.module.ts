@@ -1,13 +1,14 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import type { Authentication } from '@causeway/access';
 import { HostnameExplainer } from '@causeway/controllers';
+import type { Meshes } from '@causeway/meshes';
 import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { AUTHENTICATION } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
-import { INDEX } from './index.module';
+import { INDEX, MESHES } from './index.module';
 import { namingInsights } from './naming-insights';
 import { VERSION } from './version';
 
@@ -23,6 +24,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
     @Inject(INDEX) private readonly index: IndexReader,
     @Inject(AUTHENTICATION) private readonly authentication: Authentication,
+    @Inject(MESHES) private readonly meshes: Meshes,
   ) {
     this.explainer = new HostnameExplainer(index, core.cp);
   }
@@ -39,6 +41,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
       store: this.backend.store,
       audit: this.backend.audit,
       index: this.index,
+      meshes: this.meshes,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
       userAccess: this.authentication.tokens,
       insights: namingInsights(this.core, this.explainer),
