@@ -25,6 +25,12 @@ export interface GrpcFixtureOptions {
   readonly localhostIsAdmin?: boolean;
   readonly certificates?: ServerCertificates;
   readonly verifiers?: readonly TokenVerifier[];
+  /** Makes the authenticator from what the server answers from, in place of one of `verifiers`. */
+  readonly authenticator?: (parts: {
+    readonly cp: ControlPlane;
+    readonly store: MemoryStore;
+    readonly index: ResourceIndex;
+  }) => Authenticator;
   readonly rates?: CallerRateSettings;
   readonly notReady?: () => string | undefined;
 }
@@ -65,7 +71,9 @@ export class GrpcFixture {
       policy: this.policy,
       recorder,
       rates: rates && new CallerRates(rates, systemClock),
-      authenticator: new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
+      authenticator:
+        options.authenticator?.({ cp, store, index }) ??
+        new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
       localhostIsAdmin,
       notReady: options.notReady ?? (() => undefined),
       logger: silentLogger,

@@ -9,7 +9,7 @@ export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, ty
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
-export { type ListScope, type Selection } from './list/lister';
+export { targetOfScope, type ListScope, type Selection } from './list/lister';
 export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
@@ -20,6 +20,7 @@ export {
   decodeResumePoint,
   EncodedPuts,
   encodeResumePoint,
+  type EncodedEvent,
   type EventEncoder,
   type WatchSink,
 } from './watch/watch-event';

@@ -1,5 +1,4 @@
 import type { Http2Streams } from '@causeway/grpc-server';
-import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { Metadata } from '@grpc/grpc-js';
 import { SlowReaderError } from './call-error';
@@ -33,7 +32,7 @@ export class StreamWriter {
   constructor(
     private readonly call: ByteStreamCall,
     private readonly parts: { readonly streams: Http2Streams; readonly clock: Clock; readonly errorOf: ErrorOfCall },
-    /** Aborts when the reader is gone or the server ends. */
+    /** Aborts when the reader is gone, when its caller may not have the answer any more, and when the server ends. */
     readonly gone: AbortSignal,
   ) {}
 
@@ -51,7 +50,7 @@ export class StreamWriter {
     else this.waiting = callback;
   }
 
-  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s, and with Unavailable when `gone` aborts. */
+  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s, and with the reason of `gone`. */
   async send(message: Buffer): Promise<void> {
     this.gone.throwIfAborted();
     if (this.write(message)) return;
@@ -62,20 +61,27 @@ export class StreamWriter {
         this.gone.removeEventListener('abort', abort);
         end();
       };
-      const abort = (): void => settle(() => reject(new Unavailable('the client is gone')));
+      const abort = (): void => settle(resolve);
       const timer = this.parts.clock.after(STALL, () =>
         settle(() => reject(new SlowReaderError('the client did not read for 30 s'))),
       );
       this.gone.addEventListener('abort', abort, { once: true });
       this.drained(() => settle(resolve));
     });
+    this.gone.throwIfAborted();
   }
 
-  /** Ends the stream: well, or with an error. Of a reader that does not read, `hard` drops what it has not taken. */
-  end(error?: unknown, hard = false): void {
+  /** Ends the stream of a reader that may not have it any more; of one that does not read, without waiting for it. */
+  refuse(reason: Error): void {
+    const isStuck = this.unsent > MOST_UNSENT;
+    this.end(isStuck ? new SlowReaderError('the client does not read', { cause: reason }) : reason);
+  }
+
+  /** Ends the stream: well, or with an error. What a slow reader has not taken is dropped. */
+  end(error?: unknown): void {
     if (this.over) return;
     this.over = true;
-    if (hard || error instanceof SlowReaderError) return this.parts.streams.reset(this.call.metadata);
+    if (error instanceof SlowReaderError) return this.parts.streams.reset(this.call.metadata);
     if (error === undefined) this.call.end();
     else this.call.emit('error', this.parts.errorOf(error));
   }

@@ -3,17 +3,17 @@ import {
   decodeResumePoint,
   EncodedPuts,
   encodeResumePoint,
+  targetOfScope,
   WatchExpired,
   type EventEncoder,
   type Queries,
   type WatchSink,
 } from '@causeway/queries';
 import { Unavailable, type Registry } from '@causeway/resources';
-import type { CallContext } from '../calls/call-handlers';
+import type { StreamContext } from '../calls/call-handlers';
 import type { StreamWriter } from '../calls/stream-writer';
 import { SlowReaderError } from '../calls/call-error';
 import { identityMessage, refused, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
-import { targetOfScope } from './resource-reads';
 
 /** What watches are served from. */
 export interface ResourceWatchesParts {
@@ -32,9 +32,9 @@ export class ResourceWatches {
     this.encoder = watchEncoder(parts.queries.json);
   }
 
-  async watch(request: WatchRequest, { rights, client }: CallContext, writer: StreamWriter): Promise<void> {
+  async watch(request: WatchRequest, { access, client }: StreamContext, writer: StreamWriter): Promise<void> {
     const scope = scopeOf(this.parts.registry, request.selection);
-    rights.check('watch', targetOfScope(scope));
+    access.needs('watch', targetOfScope(scope));
     const since = request.resumeToken === '' ? undefined : decodeResumePoint(request.resumeToken);
     if (request.resumeToken !== '' && !since) throw refused('resume_token', 'must be one of a list or a bookmark');
     const minRevision = revisionOf(request.minRevision);
