@@ -11,17 +11,20 @@ import { INDEX, MESHES } from './index.module';
 /** The `Admission` of this replica. */
 export const ADMISSION = Symbol('Admission');
 
+type AdmissionSources = [
+  core: ControlPlaneCore,
+  backend: PostgresBackend,
+  index: IndexReader,
+  access: AccessPolicy,
+  meshes: Meshes,
+];
+
 /** The only way in for what users write. */
 @Module({})
 export class AdmissionModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    const useFactory = (
-      { cp, registry, clock }: ControlPlaneCore,
-      { store }: PostgresBackend,
-      index: IndexReader,
-      access: AccessPolicy,
-      meshes: Meshes,
-    ) => new Admission({ registry, store, index, meshes, controlPlane: cp, clock, access });
+    const useFactory = (...[core, { store }, index, access, meshes]: AdmissionSources) =>
+      new Admission({ ...core, controlPlane: core.cp, store, index, meshes, access });
     return {
       module: AdmissionModule,
       imports,

@@ -18,7 +18,7 @@ type GlobalKdsSources = [
 /** How the global serves zones, from its settings. */
 export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: GlobalKdsSources) => KdsGlobalOptions {
   const { settings } = core;
-  return (backend, index, security, rights, meshes) => ({
+  return (...[backend, index, security, rights, meshes]) => ({
     sync: {
       ...core,
       store: backend.store,

@@ -46,6 +46,14 @@ interface ZoneLeaderOptions {
   readonly authentication: Authentication;
 }
 
+type ZoneLeaderSources = [
+  backend: PostgresBackend,
+  index: IndexReader,
+  createSync: ZoneSyncFactory,
+  authentication: Authentication,
+  meshes: Meshes,
+];
+
 /** The control loops of one term. */
 function createLoops({ core }: ZoneLeaderOptions): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
@@ -140,13 +148,8 @@ export class ZoneLeaderModule {
         {
           provide: ZoneLeader,
           inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES],
-          useFactory: (
-            backend: PostgresBackend,
-            index: IndexReader,
-            createSync: ZoneSyncFactory,
-            authentication: Authentication,
-            meshes: Meshes,
-          ) => new ZoneLeader({ core, backend, index, meshes, createSync, authentication }),
+          useFactory: (...[backend, index, createSync, authentication, meshes]: ZoneLeaderSources) =>
+            new ZoneLeader({ core, backend, index, createSync, authentication, meshes }),
         },
       ],
       exports: [ZoneLeader],
