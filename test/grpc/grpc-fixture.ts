@@ -8,6 +8,8 @@ import {
   type TokenVerifier,
 } from '@causeway/access';
 import { Admission } from '@causeway/admission';
+import { namingInsights } from '@causeway/control-plane';
+import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
@@ -24,6 +26,12 @@ export interface GrpcFixtureOptions {
   readonly localhostIsAdmin?: boolean;
   readonly certificates?: ServerCertificates;
   readonly verifiers?: readonly TokenVerifier[];
+  /** Makes the authenticator from what the server answers from, in place of one of `verifiers`. */
+  readonly authenticator?: (parts: {
+    readonly cp: ControlPlane;
+    readonly store: MemoryStore;
+    readonly index: ResourceIndex;
+  }) => Authenticator;
   readonly rates?: CallerRateSettings;
   readonly notReady?: () => string | undefined;
 }
@@ -40,6 +48,7 @@ export class GrpcFixture {
   readonly queries: Queries;
   readonly server: GrpcApiServer;
   readonly audit = new MemoryAudit(this.store.disk);
+  private readonly explainer: HostnameExplainer;
   private readonly recorder = new AuditRecorder({ log: this.audit, clock: systemClock, logger: silentLogger });
   port = 0;
   private readonly stop = new AbortController();
@@ -50,11 +59,13 @@ export class GrpcFixture {
     const { store, index, audit, recorder } = this;
     const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
+    this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
     this.queries = createQueries({
       ...shared,
       audit,
       limits,
+      insights: namingInsights({ cp }, this.explainer),
       program: { version: '1', instanceId: 'test', config: {} },
     });
     this.server = new GrpcApiServer({
@@ -64,7 +75,9 @@ export class GrpcFixture {
       policy: this.policy,
       recorder,
       rates: rates && new CallerRates(rates, systemClock),
-      authenticator: new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
+      authenticator:
+        options.authenticator?.({ cp, store, index }) ??
+        new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
       localhostIsAdmin,
       notReady: options.notReady ?? (() => undefined),
       logger: silentLogger,
@@ -93,6 +106,7 @@ export class GrpcFixture {
   async close(): Promise<void> {
     await this.server.close();
     this.queries.close();
+    this.explainer.close();
     await this.recorder.close();
     this.policy.close();
     this.stop.abort();
