@@ -155,7 +155,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refusal(status = 0, body: unknown, text: string): ApiError {
+/** The error of a problem document; `text` is what came where it is none. */
+export function refusal(status = 0, body: unknown, text: string): ApiError {
   const problem: JsonObject = isProblem(body) ? body : {};
   const message = [problem['title'], problem['detail']].filter((part) => typeof part === 'string').join(': ');
   const listed = problem['invalid_parameters'];

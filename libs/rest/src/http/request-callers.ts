@@ -1,4 +1,14 @@
-import { anonymous, CallerRights, localAdmin, Unauthenticated, type Caller } from '@causeway/access';
+import {
+  AccessMonitor,
+  anonymous,
+  CallerRights,
+  localAdmin,
+  Unauthenticated,
+  type Caller,
+  type MonitoredAnswer,
+} from '@causeway/access';
+import type { DomainError } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
 import type { RestAccess } from '../rest-dependencies';
 import { isLocalRequest, isLoopback } from './local-request';
 import { header, type RestRequest } from './rest-request';
@@ -7,8 +17,13 @@ import { header, type RestRequest } from './rest-request';
 export class RequestCallers {
   private readonly rights = new WeakMap<object, CallerRights>();
   private readonly localIsAdmin: boolean;
+  private readonly monitor: AccessMonitor;
 
-  constructor(private readonly access: RestAccess) {
+  constructor(
+    private readonly access: RestAccess,
+    clock: Clock,
+  ) {
+    this.monitor = new AccessMonitor({ ...access, clock });
     this.localIsAdmin = access.localhostIsAdmin && isLoopback(access.bindAddress);
   }
 
@@ -39,6 +54,16 @@ export class RequestCallers {
   /** Who sent a request; nobody where that was not found out, or its credentials were refused. */
   callerOf(request: RestRequest): Caller {
     return this.rights.get(request)?.caller ?? anonymous;
+  }
+
+  /** Calls `end` when the sender of a request loses what let it in, until the returned answer is closed. */
+  watch(request: RestRequest, end: (reason: DomainError) => void): MonitoredAnswer {
+    const authenticate = (): Promise<Caller> => this.authenticate(request);
+    return this.monitor.watch({ rights: this.rightsOf(request), authenticate, end });
+  }
+
+  close(): void {
+    this.monitor.close();
   }
 
   private async authenticate(request: RestRequest): Promise<Caller> {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import type { ApiRequest } from '../../api-client';
+import { refusal, type ApiRequest } from '../../api-client';
 import type { CommandContext } from '../../context';
 import { columnWidths, structured, tableLine, textAt } from '../../render';
 import type { OutputForm } from './output-form';
@@ -47,6 +47,7 @@ async function* eventsOf(context: CommandContext, request: Omit<ApiRequest, 'met
     if (line.startsWith('event:')) event = line.slice(6).trim();
     if (!line.startsWith('data:')) continue;
     const body: unknown = JSON.parse(line.slice(5));
+    if (event === 'error') throw refusal(Number(isJsonObject(body) ? body['status'] : 0), body, line);
     if (isJsonObject(body)) yield { event, body };
   }
 }
