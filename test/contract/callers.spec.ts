@@ -1,16 +1,19 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
+import type { AuditLog } from '@causeway/store';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { CallerRateSettings } from '@causeway/access';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
 import { plainTokens } from '../support/rest-access';
+import { until } from '../support/until';
 
 /** A control plane that is asked by one of its interfaces, with callers who may do different things. */
 interface Served {
   readonly scheme: string;
   readonly port: number;
+  readonly audit: AuditLog;
   close(): Promise<void>;
 }
 
@@ -29,7 +32,7 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
   const rest = await restFixture({ cp: ZONE_EAST, access });
   await rest.seed(...bindings);
   const port = await rest.server.listen('127.0.0.1', 0);
-  return { scheme: 'http', port, close: () => rest.close() };
+  return { scheme: 'http', port, audit: rest.audit, close: () => rest.close() };
 }
 
 async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
@@ -39,7 +42,7 @@ async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
   });
   const changes = bindings.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
   await grpc.index.reached((await grpc.store.write({ changes, onRefusal: 'abort' })).revision);
-  return { scheme: 'grpc', port: grpc.port, close: () => grpc.close() };
+  return { scheme: 'grpc', port: grpc.port, audit: grpc.audit, close: () => grpc.close() };
 }
 
 const service = (namespace: string): JsonObject => ({
@@ -129,6 +132,12 @@ describe.each([
     for (let i = 0; i < 20; i++) answers.push(await answer(viewer.get({ kind: 'Mesh', name: 'default' })));
     expect(answers.slice(0, 2)).toEqual(['yes', 'yes']);
     expect(answers).toContain('exhausted');
+    const refused = await until('the refusal', async () => {
+      const { entries } = await served.audit.page({ size: 1, result: 'refused' });
+      return entries[0];
+    });
+    expect(refused).toMatchObject({ user: 'viewer', recognizedBy: 'user-token' });
+    expect(refused.reason).toContain('user "viewer" sends more requests than it may');
   });
 });
 
