@@ -8,6 +8,8 @@ import {
   type TokenVerifier,
 } from '@causeway/access';
 import { Admission } from '@causeway/admission';
+import { namingInsights } from '@causeway/control-plane';
+import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
@@ -15,6 +17,7 @@ import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
+import { meshesOf } from '../support/meshes';
 
 /** What a test chooses of a GrpcFixture. */
 export interface GrpcFixtureOptions {
@@ -46,6 +49,7 @@ export class GrpcFixture {
   readonly queries: Queries;
   readonly server: GrpcApiServer;
   readonly audit = new MemoryAudit(this.store.disk);
+  private readonly explainer: HostnameExplainer;
   private readonly recorder = new AuditRecorder({ log: this.audit, clock: systemClock, logger: silentLogger });
   port = 0;
   private readonly stop = new AbortController();
@@ -54,13 +58,15 @@ export class GrpcFixture {
   private constructor(options: GrpcFixtureOptions) {
     const { cp = EAST, limits = {}, localhostIsAdmin = true, verifiers = [], rates } = options;
     const { store, index, audit, recorder } = this;
-    const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
+    const shared = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
+    this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
     this.queries = createQueries({
       ...shared,
       audit,
       limits,
+      insights: namingInsights({ cp }, this.explainer),
       program: { version: '1', instanceId: 'test', config: {} },
     });
     this.server = new GrpcApiServer({
@@ -101,6 +107,7 @@ export class GrpcFixture {
   async close(): Promise<void> {
     await this.server.close();
     this.queries.close();
+    this.explainer.close();
     await this.recorder.close();
     this.policy.close();
     this.stop.abort();
