@@ -8,6 +8,8 @@ import {
   type TokenVerifier,
 } from '@causeway/access';
 import { Admission } from '@causeway/admission';
+import { namingInsights } from '@causeway/control-plane';
+import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
@@ -46,6 +48,7 @@ export class GrpcFixture {
   readonly queries: Queries;
   readonly server: GrpcApiServer;
   readonly audit = new MemoryAudit(this.store.disk);
+  private readonly explainer: HostnameExplainer;
   private readonly recorder = new AuditRecorder({ log: this.audit, clock: systemClock, logger: silentLogger });
   port = 0;
   private readonly stop = new AbortController();
@@ -56,11 +59,13 @@ export class GrpcFixture {
     const { store, index, audit, recorder } = this;
     const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
+    this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
     this.queries = createQueries({
       ...shared,
       audit,
       limits,
+      insights: namingInsights({ cp }, this.explainer),
       program: { version: '1', instanceId: 'test', config: {} },
     });
     this.server = new GrpcApiServer({
@@ -101,6 +106,7 @@ export class GrpcFixture {
   async close(): Promise<void> {
     await this.server.close();
     this.queries.close();
+    this.explainer.close();
     await this.recorder.close();
     this.policy.close();
     this.stop.abort();

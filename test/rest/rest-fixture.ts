@@ -27,7 +27,7 @@ export interface SeedResource {
 export type FixtureOptions = Partial<
   Pick<
     RestServerOptions,
-    'limits' | 'insights' | 'logger' | 'zoneAccess' | 'userAccess' | 'syncDecisions' | 'authority' | 'tls'
+    'limits' | 'insights' | 'logger' | 'clock' | 'zoneAccess' | 'userAccess' | 'syncDecisions' | 'authority' | 'tls'
   >
 > & {
   readonly cp?: ControlPlane;

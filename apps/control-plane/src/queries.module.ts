@@ -41,7 +41,11 @@ export class SharedQuerySources implements OnApplicationShutdown {
       index: this.index,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
       userAccess: this.authentication.tokens,
-      insights: namingInsights(this.core, this.explainer),
+      insights: {
+        ...namingInsights(this.core, this.explainer),
+        deletionWarnings: (id) => this.authentication.deletionWarnings(id),
+        keyFaults: () => this.authentication.faults(),
+      },
       limits: { allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024 },
     };
   }

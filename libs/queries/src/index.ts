@@ -17,7 +17,9 @@ export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostn
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
+  BookmarkedEvents,
   decodeResumePoint,
+  encodedOnce,
   EncodedPuts,
   encodeResumePoint,
   type EncodedEvent,

@@ -31,6 +31,7 @@ function listSink(): WatchSink & { readonly names: string[] } {
     put: ({ id }) => Buffer.from(id.name),
     deleted: ({ name }) => `-${name}`,
     bookmark: () => 'bookmark',
+    bookmarked: (event) => Buffer.from(`${String(event)} bookmark`),
     relist: 'relist',
     heartbeat: 'heartbeat',
   };

@@ -219,6 +219,19 @@ describe('user tokens', () => {
     expect(await plane.whoIs(await make())).toMatch(wanted);
   });
 
+  it('warn whoever deletes a key, and name a key that cannot be used', async () => {
+    const east = { role: 'zone', zone: 'east', federated: true } as const;
+    const plane = await new Plane(east).start('no key');
+    const warnings = (zone: string, name: string): readonly string[] =>
+      plane.authentication.deletionWarnings(globalSecretId(name, zone));
+    expect(warnings('east', 'user-token-signing-key-1')).toEqual([
+      'user tokens signed with key 1 are valid no longer without it',
+    ]);
+    expect([...warnings('', 'user-token-signing-key-1'), ...warnings('east', 'zone-token-signing-key-1')]).toEqual([]);
+    expect(plane.authentication.faults()).toEqual([expect.stringMatching(/^user-token-signing-key-1: /)]);
+    await plane.close();
+  });
+
   it('are no zone tokens', async () => {
     const plane = await start();
     const { store, index } = plane.plane;

@@ -1,11 +1,12 @@
 import type { Http2Streams } from '@causeway/grpc-server';
 import type { Clock } from '@causeway/runtime';
-import type { Metadata } from '@grpc/grpc-js';
+import { Metadata } from '@grpc/grpc-js';
 import { SlowReaderError } from './call-error';
 
 /** The server's end of a call whose response is a stream of encoded messages. */
 export interface ByteStreamCall {
   readonly metadata: Metadata;
+  sendMetadata(metadata: Metadata): void;
   write(message: Buffer, done: () => void): boolean;
   end(): unknown;
   emit(event: 'error', error: object): boolean;
@@ -20,6 +21,15 @@ const MOST_UNSENT = 64 * 1024;
 /** How long a reader may take nothing, ms. */
 const STALL = 30_000;
 
+/** A message as it is on the wire of gRPC: not compressed, behind its length. */
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(5 + message.length);
+  frame.writeUInt8(0, 0);
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, 5);
+  return frame;
+}
+
 /**
  * Writes encoded messages as fast as the reader takes them. grpc-js would buffer 16 messages of any size; here at most 64 KiB
  * and one message wait.
@@ -28,6 +38,7 @@ export class StreamWriter {
   private unsent = 0;
   private waiting: (() => void) | undefined;
   private over = false;
+  private begun = false;
 
   constructor(
     private readonly call: ByteStreamCall,
@@ -41,6 +52,19 @@ export class StreamWriter {
     if (this.over) return true;
     this.unsent += message.length;
     this.call.write(message, () => this.sent(message.length));
+    return this.unsent <= MOST_UNSENT;
+  }
+
+  /**
+   * As `write`, of one or several messages that are `framed`, past grpc-js, which copies each message for each reader: many
+   * readers share the buffer. A call is written to by one of the two.
+   */
+  writeFrames(frames: Buffer): boolean {
+    if (this.over) return true;
+    if (!this.begun) this.call.sendMetadata(new Metadata());
+    this.begun = true;
+    this.unsent += frames.length;
+    this.parts.streams.write(this.call.metadata, frames, () => this.sent(frames.length));
     return this.unsent <= MOST_UNSENT;
   }
 

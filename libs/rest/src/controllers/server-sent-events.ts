@@ -1,4 +1,4 @@
-import { EncodedPuts, encodeResumePoint } from '@causeway/queries';
+import { BookmarkedEvents, encodedOnce, EncodedPuts, encodeResumePoint } from '@causeway/queries';
 import type { EncodedEvent, EventEncoder, Queries, WatchSink } from '@causeway/queries';
 import { DomainError, type Identity, type StorePoint } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
@@ -13,10 +13,12 @@ const HEARTBEAT = ': heartbeat\n\n';
 /** Watch events as server-sent events; one encoder a server, so that readers share buffers. */
 export function eventStreamEncoder(json: Pick<Queries['json'], 'listed'>): EventEncoder {
   const puts = new EncodedPuts((resource) => Buffer.from(eventText('put', json.listed(resource))));
+  const bookmarks = new BookmarkedEvents((point) => eventText('bookmark', `{"revision":${point.revision}}`, point));
   return {
     put: (resource) => puts.of(resource),
-    deleted: (id) => eventText('delete', identityJson(id)),
-    bookmark: (point) => eventText('bookmark', `{"revision":${point.revision}}`, point),
+    deleted: encodedOnce((id) => Buffer.from(eventText('delete', identityJson(id)))),
+    bookmark: (point) => bookmarks.of(point),
+    bookmarked: (event, point) => bookmarks.behind(event, point),
     relist: eventText('relist', '{}'),
     heartbeat: HEARTBEAT,
   };
