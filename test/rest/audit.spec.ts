@@ -13,6 +13,7 @@ import { restAccess } from '../support/rest-access';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { openZoneAccess } from './open-zone-access';
 import { meshId, type ParsedJson } from './rest-fixture';
+import { meshesOf } from '../support/meshes';
 
 const GLOBAL = { role: 'global' } as const;
 const TOKEN = randomBytes(16).toString('hex');
@@ -39,7 +40,7 @@ async function replicaOf(database: TestDatabase): Promise<Replica> {
   const ended = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: ended.signal });
   await index.reached(0);
-  const parts = { registry: coreKinds, store, index, clock: systemClock };
+  const parts = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock };
   const policy = new AccessPolicy({ registry: coreKinds, index, cp: GLOBAL });
   const server = await createRestServer({
     ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess },
