@@ -10,7 +10,11 @@ const DOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 const ParametersRef = Type.Object(
   {
     group: Type.Optional(
-      Type.String({ title: 'a domain such as example.com, or ""', maxLength: 253, pattern: `^$|^${DOMAIN}(/[a-z0-9]+)?$` }),
+      Type.String({
+        title: 'a domain such as example.com, or ""',
+        maxLength: 253,
+        pattern: `^$|^${DOMAIN}(/[a-z0-9]+)?$`,
+      }),
     ),
     kind: Type.String({
       title: 'letters, digits and inner dashes, the first a letter',

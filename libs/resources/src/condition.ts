@@ -84,8 +84,7 @@ function pendingCondition(type: string): JsonObject {
 /** One condition a type, the last of several, at the place of the first. */
 function keyedByType(conditions: readonly JsonValue[]): readonly JsonValue[] {
   const byType = new Map<JsonValue | undefined, JsonValue>();
-  for (const condition of conditions)
-    byType.set(isJsonObject(condition) ? condition['type'] : undefined, condition);
+  for (const condition of conditions) byType.set(isJsonObject(condition) ? condition['type'] : undefined, condition);
   return [...byType.values()];
 }
 

@@ -15,7 +15,7 @@ import type { AdmissionParts } from '../admission-parts';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
-import { catchUp } from '../mesh-rules';
+import { catchUp, configuredFields } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
@@ -139,7 +139,8 @@ export class BatchWrite {
 
   private validated(decoded: DecodedDocument, made: ReadonlySet<string>): ValidatedDraft {
     this.rules.authorise(decoded);
-    const draft = validateDraft(decoded, this.parts.controlPlane);
+    const { controlPlane, meshes } = this.parts;
+    const draft = validateDraft(decoded, controlPlane, configuredFields(meshes.owner));
     const { kind, mesh } = decoded.draft;
     if (kind.scope === 'mesh' && !made.has(mesh) && !this.parts.index.get(globalIdentity('Mesh', mesh)))
       draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);

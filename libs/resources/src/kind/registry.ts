@@ -24,7 +24,11 @@ export class Registry {
     const short = kinds.map((kind) => [kind.shortName, { kind }] as const);
     this.byName = uniqueMap(named.map((entry) => [entry.name, entry]));
     this.byPlural = uniqueMap(named.map((entry) => [entry.plural, entry]));
-    this.byNoun = uniqueMap([...this.byPlural, ...short, ...named.map((one) => [one.name.toLowerCase(), one] as const)]);
+    this.byNoun = uniqueMap([
+      ...this.byPlural,
+      ...short,
+      ...named.map((one) => [one.name.toLowerCase(), one] as const),
+    ]);
   }
 
   /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */

@@ -22,6 +22,10 @@ export function kindPaths(kind: Kind): OpenApiObject {
 /** What a path calls a kind: by its own name, or by an alias. */
 type Called = Pick<KindAlias, 'name' | 'plural'>;
 
+function article({ name }: Called): string {
+  return /^[AEIOX]/.test(name) ? 'an' : 'a';
+}
+
 function pathsOf(kind: Kind, called: Called): OpenApiObject {
   const mesh = kind.scope === 'mesh' ? [MESH] : [];
   const prefix = kind.scope === 'mesh' ? '/meshes/{mesh}' : '';
@@ -76,7 +80,7 @@ function putOperation(kind: Kind, called: Called): OpenApiObject {
   const example = exampleDocument(kind);
   const media = { schema: schema(documentSchema(kind)), ...(example === undefined ? {} : { example }) };
   return {
-    ...writeOperation(kind, called, 'put', `Create or replace a ${called.name}`),
+    ...writeOperation(kind, called, 'put', `Create or replace ${article(called)} ${called.name}`),
     requestBody: {
       required: true,
       content: Object.fromEntries([BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media])),
@@ -92,7 +96,7 @@ function putOperation(kind: Kind, called: Called): OpenApiObject {
 function patchOperation(kind: Kind, called: Called): OpenApiObject {
   const media = { schema: { type: 'object' }, example: { labels: { team: 'db' } } };
   return {
-    ...writeOperation(kind, called, 'patch', `Change parts of a ${called.name} (RFC 7386)`),
+    ...writeOperation(kind, called, 'patch', `Change parts of ${article(called)} ${called.name} (RFC 7386)`),
     requestBody: {
       required: true,
       content: Object.fromEntries(
@@ -105,7 +109,7 @@ function patchOperation(kind: Kind, called: Called): OpenApiObject {
 
 function deleteOperation(kind: Kind, called: Called): OpenApiObject {
   return {
-    ...writeOperation(kind, called, 'delete', `Delete a ${called.name}`),
+    ...writeOperation(kind, called, 'delete', `Delete ${article(called)} ${called.name}`),
     responses: { 200: writeResponse('It is gone.'), ...problemResponses(...WRITE_PROBLEMS) },
   };
 }
