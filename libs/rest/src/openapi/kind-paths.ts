@@ -16,7 +16,8 @@ import { documentSchema, exampleDocument, listedSchema } from './resource-schema
 
 /** The paths of one kind and of its aliases: lists and single resources. */
 export function kindPaths(kind: Kind): OpenApiObject {
-  return Object.assign({}, ...[kind, ...kind.aliases].map((called) => pathsOf(kind, called)));
+  const paths = [kind, ...kind.aliases].map((called) => pathsOf(kind, called));
+  return Object.fromEntries(paths.flatMap((some) => Object.entries(some)));
 }
 
 /** What a path calls a kind: by its own name, or by an alias. */
