@@ -144,7 +144,11 @@ function readableClaims(explained: JsonObject, rights: CallerRights, mesh: strin
   const all = isJsonArray(claims) ? claims.filter(isJsonObject) : [];
   const isReadable = ({ service }: JsonObject): boolean => {
     const { kind, namespace } = isJsonObject(service) ? service : {};
-    const target = { kind: String(kind), mesh, namespace: typeof namespace === 'string' ? namespace : undefined };
+    const target = {
+      kind: typeof kind === 'string' ? kind : '',
+      mesh,
+      namespace: typeof namespace === 'string' ? namespace : undefined,
+    };
     return rights.may('get', target);
   };
   const readable = all.filter(isReadable);
