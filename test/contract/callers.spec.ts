@@ -20,6 +20,7 @@ interface Served {
 const BINDINGS: Readonly<Record<string, JsonObject>> = {
   viewer: { role: 'viewer', subjects: [{ kind: 'User', name: 'viewer' }] },
   owner: { role: 'service-owner', subjects: [{ kind: 'User', name: 'owner' }], namespaces: ['payments'] },
+  services: { role: 'viewer', subjects: [{ kind: 'User', name: 'services' }], kinds: ['MeshService'] },
 };
 const bindings = Object.entries(BINDINGS).map(([name, spec]) => ({
   id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
@@ -141,6 +142,13 @@ describe.each([
       await answer(api.delete(named('payments'), { dryRun: true })),
     ];
   }
+
+  it('are told of the claims of a hostname only where they may list all kinds of them', async () => {
+    served = await serve();
+    const services = await connect('services:');
+    expect(await answer(services.list({ kind: 'MeshService', mesh: 'default' }))).toBe('yes');
+    expect(await answer(services.explain({ hostname: 'a.svc.mesh.local' }))).toBe('forbidden');
+  });
 
   it('may do what their roles say', async () => {
     served = await serve();

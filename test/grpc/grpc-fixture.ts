@@ -17,6 +17,7 @@ import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
+import { meshesOf } from '../support/meshes';
 
 /** What a test chooses of a GrpcFixture. */
 export interface GrpcFixtureOptions {
@@ -57,7 +58,7 @@ export class GrpcFixture {
   private constructor(options: GrpcFixtureOptions) {
     const { cp = EAST, limits = {}, localhostIsAdmin = true, verifiers = [], rates } = options;
     const { store, index, audit, recorder } = this;
-    const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
+    const shared = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
     this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });

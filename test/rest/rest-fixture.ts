@@ -6,6 +6,7 @@ import { createRestServer, type RestServer, type RestServerOptions } from '@caus
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */
 export interface RestFixture {
@@ -53,11 +54,13 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const index = new ResourceIndex();
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
+  const meshes = meshesOf(index);
   const policy = new AccessPolicy({ registry: coreKinds, index, cp });
   const admission = new Admission({
     registry: coreKinds,
     store,
     index,
+    meshes,
     controlPlane: cp,
     clock: systemClock,
     access: policy,
@@ -71,7 +74,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry: coreKinds, cp, store, index, audit, admission, clock: systemClock, logger: silentLogger },
+    ...{ registry: coreKinds, cp, store, index, meshes, audit, admission, clock: systemClock, logger: silentLogger },
     access: restAccess(policy, {
       ...access,
       ...(authenticator && { authenticator: authenticator({ cp, store, index }) }),

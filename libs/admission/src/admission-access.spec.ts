@@ -6,6 +6,7 @@ import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { Admission } from './admission';
 import type { WriteAddress } from './requests';
+import { meshesOf } from '../../../test/support/meshes';
 
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 const anna: Caller = { user: 'anna', groups: ['shop'], by: 'user-token' };
@@ -41,7 +42,7 @@ class Fixture {
     const { store, index } = this;
     const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
     this.admission = new Admission({
-      ...{ registry: coreKinds, store, index, controlPlane, access },
+      ...{ registry: coreKinds, store, index, meshes: meshesOf(index), controlPlane, access },
       clock: new FakeClock(1_000),
     });
   }

@@ -20,6 +20,12 @@ export interface MeshOwner {
   readonly expectedName: string;
 }
 
+/** The owner that a control plane is unless its settings say otherwise. */
+export const DEFAULT_MESH_OWNER: MeshOwner = Object.freeze({
+  controllerName: 'causeway.io/control-plane',
+  expectedName: 'default',
+});
+
 /** What a Mesh means here. */
 export interface MeshState {
   readonly name: string;

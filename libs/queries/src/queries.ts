@@ -1,3 +1,4 @@
+import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { AuditLog, IndexReader, ResourceStore } from '@causeway/store';
@@ -37,6 +38,8 @@ export interface QuerySources {
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
   readonly index: IndexReader;
+  /** What each mesh means here; of the same index. */
+  readonly meshes: Meshes;
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;

@@ -31,11 +31,13 @@ export {
 } from './identity';
 export {
   checkStorable,
+  countJsonValues,
   isJsonArray,
   isJsonObject,
   isSurelyStorable,
   jsonBytes,
   jsonEqual,
+  jsonShapeViolation,
   ownField,
   type JsonObject,
   type JsonValue,

@@ -124,6 +124,14 @@ describe('user tokens', () => {
     expect(await tokens.list()).toMatchObject([{ id, revoked: true }]);
   });
 
+  it('are revoked whichever case their id is written in', async () => {
+    const plane = await start();
+    const { tokens } = plane.authentication;
+    const { id, token } = await tokens.issue({ name: 'anna' });
+    await tokens.revoke(id.toUpperCase());
+    expect(await plane.whoIs(token)).toBe(`the user token ${id} is revoked`);
+  });
+
   it('of a deleted key are valid no longer, those of the rotated key are', async () => {
     const plane = await start();
     const { tokens } = plane.authentication;

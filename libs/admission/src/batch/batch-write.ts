@@ -19,6 +19,7 @@ import { catchUp } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
+import { Unparsable } from '../yaml/parse-yaml';
 import { MAX_BATCH, type BatchOutcome, type BatchRequest } from './batch';
 import { BatchResults } from './batch-results';
 import { documentDiff } from './document-diff';
@@ -94,6 +95,7 @@ export class BatchWrite {
     const target = this.request.mesh === undefined ? {} : { meshIfAbsent: this.request.mesh };
     for (const [index, { body }] of this.request.documents.entries()) {
       this.results.orRefuse(index, undefined, () => {
+        if (body instanceof Unparsable) throw body;
         const decoded = decodeDocument(registry, body, target);
         into.push({ index, decoded, id: draftIdentity(decoded.draft, ownZone(controlPlane)) });
       });

@@ -1,5 +1,6 @@
+import type { CallerRights } from '@causeway/access';
 import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
-import type { Queries, ResolvedEndpoint } from '@causeway/queries';
+import { KINDS_WITH_HOSTNAMES, type Queries, type ResolvedEndpoint } from '@causeway/queries';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { CallContext } from '../calls/call-handlers';
 import { identityMessage, refused, revisionOf } from '../wire/messages';
@@ -13,7 +14,7 @@ export class NamingServiceHandlers {
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
     const question = questionOf(request);
-    rights.check('list', { kind: 'MeshService', mesh: question.mesh });
+    checkRights(rights, question.mesh);
     const found = await this.queries.resolution.resolve(question, revisionOf(request.minRevision), signal);
     const mayListInstances = rights.may('list', { kind: 'Dataplane', mesh: question.mesh });
     return {
@@ -26,7 +27,7 @@ export class NamingServiceHandlers {
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request);
-    rights.check('list', { kind: 'MeshService', mesh: question.mesh });
+    checkRights(rights, question.mesh);
     const explained = await this.queries.hostnames.explain(question, revisionOf(request.minRevision), signal);
     const { hostname, zone, claims, hints } = explained;
     return {
@@ -36,6 +37,11 @@ export class NamingServiceHandlers {
       hints: listOf(hints).map(textOf),
     };
   }
+}
+
+/** A hostname may be of any of these kinds, and its claims are of several. */
+function checkRights(rights: CallerRights, mesh: string): void {
+  for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
 }
 
 function questionOf({ hostname, mesh, zone }: ResolveRequest | ExplainRequest): {

@@ -63,7 +63,9 @@ function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
   const name = payload[usernameClaim];
   if (typeof name !== 'string' || name === '')
     throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must be the name of a user`);
-  if (usernameClaim === 'email' && payload['email_verified'] === false)
+  const { email_verified: verified } = payload;
+  // Some issuers write the claim as a text; what is neither is no proof.
+  if (usernameClaim === 'email' && verified !== undefined && verified !== true && verified !== 'true')
     throw new Unauthenticated('the OIDC token says that the e-mail address of its user is not verified');
   const user = `${usernamePrefix}${name}`;
   if (user.startsWith(RESERVED))
