@@ -6,5 +6,12 @@
  */
 export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
 export { designate, type Designation } from './membership';
-export { DEFAULT_MESH_OWNER, Meshes, type MeshesOptions, type MeshOwner, type MeshState } from './meshes';
+export {
+  DEFAULT_MESH_OWNER,
+  Meshes,
+  type MeshesOptions,
+  type MeshOwner,
+  type MeshState,
+  type ZoneRanges,
+} from './meshes';
 export { type ParseText } from './parameters';
