@@ -54,7 +54,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/_doctor': OPERATORS,
   '/_audit': ['admin'],
   '/_dns/lookup': READERS,
-  '/_explain/hostname': READERS,
+  '/_explain/hostname': RECOGNISED,
   '/_kri/:kri': ['admin'],
   '/zones+insights': READERS,
   '/zones/_overview': READERS,
