@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { identityKey, isJsonObject, type Kind, type Resource } from '@causeway/resources';
+import { identityKey, isJsonObject, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
 import { listAll, type ApiClient } from '../../api-client';
@@ -8,6 +8,7 @@ import { outputOption, type SetExitCode } from '../../options';
 import { objectAt, structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
 import { resourceOfItem } from './listed-resource';
+import { servedMeshes } from './synced-meshes';
 
 export interface SyncDiffOptions {
   readonly zoneContext?: string;
@@ -90,9 +91,11 @@ async function compareAll(
   servers: Servers,
   { zone, kinds }: { readonly zone: string; readonly kinds: readonly Kind[] },
 ): Promise<readonly Difference[]> {
-  const [mesh, zoneKind] = [context.registry.kind('Mesh'), context.registry.kind('Zone')];
-  const [meshes, zones] = [await listKind(servers.global, mesh), await listKind(servers.global, zoneKind)];
-  const view = MeshView.of(meshes, zones, await exportDefaultOf(servers.global));
+  const config = await configOf(servers.global);
+  const meshes = await servedMeshes(servers.global, context.registry, config);
+  const zones = await listKind(servers.global, context.registry.kind('Zone'));
+  const exportDefault = textAt(config, 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  const view = MeshView.of(meshes, zones, exportDefault);
   const differences: Difference[] = [];
   for (const kind of kinds) {
     const [inGlobal, inZone] = await Promise.all([listKind(servers.global, kind), listKind(servers.zone, kind)]);
@@ -106,9 +109,9 @@ async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonl
   return (await listAll(api, { path: `/${kind.plural}` })).map((item) => resourceOfItem(kind, item));
 }
 
-async function exportDefaultOf(api: ApiClient): Promise<'All' | 'None'> {
+async function configOf(api: ApiClient): Promise<JsonObject> {
   const { body } = await api.send({ method: 'GET', path: '/config' });
-  return isJsonObject(body) && textAt(objectAt(body), 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  return isJsonObject(body) ? objectAt(body) : {};
 }
 
 /** `east/default/shop/redis`, without empty parts. */
