@@ -16,6 +16,7 @@ export {
   type ControlPlane,
 } from './computed-labels';
 export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
+export { durationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export {
   checkName,
