@@ -30,13 +30,13 @@ export class MeshView {
     private readonly exportDefault: ExportDefault,
   ) {}
 
-  /** The view that follows from all Meshes and Zones. */
-  static of(meshes: Iterable<Resource>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
+  /** The view that follows from the names of the meshes that are served and from all Zones. */
+  static of(meshes: Iterable<string>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
     const views = [...zones].map((zone): [string, ZoneView] => [
       zone.id.name,
       { visible: isVisible(zone), labels: zone.labels },
     ]);
-    return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
+    return new MeshView(new Set(meshes), new Map(views), exportDefault);
   }
 
   /**

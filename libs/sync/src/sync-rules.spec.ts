@@ -27,7 +27,7 @@ const zoneRow = (name: string, spec: Resource['spec'] = {}): Resource => ({
   spec,
 });
 const meshRow = zoneRow('default');
-const VIEW = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west'), zoneRow('shut', { enabled: false })]);
+const VIEW = MeshView.of([meshRow.id.name], [zoneRow('east'), zoneRow('west'), zoneRow('shut', { enabled: false })]);
 const WEST = { zone: 'west', causeway: true };
 const KUMA_WEST = { zone: 'west', causeway: false };
 
@@ -81,7 +81,7 @@ describe('isSentDown', () => {
   const rule = (mode: string, zones?: JsonValue): Partial<Resource> => ({
     spec: { export: zones === undefined ? { mode } : { mode, zones } },
   });
-  const labelled = MeshView.of([meshRow], [zoneRow('east'), { ...zoneRow('west'), labels: { region: 'eu' } }]);
+  const labelled = MeshView.of([meshRow.id.name], [zoneRow('east'), { ...zoneRow('west'), labels: { region: 'eu' } }]);
   it.each<[string, Partial<Resource>, boolean]>([
     ['to all', rule('All'), true],
     ['to none', rule('None'), false],
@@ -96,7 +96,7 @@ describe('isSentDown', () => {
   });
 
   it('exports to none by default where configuration says so', () => {
-    const closed = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west')], 'None');
+    const closed = MeshView.of([meshRow.id.name], [zoneRow('east'), zoneRow('west')], 'None');
     expect(isSentDown(across, resource('east'), WEST, closed)).toBe(false);
     expect(isSentDown(across, resource('east', rule('All')), WEST, closed)).toBe(true);
   });
@@ -107,7 +107,9 @@ describe('isSentDown', () => {
     ['keep', true],
   ])('of a lost zone by policy %s: %s', (policy, want) => {
     const lost = { ...zoneRow('east'), status: { lost: { policy } } };
-    expect(isSentDown(across, resource('east'), WEST, MeshView.of([meshRow], [lost, zoneRow('west')]))).toBe(want);
+    expect(isSentDown(across, resource('east'), WEST, MeshView.of([meshRow.id.name], [lost, zoneRow('west')]))).toBe(
+      want,
+    );
   });
 
   it("keeps other zones' resources of kinds that stop at the global", () => {
@@ -172,7 +174,7 @@ describe('MeshView', () => {
     expect(next.zonesChangedSince(VIEW).slice().sort()).toEqual(['east', 'new']);
     expect(next.meshesChangedSince(VIEW)).toEqual(['default']);
     expect(VIEW.zonesChangedSince(VIEW)).toEqual([]);
-    const relabelled = MeshView.of([meshRow], [{ ...zoneRow('east'), labels: { region: 'eu' } }]);
+    const relabelled = MeshView.of([meshRow.id.name], [{ ...zoneRow('east'), labels: { region: 'eu' } }]);
     expect([VIEW.isRelabelledSince(VIEW), relabelled.isRelabelledSince(VIEW)]).toEqual([false, true]);
   });
 });

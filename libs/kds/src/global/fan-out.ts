@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Meshes } from '@causeway/meshes';
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
@@ -17,6 +18,8 @@ export interface Subscriber {
 /** What a fan-out reads. */
 export interface FanOutSource {
   readonly index: IndexReader;
+  /** Resources of a mesh that is not served stay where they were made. */
+  readonly meshes: Pick<Meshes, 'all'>;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;
@@ -96,8 +99,9 @@ export class FanOut {
   }
 
   private currentView(): MeshView {
-    const { index, exportDefault } = this.source;
-    return MeshView.of(index.ofKind('Mesh'), index.ofKind('Zone'), exportDefault);
+    const { index, meshes, exportDefault } = this.source;
+    const served = [...meshes.all()].filter(({ claim }) => claim !== 'foreign').map(({ name }) => name);
+    return MeshView.of(served, index.ofKind('Zone'), exportDefault);
   }
 
   /** Marks the resources whose visibility may have changed with a zone or a mesh. */

@@ -1,6 +1,7 @@
 import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
 import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import type { Meshes } from '@causeway/meshes';
 import {
   compareText,
   isJsonArray,
@@ -23,12 +24,16 @@ import type { DnsQuestion, Insights } from './insights';
 export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
+  readonly meshes: Pick<Meshes, 'exists' | 'owner'>;
   readonly freshness: Freshness;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
   /** Bounds the queries that may look at very much. */
   readonly expensive: ConcurrencyLimit;
 }
+
+/** A hostname in a mesh, the expected one where none is named, and on a global the zone whose view is asked for. */
+export type HostnameQuestion = Omit<ZonedHostnameRef, 'mesh'> & Partial<Pick<ZonedHostnameRef, 'mesh'>>;
 
 /** A part of the table of hostnames and the revision that it shows. */
 export interface HostnameTable extends SortedPage<HostnameEntry> {
@@ -57,9 +62,9 @@ export class HostnameQueries {
 
   /** The table of all hostnames of a mesh; denied claims show their reason. */
   async table({ mesh, page, minRevision }: HostnameTableRequest, signal: AbortSignal): Promise<HostnameTable> {
-    const { insights, index, expensive, freshness } = this.sources;
+    const { insights, meshes, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
-    requireMesh(index, mesh);
+    requireMesh(meshes, mesh);
     const { hostnames } = insights;
     if (!hostnames) throw new NotFound('This control plane does not list hostnames.');
     const rows = await expensive.run((running) => hostnames(mesh, page, running), signal);
@@ -91,12 +96,13 @@ export class HostnameQueries {
   }
 
   /** Who claims a hostname and who wins, by which rule (docs/design.md §4). */
-  async explain(question: ZonedHostnameRef, minRevision: number | undefined, signal: AbortSignal): Promise<JsonObject> {
-    const { insights, index, expensive, freshness } = this.sources;
+  async explain(asked: HostnameQuestion, minRevision: number | undefined, signal: AbortSignal): Promise<JsonObject> {
+    const { insights, meshes, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
     const { explainHostname } = insights;
     if (!explainHostname) throw new NotFound('This control plane does not explain hostnames.');
-    requireMesh(index, question.mesh);
+    const question = { ...asked, mesh: asked.mesh ?? meshes.owner.expectedName };
+    requireMesh(meshes, question.mesh);
     return expensive.run(async (running) => explainHostname(question, running), signal);
   }
 

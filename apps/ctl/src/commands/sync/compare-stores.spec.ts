@@ -14,7 +14,7 @@ const mesh = resourceOfItem(kindNamed('Mesh'), { name: 'default', labels: { 'kum
 const zones = ['east', 'west'].map((name) =>
   resourceOfItem(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
 );
-const view = MeshView.of([mesh], zones);
+const view = MeshView.of([mesh.id.name], zones);
 
 /** A MeshService of a zone as a list shows it. */
 const service = (name: string, zone: string, more: JsonObject = {}): JsonObject => ({

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { identityKey, isJsonObject, type Kind, type Resource } from '@causeway/resources';
+import { DEFAULT_MESH_OWNER, type MeshOwner } from '@causeway/meshes';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
 import { listAll, type ApiClient } from '../../api-client';
@@ -92,7 +93,8 @@ async function compareAll(
 ): Promise<readonly Difference[]> {
   const [mesh, zoneKind] = [context.registry.kind('Mesh'), context.registry.kind('Zone')];
   const [meshes, zones] = [await listKind(servers.global, mesh), await listKind(servers.global, zoneKind)];
-  const view = MeshView.of(meshes, zones, await exportDefaultOf(servers.global));
+  const { owner, exportDefault } = await settingsOf(servers.global);
+  const view = MeshView.of(servedMeshes(meshes, owner), zones, exportDefault);
   const differences: Difference[] = [];
   for (const kind of kinds) {
     const [inGlobal, inZone] = await Promise.all([listKind(servers.global, kind), listKind(servers.zone, kind)]);
@@ -106,9 +108,21 @@ async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonl
   return (await listAll(api, { path: `/${kind.plural}` })).map((item) => resourceOfItem(kind, item));
 }
 
-async function exportDefaultOf(api: ApiClient): Promise<'All' | 'None'> {
+/** The settings of a global that decide what zones get. */
+async function settingsOf(api: ApiClient): Promise<{ owner: MeshOwner; exportDefault: 'All' | 'None' }> {
   const { body } = await api.send({ method: 'GET', path: '/config' });
-  return isJsonObject(body) && textAt(objectAt(body), 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  const setting = (name: string): string => (isJsonObject(body) ? textAt(objectAt(body), name) : '');
+  const owner = {
+    controllerName: setting('CAUSEWAY_MESH_CONTROLLER_NAME') || DEFAULT_MESH_OWNER.controllerName,
+    expectedName: setting('CAUSEWAY_MESH_NAME') || DEFAULT_MESH_OWNER.expectedName,
+  };
+  return { owner, exportDefault: setting('CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All' };
+}
+
+/** The meshes whose members a global sends: the expected one, and all whose Mesh is its own. */
+function servedMeshes(meshes: readonly Resource[], { controllerName, expectedName }: MeshOwner): readonly string[] {
+  const own = meshes.filter(({ spec }) => (spec['controllerName'] ?? controllerName) === controllerName);
+  return [expectedName, ...own.map(({ id }) => id.name)];
 }
 
 /** `east/default/shop/redis`, without empty parts. */
