@@ -40,8 +40,7 @@ export function kindOf(registry: Registry, noun: string): Kind {
 
 /** As `kindOf`; undefined for another word, which may be an activity such as AuditLog. */
 export function findKind(registry: Registry, noun: string): Kind | undefined {
-  const lower = noun.toLowerCase();
-  return registry.noun(lower) ?? registry.kinds.find((kind) => kind.name.toLowerCase() === lower);
+  return registry.noun(noun.toLowerCase());
 }
 
 /** The path of a kind's list, or of one resource. `mesh` undefined means all meshes. */

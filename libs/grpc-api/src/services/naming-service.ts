@@ -1,8 +1,7 @@
-import type { CallerRights } from '@causeway/access';
 import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
-import { KINDS_WITH_HOSTNAMES, type Queries, type ResolvedEndpoint } from '@causeway/queries';
+import type { Queries, ResolvedEndpoint } from '@causeway/queries';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { CallContext } from '../calls/call-handlers';
+import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, revisionOf } from '../wire/messages';
 
 /** Longest hostname that is looked at, in characters; DNS has 253. */
@@ -14,21 +13,18 @@ export class NamingServiceHandlers {
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
     const question = questionOf(request);
-    checkRights(rights, question.mesh);
-    const found = await this.queries.resolution.resolve(question, revisionOf(request.minRevision), signal);
-    const mayListInstances = rights.may('list', { kind: 'Dataplane', mesh: question.mesh });
+    const found = await this.queries.resolution.resolve(question, rights, revisionOf(request.minRevision), signal);
     return {
       ...{ hostname: found.hostname, zone: found.zone, service: identityMessage(found.service) },
       virtualIps: [...found.virtualIps],
       ports: found.ports.map((port) => ({ ...port })),
-      endpoints: mayListInstances ? found.endpoints.map(endpointMessage) : [],
+      endpoints: found.endpoints.map(endpointMessage),
     };
   }
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request);
-    checkRights(rights, question.mesh);
-    const explained = await this.queries.hostnames.explain(question, revisionOf(request.minRevision), signal);
+    const explained = await this.queries.hostnames.explain(question, rights, revisionOf(request.minRevision), signal);
     const { hostname, zone, claims, hints } = explained;
     return {
       hostname: textOf(hostname),
@@ -37,11 +33,6 @@ export class NamingServiceHandlers {
       hints: listOf(hints).map(textOf),
     };
   }
-}
-
-/** A hostname may be of any of these kinds, and its claims are of several. */
-function checkRights(rights: CallerRights, mesh: string): void {
-  for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
 }
 
 function questionOf({ hostname, mesh, zone }: ResolveRequest | ExplainRequest): {

@@ -132,9 +132,8 @@ export class InspectionController {
     @FromRequest(RightsPipe) rights: CallerRights,
     @FromRequest(SignalPipe) signal: RequestSignal,
   ): Promise<JsonObject> {
-    for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
     const question = { hostname, mesh, ...(zone === undefined ? {} : { zone }) };
-    return this.queries.hostnames.explain(question, undefined, signal());
+    return this.queries.hostnames.explain(question, rights, undefined, signal());
   }
 
   private async overviews(
