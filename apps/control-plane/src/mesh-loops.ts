@@ -1,5 +1,5 @@
 import { createMeshLoops, type ControlLoop } from '@causeway/controllers';
-import type { Meshes } from '@causeway/meshes';
+import { supportedFeatures, type Meshes } from '@causeway/meshes';
 import type { ControlPlaneCore } from './core.module';
 import type { StoreBinding } from './index.module';
 import { VERSION } from './version';
@@ -11,7 +11,7 @@ export function meshLoops(
   { storeId }: Pick<StoreBinding, 'storeId'>,
 ): readonly ControlLoop[] {
   return createMeshLoops({
-    ...{ cp, meshes, features: [] },
+    ...{ cp, meshes, features: supportedFeatures() },
     acceptor: { controlPlane: cp, version: VERSION, storeId },
     onMismatch: ({ name, controllerName, ownName }) =>
       logger.warn(

@@ -17,7 +17,7 @@ import {
   createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
-  poolMetrics,
+  poolReports,
   type ControlLoop,
 } from '@causeway/controllers';
 import {
@@ -63,10 +63,18 @@ function createLoops({ core, meshes, binding }: ZoneLeaderOptions): readonly Con
   const { cp, settings, logger } = core;
   const loops = createZoneReconcilers({
     cp,
+    meshes,
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
     grace: settings.CAUSEWAY_SERVICE_GRACE,
+    leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
+    onRaisedCooldown: ({ mesh, wanted, least }) =>
+      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
+        mesh,
+        wanted,
+        least,
+      }),
     onUnusableName: (dataplane, service) =>
       logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
     onExhausted: (kind, ranges, service) =>
@@ -116,8 +124,8 @@ export class ZoneLeader {
   readonly createTerm: LeaderTermFactory = (term) => (this.latest = new ZoneTerm(this.options, term));
 
   /** How full the address ranges are; empty before this replica has led. */
-  pools(): ReturnType<typeof poolMetrics> {
-    return poolMetrics(this.latest?.loops ?? []);
+  pools(): ReturnType<typeof poolReports> {
+    return poolReports(this.latest?.loops ?? []);
   }
 
   /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */
