@@ -26,8 +26,8 @@ const zoneRow = (name: string, spec: Resource['spec'] = {}): Resource => ({
   id: { ...resource('').id, name },
   spec,
 });
-const meshRow = zoneRow('default');
-const VIEW = MeshView.of([meshRow.id.name], [zoneRow('east'), zoneRow('west'), zoneRow('shut', { enabled: false })]);
+const meshRow = { name: 'default', parameters: {} };
+const VIEW = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west'), zoneRow('shut', { enabled: false })]);
 const WEST = { zone: 'west', causeway: true };
 const KUMA_WEST = { zone: 'west', causeway: false };
 
@@ -81,7 +81,7 @@ describe('isSentDown', () => {
   const rule = (mode: string, zones?: JsonValue): Partial<Resource> => ({
     spec: { export: zones === undefined ? { mode } : { mode, zones } },
   });
-  const labelled = MeshView.of([meshRow.id.name], [zoneRow('east'), { ...zoneRow('west'), labels: { region: 'eu' } }]);
+  const labelled = MeshView.of([meshRow], [zoneRow('east'), { ...zoneRow('west'), labels: { region: 'eu' } }]);
   it.each<[string, Partial<Resource>, boolean]>([
     ['to all', rule('All'), true],
     ['to none', rule('None'), false],
@@ -96,9 +96,31 @@ describe('isSentDown', () => {
   });
 
   it('exports to none by default where configuration says so', () => {
-    const closed = MeshView.of([meshRow.id.name], [zoneRow('east'), zoneRow('west')], 'None');
+    const closed = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west')], 'None');
     expect(isSentDown(across, resource('east'), WEST, closed)).toBe(false);
     expect(isSentDown(across, resource('east', rule('All')), WEST, closed)).toBe(true);
+  });
+
+  it('T000-24 exports by the default of the mesh, where it has one', () => {
+    const meshes = [meshRow, { name: 'shop', parameters: { exportDefault: 'None' as const } }];
+    const view = MeshView.of(meshes, [zoneRow('east'), zoneRow('west')]);
+    const sent = (rest: Parameters<typeof resource>[1]): boolean =>
+      isSentDown(across, resource('east', rest), WEST, view);
+    expect([sent({}), sent({ mesh: 'shop' }), sent({ mesh: 'shop', ...rule('All') })]).toEqual([true, false, true]);
+    expect(view.describe(across)).not.toBe(
+      MeshView.of([meshRow, { name: 'shop', parameters: {} }], [zoneRow('east'), zoneRow('west')]).describe(across),
+    );
+    expect(view.meshesChangedSince(VIEW)).toEqual(['shop']);
+  });
+
+  it('of a zone that is lost for one mesh: that of the others', () => {
+    const lost = { ...zoneRow('east'), status: { lost: { since: 'then', meshes: { shop: 'withdraw' } } } };
+    const meshes = [meshRow, { name: 'shop', parameters: {} }];
+    const view = MeshView.of(meshes, [lost, zoneRow('west')]);
+    const before = MeshView.of(meshes, [zoneRow('east'), zoneRow('west')]);
+    const sent = ['default', 'shop'].map((mesh) => isSentDown(across, resource('east', { mesh }), WEST, view));
+    expect([sent, view.zonesChangedSince(before)]).toEqual([[true, false], ['east']]);
+    expect(view.describe(across)).not.toBe(before.describe(across));
   });
 
   it.each([
@@ -107,9 +129,7 @@ describe('isSentDown', () => {
     ['keep', true],
   ])('of a lost zone by policy %s: %s', (policy, want) => {
     const lost = { ...zoneRow('east'), status: { lost: { policy } } };
-    expect(isSentDown(across, resource('east'), WEST, MeshView.of([meshRow.id.name], [lost, zoneRow('west')]))).toBe(
-      want,
-    );
+    expect(isSentDown(across, resource('east'), WEST, MeshView.of([meshRow], [lost, zoneRow('west')]))).toBe(want);
   });
 
   it("keeps other zones' resources of kinds that stop at the global", () => {
@@ -174,7 +194,7 @@ describe('MeshView', () => {
     expect(next.zonesChangedSince(VIEW).slice().sort()).toEqual(['east', 'new']);
     expect(next.meshesChangedSince(VIEW)).toEqual(['default']);
     expect(VIEW.zonesChangedSince(VIEW)).toEqual([]);
-    const relabelled = MeshView.of([meshRow.id.name], [{ ...zoneRow('east'), labels: { region: 'eu' } }]);
+    const relabelled = MeshView.of([meshRow], [{ ...zoneRow('east'), labels: { region: 'eu' } }]);
     expect([VIEW.isRelabelledSince(VIEW), relabelled.isRelabelledSince(VIEW)]).toEqual([false, true]);
   });
 });

@@ -132,7 +132,7 @@ export class SimReplica {
     const { registry } = around;
     around.leads(term);
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
-    const options = { ...shared, registry, sessions: simSessions(link), lost: LOST };
+    const options = { ...shared, meshes: rowsOnly(index), registry, sessions: simSessions(link), lost: LOST };
     const keeper = createZoneLifecycleLoop(around.keeperFault(options));
     const runner = new LoopRunner([createConditionsReconciler({ cp, registry, meshes: rowsOnly(index) })], {
       ...shared,
@@ -146,7 +146,8 @@ export class SimReplica {
     const { rest, grace, hold } = TIMES;
     const meshes = rowsOnly(index);
     const conditions = createConditionsReconciler({ cp, registry: around.registry, meshes });
-    const loops = [...createZoneReconcilers({ cp, ranges: around.ranges, cooldown: rest, grace, meshes }), conditions];
+    const zoneConfig = { cp, ranges: around.ranges, meshes, cooldown: rest, grace };
+    const loops = [...createZoneReconcilers(zoneConfig), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
     const sync = createZoneSync({

@@ -10,11 +10,11 @@ function kindNamed(name: string): Kind {
   return kind;
 }
 
-const mesh = resourceOfItem(kindNamed('Mesh'), { name: 'default', labels: { 'kuma.io/origin': 'global' }, spec: {} });
+const mesh = { name: 'default', parameters: {} };
 const zones = ['east', 'west'].map((name) =>
   resourceOfItem(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
 );
-const view = MeshView.of([mesh.id.name], zones);
+const view = MeshView.of([mesh], zones);
 
 /** A MeshService of a zone as a list shows it. */
 const service = (name: string, zone: string, more: JsonObject = {}): JsonObject => ({

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { identityKey, isJsonObject, type Kind, type Resource } from '@causeway/resources';
-import { DEFAULT_MESH_OWNER, type MeshOwner } from '@causeway/meshes';
+import { identityKey, isJsonObject, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
 import { listAll, type ApiClient } from '../../api-client';
@@ -9,6 +8,7 @@ import { outputOption, type SetExitCode } from '../../options';
 import { objectAt, structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
 import { resourceOfItem } from './listed-resource';
+import { servedMeshes } from './synced-meshes';
 
 export interface SyncDiffOptions {
   readonly zoneContext?: string;
@@ -91,10 +91,11 @@ async function compareAll(
   servers: Servers,
   { zone, kinds }: { readonly zone: string; readonly kinds: readonly Kind[] },
 ): Promise<readonly Difference[]> {
-  const [mesh, zoneKind] = [context.registry.kind('Mesh'), context.registry.kind('Zone')];
-  const [meshes, zones] = [await listKind(servers.global, mesh), await listKind(servers.global, zoneKind)];
-  const { owner, exportDefault } = await settingsOf(servers.global);
-  const view = MeshView.of(servedMeshes(meshes, owner), zones, exportDefault);
+  const config = await configOf(servers.global);
+  const meshes = await servedMeshes(servers.global, context.registry, config);
+  const zones = await listKind(servers.global, context.registry.kind('Zone'));
+  const exportDefault = textAt(config, 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  const view = MeshView.of(meshes, zones, exportDefault);
   const differences: Difference[] = [];
   for (const kind of kinds) {
     const [inGlobal, inZone] = await Promise.all([listKind(servers.global, kind), listKind(servers.zone, kind)]);
@@ -108,21 +109,9 @@ async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonl
   return (await listAll(api, { path: `/${kind.plural}` })).map((item) => resourceOfItem(kind, item));
 }
 
-/** The settings of a global that decide what zones get. */
-async function settingsOf(api: ApiClient): Promise<{ owner: MeshOwner; exportDefault: 'All' | 'None' }> {
+async function configOf(api: ApiClient): Promise<JsonObject> {
   const { body } = await api.send({ method: 'GET', path: '/config' });
-  const setting = (name: string): string => (isJsonObject(body) ? textAt(objectAt(body), name) : '');
-  const owner = {
-    controllerName: setting('CAUSEWAY_MESH_CONTROLLER_NAME') || DEFAULT_MESH_OWNER.controllerName,
-    expectedName: setting('CAUSEWAY_MESH_NAME') || DEFAULT_MESH_OWNER.expectedName,
-  };
-  return { owner, exportDefault: setting('CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All' };
-}
-
-/** The meshes whose members a global sends: the expected one, and all whose Mesh is its own. */
-function servedMeshes(meshes: readonly Resource[], { controllerName, expectedName }: MeshOwner): readonly string[] {
-  const own = meshes.filter(({ spec }) => (spec['controllerName'] ?? controllerName) === controllerName);
-  return [expectedName, ...own.map(({ id }) => id.name)];
+  return isJsonObject(body) ? objectAt(body) : {};
 }
 
 /** `east/default/shop/redis`, without empty parts. */
