@@ -10,7 +10,7 @@ import {
 import { Admission } from '@causeway/admission';
 import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
-import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
+import { createQueries, type Insights, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
@@ -26,6 +26,7 @@ export interface GrpcFixtureOptions {
   readonly verifiers?: readonly TokenVerifier[];
   readonly rates?: CallerRateSettings;
   readonly notReady?: () => string | undefined;
+  readonly insights?: Insights;
 }
 
 export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
@@ -55,6 +56,7 @@ export class GrpcFixture {
       ...shared,
       audit,
       limits,
+      insights: options.insights ?? {},
       program: { version: '1', instanceId: 'test', config: {} },
     });
     this.server = new GrpcApiServer({

@@ -13,27 +13,30 @@ export class NamingServiceHandlers {
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
     const question = questionOf(request);
-    rights.check('list', { kind: 'MeshService', mesh: question.mesh });
-    const found = await this.queries.resolution.resolve(question, revisionOf(request.minRevision), signal);
-    const mayListInstances = rights.may('list', { kind: 'Dataplane', mesh: question.mesh });
+    const found = await this.queries.resolution.resolve(question, rights, revisionOf(request.minRevision), signal);
     return {
       ...{ hostname: found.hostname, zone: found.zone, service: identityMessage(found.service) },
       virtualIps: [...found.virtualIps],
       ports: found.ports.map((port) => ({ ...port })),
-      endpoints: mayListInstances ? found.endpoints.map(endpointMessage) : [],
+      endpoints: found.endpoints.map(endpointMessage),
     };
   }
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request);
-    rights.check('list', { kind: 'MeshService', mesh: question.mesh });
-    const explained = await this.queries.hostnames.explain(question, revisionOf(request.minRevision), signal);
-    const { hostname, zone, claims, hints } = explained;
+    const explained = await this.queries.hostnames.explain(
+      question,
+      rights,
+      revisionOf(request.minRevision),
+      signal,
+    );
+    const { hostname, zone, claims, hints, note } = explained;
     return {
       hostname: textOf(hostname),
       zone: textOf(zone),
       claims: listOf(claims).filter(isJsonObject).map(claimMessage),
       hints: listOf(hints).map(textOf),
+      note: textOf(note),
     };
   }
 }
@@ -71,6 +74,7 @@ function claimMessage({
       ...{ namespace: textOf(namespace), name: textOf(name) },
     },
     generator: isJsonObject(generator) ? textOf(generator['name']) : '',
+    generatorZone: isJsonObject(generator) && typeof generator['zone'] === 'string' ? generator['zone'] : undefined,
     available: status === 'Available',
     ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
   };

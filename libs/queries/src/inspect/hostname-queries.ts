@@ -90,8 +90,14 @@ export class HostnameQueries {
     if (!KINDS_WITH_HOSTNAMES.includes(kind.name)) throw new NotFound(`A ${kind.name} has no hostnames.`);
   }
 
-  /** Who claims a hostname and who wins, by which rule (docs/design.md §4). */
-  async explain(question: ZonedHostnameRef, minRevision: number | undefined, signal: AbortSignal): Promise<JsonObject> {
+  /** Who claims a hostname and who wins, by which rule (docs/design.md §4), for a caller who may list all kinds that have names. */
+  async explain(
+    question: ZonedHostnameRef,
+    rights: CallerRights,
+    minRevision: number | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh: question.mesh });
     const { insights, index, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
     const { explainHostname } = insights;

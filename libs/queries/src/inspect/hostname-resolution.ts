@@ -1,3 +1,4 @@
+import type { CallerRights } from '@causeway/access';
 import { selectedDataplanes, type ZonedHostnameRef } from '@causeway/controllers';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
 import {
@@ -52,13 +53,17 @@ export class HostnameResolution {
     private readonly hostnames: HostnameQueries,
   ) {}
 
-  /** Rejects with NotFound where nobody has the name, and as HostnameQueries.explain does. */
+  /**
+   * Rejects with NotFound where nobody has the name, and as HostnameQueries.explain does. A caller who may not list
+   * Dataplanes gets no instances of services in the mesh.
+   */
   async resolve(
     question: ZonedHostnameRef,
+    rights: CallerRights,
     minRevision: number | undefined,
     signal: AbortSignal,
   ): Promise<ResolvedHostname> {
-    const explained = await this.hostnames.explain(question, minRevision, signal);
+    const explained = await this.hostnames.explain(question, rights, minRevision, signal);
     const { hostname, zone, winner } = explained;
     const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
     const service = isJsonObject(named) ? this.index.get(identityIn(named)) : undefined;
@@ -70,7 +75,7 @@ export class HostnameResolution {
       // On the global a status is what the zone of origin reported of itself.
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? virtualIpsOf(service) : [],
       ports: portsOf(service),
-      endpoints: await this.endpointsOf(service, signal),
+      endpoints: await this.endpointsOf(service, rights, signal),
     };
   }
 
@@ -78,12 +83,17 @@ export class HostnameResolution {
     return this.hostnames.ownZone() === zone;
   }
 
-  private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
+  private async endpointsOf(
+    service: Resource,
+    rights: CallerRights,
+    signal: AbortSignal,
+  ): Promise<readonly ResolvedEndpoint[]> {
     if (MeshExternalService.is(service)) {
       return (service.spec.endpoints ?? []).slice(0, MOST_ENDPOINTS).map(({ address, port }) => ({
         ...{ address, port, servicePort: undefined, ready: true, dataplane: undefined },
       }));
     }
+    if (!rights.may('list', { kind: Dataplane.name, mesh: service.id.mesh })) return [];
     const selected = selectedDataplanes(service, this.index.ofKind(Dataplane.name));
     const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
     const { items } = await sortedPage(selected, byName, { offset: 0, size: MOST_ENDPOINTS }, signal);
