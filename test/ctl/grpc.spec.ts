@@ -1,11 +1,13 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAuthority, createServerCertificate, type ServerCertificates } from '@causeway/access';
 import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { serviceId, ZONE_EAST } from '../rest/rest-fixture';
-import { selfSigned } from '../support/tls-server';
-import { runCauseway, type Ran } from './run-causeway';
+import { until } from '../support/until';
+import { PROGRAM, runCauseway, type Ran } from './run-causeway';
 
 const service = (name: string, spec = 'ports: [{port: 6379}]'): string =>
   `type: MeshService\nmesh: default\nname: ${name}\nlabels: {team: db}\nspec:\n  selector: {dataplaneTags: {app: ${name}}}\n  ${spec}\n`;
@@ -26,7 +28,7 @@ describe('causeway over gRPC', () => {
 
   beforeAll(async () => {
     grpc = await GrpcFixture.open({
-      ...{ cp: ZONE_EAST, localhostIsAdmin: false, rates: { read: 20, write: 500 } },
+      ...{ cp: ZONE_EAST, localhostIsAdmin: false, rates: { user: 500, address: 500 } },
       insights: {
         explainHostname: (question, signal) => new HostnameExplainer(grpc.index, ZONE_EAST).explain(question, signal),
       },
@@ -43,12 +45,15 @@ describe('causeway over gRPC', () => {
     runCauseway(server, args, stdin, { CAUSEWAY_TOKEN: token });
 
   it('applies, shows, labels, compares, waits for and deletes resources', async () => {
-    const all = await causeway(['apply', '-f', '-'], [service('redis'), service('web'), dataplane, generator].join('---\n'));
+    const all = await causeway(
+      ['apply', '-f', '-'],
+      [service('redis'), service('web'), dataplane, generator].join('---\n'),
+    );
     expect(all).toEqual({
       ...{ code: 0, err: '' },
       out: 'MeshService redis created\nMeshService web created\nDataplane redis-1 created\nHostnameGenerator local created\n',
     });
-    expect((await causeway(['get', 'msvc', '-l', 'team=db'])).out).toMatch(/^NAMESPACE .*\n.*redis .*\n.*web /);
+    expect((await causeway(['get', 'msvc', '-l', 'team=db'])).out).toMatch(/^ZONE +NAMESPACE .*\n.*redis .*\n.*web /);
     expect(JSON.parse((await causeway(['get', 'msvc/redis', '-o', 'json'])).out)).toMatchObject({ name: 'redis' });
     expect((await causeway(['label', 'msvc/redis', 'tier=cache'])).out).toBe('MeshService redis labelled\n');
     expect(grpc.index.get(serviceId('redis'))?.labels).toMatchObject({ team: 'db', tier: 'cache' });
@@ -58,7 +63,9 @@ describe('causeway over gRPC', () => {
     expect((await causeway(['instances', 'redis'])).out).toMatch(/redis-1 +east +Ready +10\.0\.0\.1/);
     expect((await causeway(['describe', 'dataplane', 'redis-1'])).out).toContain('MeshService redis');
     expect((await causeway(['describe', 'hg/local'])).out).toContain('told over REST only');
-    expect((await causeway(['explain', 'redis.mesh'])).out).toMatch(/1 +MeshService .*redis +local \(east\) +Available/);
+    expect((await causeway(['explain', 'redis.mesh'])).out).toMatch(
+      /1 +MeshService .*redis +local \(east\) +Available/,
+    );
     expect((await causeway(['vips'])).out).toMatch(/\(none yet\) .* redis\n/);
     const listed = await causeway(['__complete', 'fish', '--', 'get', 'msvc', 'r']);
     expect(listed.out).toBe('redis\n');
@@ -76,7 +83,9 @@ describe('causeway over gRPC', () => {
       });
     expect((await editor('sed -i s/6379/6400/ "$1"')).out).toBe('MeshService edited updated\n');
     expect(grpc.index.get(serviceId('edited'))?.spec).toMatchObject({ ports: [{ port: 6400 }] });
-    const renamed = await editor('if grep -q "^# It was not" "$1"; then : > "$1"; else sed -i s/edited/other/ "$1"; fi');
+    const renamed = await editor(
+      'if grep -q "^# It was not" "$1"; then : > "$1"; else sed -i s/edited/other/ "$1"; fi',
+    );
     expect([renamed.code, renamed.err]).toEqual([1, 'nothing was written\n']);
     expect(grpc.index.get(serviceId('other'))).toBeUndefined();
   }, 60_000);
@@ -94,10 +103,18 @@ describe('causeway over gRPC', () => {
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/^Not found: .*nope/)]);
   }, 60_000);
 
-  it('watches, and follows what comes', async () => {
+  it('watches: what is there, then each change', async () => {
     await causeway(['apply', '-f', '-'], service('watched'));
-    const watching = causeway(['get', 'msvc', 'watched', '-w', '-o', 'name', '--token', 'wrong']);
-    expect((await watching).err).toMatch(/^Unauthorized: /);
+    const args = [PROGRAM, '-s', server, '--token', OPERATOR_TOKEN, 'get', 'msvc', 'watched', '-w', '-o', 'name'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => void (printed += text));
+    await until('what is there', () => printed === 'meshservice/watched put\n');
+    await causeway(['delete', 'msvc/watched']);
+    await until('the change', () => printed === 'meshservice/watched put\nmeshservice/watched delete\n');
+    const ended = new Promise<number | null>((done) => child.once('close', done));
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
   }, 60_000);
 
   it.each([
@@ -108,11 +125,15 @@ describe('causeway over gRPC', () => {
     ['hostnames', ['hostnames']],
     ['auth can-i', ['auth', 'whoami']],
     ['tokens', ['tokens', 'list', '--users']],
-  ])('says in one line that %s needs REST', async (_, args) => {
-    const { code, out, err } = await causeway(args);
-    expect([code, out]).toEqual([1, '']);
-    expect(err).toMatch(/^grpc:\/\/\S+ is a gRPC address, and only REST answers this \(\S+\): .*\n$/);
-  }, 30_000);
+  ])(
+    'says in one line that %s needs REST',
+    async (_, args) => {
+      const { code, out, err } = await causeway(args);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(/^grpc:\/\/\S+ is a gRPC address, and only REST answers this \(\S+\): .*\n$/);
+    },
+    30_000,
+  );
 
   it('says what is wrong with the caller, its rate and the connection', async () => {
     const nobody = await causeway(['get', 'msvc'], '', '');
@@ -125,13 +146,31 @@ describe('causeway over gRPC', () => {
   }, 60_000);
 });
 
-describe('causeway over gRPC with TLS', () => {
+describe('causeway over gRPC, limited and with TLS', () => {
+  it('says that there are too many requests', async () => {
+    const grpc = await GrpcFixture.open({ localhostIsAdmin: false, rates: { user: 1, address: 1 } });
+    try {
+      const { code, err } = await runCauseway(`grpc://${grpc.address}`, ['get', 'msvc,dp,hg,meshes'], '', {
+        CAUSEWAY_TOKEN: OPERATOR_TOKEN,
+      });
+      expect([code, err]).toEqual([1, expect.stringMatching(/^Too many requests: .*\n$/m)]);
+    } finally {
+      await grpc.close();
+    }
+  }, 30_000);
+
   it('verifies the server by --ca-file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-ctl-'));
-    const certificates = selfSigned('127.0.0.1');
+    const now = Date.now();
+    const authority = await createAuthority(now);
+    const key = await createServerCertificate(authority, { now, names: ['127.0.0.1'] });
+    const certificates: ServerCertificates = {
+      ...{ current: () => key, authority: () => authority.certificate },
+      ...{ fault: () => undefined, onChange: () => () => undefined },
+    };
     const grpc = await GrpcFixture.open({ certificates });
     const file = join(folder, 'ca.pem');
-    writeFileSync(file, certificates.cert);
+    writeFileSync(file, authority.certificate);
     const server = `grpcs://${grpc.address}`;
     try {
       expect((await runCauseway(server, ['get', 'meshes'])).err).toContain('--ca-file FILE');

@@ -133,6 +133,11 @@ describe.each([
       for (const path of Object.keys(api.paths).filter((p) => method in api.paths[p])) {
         const refused = method !== 'get' && readOnly.some((kind) => path.endsWith(`/${kind.plural}/{name}`));
         const [what, status] = await call(method, path);
+        // Nobody has the name here.
+        if (path === '/_resolve/hostname') {
+          expect(status).toBe(404);
+          continue;
+        }
         expect([what, refused ? status : Math.floor(status / 100)]).toEqual([what, refused ? 403 : 2]);
       }
     }
