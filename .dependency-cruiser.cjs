@@ -6,7 +6,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|kinds';
-const ENGINE = 'runtime|store|controllers|admission|queries|access';
+const ENGINE = 'runtime|store|meshes|controllers|admission|queries|access';
 const ADAPTERS = 'store-postgres|leader-redis|kds|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/';
@@ -88,12 +88,18 @@ module.exports = {
       'runtime-first',
       'libs/runtime knows no store.',
       { path: libs('runtime') },
-      { path: libs('store|controllers|admission|queries|access') },
+      { path: libs('store|meshes|controllers|admission|queries|access') },
     ),
     rule(
       'store-below',
       'libs/store knows none of its users.',
       { path: libs('store') },
+      { path: libs('meshes|controllers|admission|queries|access') },
+    ),
+    rule(
+      'meshes-below',
+      'libs/meshes reads the index; control loops, admission and queries read libs/meshes.',
+      { path: libs('meshes') },
       { path: libs('controllers|admission|queries|access') },
     ),
     rule(

@@ -1,26 +1,27 @@
-import { Agent, get as httpGet } from 'node:http';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { connectApi, type ApiClient } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import { createTestDatabase } from '../test/support/postgres';
 import { ProcessPlane } from '../test/support/process-plane';
 import { until } from '../test/support/until';
+import { cpuSeconds } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
+import type { ReadersAnswer, ReadersOrder, WatchersOf } from './support/watch-readers';
 
 /**
  * One zone as a process: `get` and `apply` of one MeshService by gRPC beside REST, by one client and by 16 side by side, and
- * 1,000 watchers (half over gRPC, half over REST from another address) and one change: from sending it to the moment the last of
- * them has it. Prints one JSON line. BENCH_CALLS (2000), BENCH_WATCHERS (1000), BENCH_TRIES (50).
+ * 1,000 watchers (half over gRPC and half over REST, then all over one of them) and one change: from sending it to the moment the
+ * last of them has it. Prints one JSON line. BENCH_CALLS (2000), BENCH_WATCHERS (1000), BENCH_TRIES (50).
  */
 const CALLS = numberSetting('BENCH_CALLS', 2_000);
 const WATCHERS = numberSetting('BENCH_WATCHERS', 1_000);
 const TRIES = numberSetting('BENCH_TRIES', 50);
 const CLIENTS = 16;
-/** Watches of one gRPC connection. */
-const STREAMS = 50;
-const LIST = '/meshes/default/meshservices';
+const WATCHED = 'watched';
 
 function service(name: string, port = 80): JsonObject {
   return { type: 'MeshService', mesh: 'default', name, spec: { ports: [{ port }] } };
@@ -57,67 +58,81 @@ async function calls(api: ApiClient, series: string): Promise<object> {
   };
 }
 
-/** Counts who has seen the version that is waited for. */
-class Audience {
-  private wanted = '';
-  private missing = 0;
-  private done: () => void = () => undefined;
+/** The process of the readers. */
+class Readers {
+  private readonly child = fork(join(__dirname, 'support', 'watch-readers.ts'), [], {
+    execArgv: ['-r', join(__dirname, 'register.cjs')],
+  });
 
-  expect(mark: string, watchers: number): Promise<void> {
-    this.wanted = mark;
-    this.missing = watchers;
-    return new Promise((resolve) => (this.done = resolve));
+  get pid(): number {
+    return this.child.pid ?? 0;
   }
 
-  saw(text: string): void {
-    if (this.wanted !== '' && text.includes(this.wanted) && --this.missing === 0) this.done();
+  /** Sends an order and resolves when it is confirmed. */
+  async order(order: ReadersOrder, confirmed: ReadersAnswer['type']): Promise<void> {
+    const done = this.answered(confirmed);
+    this.child.send(order);
+    await done;
   }
-}
 
-/** Resolves when a watch over REST is open; from 127.0.0.2, since the watches of one address are bounded. */
-function watchRest(base: string, audience: Audience, signal: AbortSignal): Promise<void> {
-  const url = new URL(`${base}${LIST}?watch=true&name=watched`);
-  const agent = new Agent({ localAddress: '127.0.0.2' });
-  return new Promise((resolve, reject) => {
-    const request = httpGet(url, { agent, signal }, (answer) => {
-      answer.setEncoding('utf8').on('data', (text: string) => audience.saw(text));
-      answer.on('error', () => undefined);
-      resolve();
+  answered(type: ReadersAnswer['type']): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const ended = (): void => reject(new Error('the readers have ended'));
+      const hear = (answer: ReadersAnswer): void => {
+        if (answer.type !== type) return;
+        this.child.off('exit', ended).off('message', hear);
+        resolve();
+      };
+      this.child.on('message', hear).once('exit', ended);
     });
-    request.on('error', (error) => (signal.aborted ? undefined : reject(error)));
-  });
-}
-
-async function watchGrpc(api: ApiClient, audience: Audience, signal: AbortSignal): Promise<void> {
-  for await (const event of api.watch({ kind: 'MeshService', nameContains: 'watched' }, { signal }))
-    if (event.type === 'put') audience.saw(JSON.stringify(event.document));
-}
-
-async function fanOut(zone: ProcessPlane, writer: ApiClient): Promise<object> {
-  const stop = new AbortController();
-  const audience = new Audience();
-  await write(writer, service('watched', 1_000));
-  for (let opened = 0; opened < WATCHERS / 2; opened += STREAMS) {
-    const api = await connectApi({ server: new URL(zone.grpcUrl) });
-    for (let n = 0; n < Math.min(STREAMS, WATCHERS / 2 - opened); n++) {
-      watchGrpc(api, audience, stop.signal).catch(() => undefined);
-      await watchRest(zone.restUrl, audience, stop.signal);
-    }
   }
-  await until('all watches are open', async () => {
-    const metrics = await (await fetch(`${zone.diagnosticsUrl}/metrics`)).text();
-    return Number(/^\S*watches_open\S* (\d+)/m.exec(metrics)?.[1] ?? 0) >= WATCHERS;
-  });
+
+  close(): Promise<void> {
+    const ended = new Promise<void>((resolve) => this.child.once('exit', () => resolve()));
+    this.child.disconnect();
+    return ended;
+  }
+}
+
+/** From sending a change to the moment the last watcher has it; CPU of one change, ms, of the server and of the readers apart. */
+async function fanOut(zone: ProcessPlane, writer: ApiClient, watchers: WatchersOf): Promise<object> {
+  await write(writer, service(WATCHED, 1_000));
+  await until('no watch is open', async () => (await openWatches(zone)) === 0);
+  const readers = new Readers();
+  await readers.order({ type: 'open', grpc: zone.grpcUrl, rest: zone.restUrl, watched: WATCHED, watchers }, 'opened');
+  const all = watchers.grpc + watchers.rest;
+  await until('all watches are open', async () => (await openWatches(zone)) >= all);
   const times: number[] = [];
+  const cpu = (): number[] => [zone.pid, readers.pid].map(cpuSeconds);
+  const before = cpu();
   for (let n = 1; n <= TRIES; n++) {
-    const seen = audience.expect(`"port":${1_000 + n}`, WATCHERS);
+    await readers.order({ type: 'expect', mark: `"port":${1_000 + n}` }, 'expecting');
+    const seen = readers.answered('seen');
     const began = performance.now();
-    await write(writer, service('watched', 1_000 + n));
+    await write(writer, service(WATCHED, 1_000 + n));
     await seen;
     times.push(performance.now() - began);
   }
-  stop.abort();
-  return { watchers: WATCHERS, ...summary(times) };
+  const [server_cpu_ms, readers_cpu_ms] = cpu().map(
+    (seconds, of) => Math.round(((seconds - (before[of] ?? 0)) * 10_000) / TRIES) / 10,
+  );
+  await readers.close();
+  return { ...watchers, ...summary(times), server_cpu_ms, readers_cpu_ms };
+}
+
+async function openWatches(zone: ProcessPlane): Promise<number> {
+  const metrics = await (await fetch(`${zone.diagnosticsUrl}/metrics`)).text();
+  return Number(/^\S*watches_open\S* (\d+)/m.exec(metrics)?.[1] ?? 0);
+}
+
+/** The same number of watchers over both interfaces, over gRPC alone and over REST alone. */
+async function fanOuts(zone: ProcessPlane, writer: ApiClient): Promise<object> {
+  const half = Math.round(WATCHERS / 2);
+  return {
+    both: await fanOut(zone, writer, { grpc: half, rest: WATCHERS - half }),
+    grpc: await fanOut(zone, writer, { grpc: WATCHERS, rest: 0 }),
+    rest: await fanOut(zone, writer, { grpc: 0, rest: WATCHERS }),
+  };
 }
 
 async function main(): Promise<void> {
@@ -132,7 +147,7 @@ async function main(): Promise<void> {
     if (!grpc || !rest) throw new Error('no client');
     await write(grpc, service('first'));
     const figures = { grpc: await calls(grpc, 'g'), rest: await calls(rest, 'r') };
-    report('grpc', { calls: CALLS, ...figures, write_to_last_watcher: await fanOut(zone, grpc) });
+    report('grpc', { calls: CALLS, ...figures, write_to_last_watcher: await fanOuts(zone, grpc) });
   } finally {
     await zone.stop();
     await database.drop();

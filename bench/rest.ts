@@ -7,6 +7,7 @@ import { createRestServer } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
+import { meshesOf } from '../test/support/meshes';
 import { createTestDatabase } from '../test/support/postgres';
 import { restAccess } from '../test/support/rest-access';
 import { benchServices } from './support/services';
@@ -148,7 +149,7 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   await fill(store, index);
-  const parts = { registry: coreKinds, store, index, clock: systemClock };
+  const parts = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock };
   const access = new AccessPolicy({ ...parts, cp: CP });
   const admission = new Admission({ ...parts, controlPlane: CP, access });
   const server = await createRestServer({

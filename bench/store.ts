@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { Identity } from '@causeway/resources';
-import { followStore, ResourceIndex, type PutChange, type ResourceStore } from '@causeway/store';
+import { auditSource, followStore, ResourceIndex, type PutChange, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
@@ -13,6 +13,7 @@ import { benchServices } from './support/services';
 const RESOURCES = Number(process.env['BENCH_RESOURCES'] ?? 100_000);
 const TRIES = Number(process.env['BENCH_TRIES'] ?? 500);
 const WATCHERS = 100;
+const AUDIT_TURNS = Number(process.env['BENCH_AUDIT_TURNS'] ?? 10);
 const BATCH = 10_000;
 
 function id(n: number, kind = 'MeshService'): Identity {
@@ -62,17 +63,51 @@ async function oneByOne(
   return spread(times);
 }
 
-async function sideBySide(store: ResourceStore): Promise<number> {
+/** Single writes a second of 16 writers. */
+async function sideBySide(store: ResourceStore, change: (n: number) => PutChange): Promise<number> {
   const ms = await timed(() =>
     Promise.all(
       Array.from({ length: 16 }, async (_, writer) => {
-        for (let n = writer; n < TRIES; n += 16) {
-          await store.write({ changes: [put(n, 2, 'Side')], onRefusal: 'abort' });
-        }
+        for (let n = writer; n < TRIES; n += 16) await store.write({ changes: [change(n)], onRefusal: 'abort' });
       }),
     ),
   );
   return Math.round((TRIES / ms) * 1_000);
+}
+
+const SOURCE = auditSource({
+  ...{
+    user: 'anna',
+    groups: ['payments'],
+    recognizedBy: 'user-token',
+    tokenId: '7b1ce6d2-51c5-4f39-8d0e-7f1c6ab1b3b0',
+  },
+  ...{ address: '192.0.2.1', via: 'REST', userAgent: 'causeway/0.1.0 (linux; x64) node/20' },
+});
+
+/** Single writes without and with an entry of the audit log, in turns; the medians. */
+async function auditCost(store: ResourceStore): Promise<Record<string, number>> {
+  const ways = [{}, { audit: SOURCE }];
+  const [one, many]: [number[][], number[][]] = [
+    [[], []],
+    [[], []],
+  ];
+  for (let turn = 0; turn < AUDIT_TURNS; turn++) {
+    // The way that begins changes with each turn.
+    for (const way of turn % 2 === 0 ? [0, 1] : [1, 0]) {
+      const change = (n: number): PutChange => ({ ...put(n, 10 + turn * 2 + way, 'Audited'), ...ways[way] });
+      one[way]?.push((await oneByOne((n) => store.write({ changes: [change(n)], onRefusal: 'abort' }))).p50);
+      many[way]?.push(await sideBySide(store, (n) => ({ ...change(n), labels: { turn: String(turn * 2 + way) } })));
+    }
+  }
+  const median = (values: number[] = []): number => spread(values).p50;
+  return {
+    turns: AUDIT_TURNS,
+    without_p50_ms: median(one[0]),
+    with_p50_ms: median(one[1]),
+    without_per_second: median(many[0]),
+    with_per_second: median(many[1]),
+  };
 }
 
 /** From the answer of a write to the last of the watchers that has seen it. */
@@ -149,7 +184,8 @@ async function main(): Promise<void> {
   const { store } = backend;
   const batch = await batches(store);
   const single = await oneByOne((n) => store.write({ changes: [put(n, 1, 'Single')], onRefusal: 'abort' }));
-  const writes_per_second = await sideBySide(store);
+  const writes_per_second = await sideBySide(store, (n) => put(n, 2, 'Side'));
+  const audit = await auditCost(store);
   const read = await oneByOne((n) => store.get(id(n)));
   const fan_out = await fanOut(store);
   for (let from = BATCH; from < RESOURCES; from += 5_000) {
@@ -162,6 +198,7 @@ async function main(): Promise<void> {
     batch,
     single_write_ms: single,
     writes_per_second,
+    audit,
     read_ms: read,
     watchers: WATCHERS,
     fan_out_ms: fan_out,

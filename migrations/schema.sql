@@ -578,3 +578,19 @@ BEGIN
     ON CONFLICT ON CONSTRAINT notes_pkey DO UPDATE SET value = excluded.value;
 END $function$
 ;
+
+CREATE OR REPLACE FUNCTION causeway_write_unchanged(changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint, notes_to_write jsonb, stash boolean, tell_rows boolean, sources jsonb, read_revision bigint, read_kinds text[], read_mesh text, OUT head_revision bigint, OUT fenced text, OUT results jsonb, OUT written jsonb)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+BEGIN
+  SELECT h.revision INTO STRICT head_revision FROM store_head h FOR NO KEY UPDATE;
+  PERFORM 1 FROM resources r WHERE r.revision > read_revision AND (r.kind = ANY (read_kinds) OR r.mesh = read_mesh) LIMIT 1;
+  IF FOUND THEN fenced := 'outdated'; RETURN; END IF;
+  SELECT w.head_revision, w.fenced, w.results, w.written INTO head_revision, fenced, results, written
+    FROM causeway_write_audited(changes, all_or_none, fence_epoch, fence_holder, session_zone, session_number,
+      notes_to_write, stash, tell_rows, sources) AS w;
+END $function$
+;

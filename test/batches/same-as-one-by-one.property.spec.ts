@@ -7,6 +7,7 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryStore, ResourceIndex, type ResourceStore } from '@causeway/store';
 import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { meshesOf } from '../support/meshes';
 
 const controlPlane: ControlPlane = { role: 'global' };
 const context = { caller: localAdmin };
@@ -21,7 +22,15 @@ class Plane {
   constructor(readonly store: ResourceStore) {
     const { index } = this;
     const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
-    this.admission = new Admission({ registry: coreKinds, store, index, clock: systemClock, controlPlane, access });
+    this.admission = new Admission({
+      registry: coreKinds,
+      store,
+      index,
+      meshes: meshesOf(index),
+      clock: systemClock,
+      controlPlane,
+      access,
+    });
     const options = { clock: systemClock, logger: silentLogger, signal: this.ended.signal };
     this.following = followStore(store, index, options);
   }

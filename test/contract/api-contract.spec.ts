@@ -1,10 +1,9 @@
-import { ApiError, connectApi, type ApiClient, type WatchEvent } from '@causeway/api-client';
-import { HostnameExplainer } from '@causeway/controllers';
-import type { Insights } from '@causeway/queries';
+import { ApiError, connectApi, type ApiClient, type ApplyOptions, type WatchEvent } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
-import { restFixture, serviceId, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
+import { namingFixture } from '../rest/naming-fixture';
+import { serviceId, ZONE_EAST } from '../rest/rest-fixture';
 import { until } from '../support/until';
 import { CutProxy } from './cut-proxy';
 
@@ -17,27 +16,14 @@ interface Served {
   close(): Promise<void>;
 }
 
-/** What a zone explains of its hostnames, from the index that is made later. */
-function explains(index: () => ResourceIndex): Insights {
-  return {
-    explainHostname: (question, signal) => new HostnameExplainer(index(), ZONE_EAST).explain(question, signal),
-  };
-}
-
 async function serveRest(): Promise<Served> {
-  const rest: RestFixture = await restFixture({
-    ...{ cp: ZONE_EAST, access: { operatorToken: OPERATOR_TOKEN } },
-    insights: explains(() => rest.index),
-  });
+  const rest = await namingFixture(ZONE_EAST, { access: { operatorToken: OPERATOR_TOKEN } });
   const port = await rest.server.listen('127.0.0.1', 0);
   return { scheme: 'http', port, store: rest.store, index: rest.index, close: () => rest.close() };
 }
 
 async function serveGrpc(): Promise<Served> {
-  const grpc: GrpcFixture = await GrpcFixture.open({
-    ...{ cp: ZONE_EAST, localhostIsAdmin: false },
-    insights: explains(() => grpc.index),
-  });
+  const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false });
   return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
 }
 
@@ -136,6 +122,7 @@ describe.each([
     expect(await failure(api.delete(named('a'), { etag: '"other.1"' }))).toMatchObject({ code: 'precondition-failed' });
     const { etag } = await api.get(named('a'));
     expect(await api.delete(named('a'), { etag })).toEqual([]);
+    expect(await failure(api.explain({ hostname: 'a.mesh.local', mesh: 'none' }))).toMatchObject({ code: 'not-found' });
   });
 
   it('resolves a hostname to its service, its addresses and its instances, and explains it', async () => {
@@ -238,6 +225,61 @@ describe.each([
     const wanted = many.filter((__, i) => i % 2 === 1).map(({ name }) => name);
     expect(list.documents.map(({ name }) => name)).toEqual(wanted);
   }, 120_000);
+
+  describe('with one bad document of 10,000', () => {
+    const AT = 7_000;
+    const many = Array.from({ length: 10_000 }, (_unused, i) => (i === AT ? bad : service)(`s-${i}`));
+
+    /** The outcomes with how many documents had them; the bad one is refused in its place, with its field. */
+    async function outcomes(options: ApplyOptions): Promise<Readonly<Record<string, number>>> {
+      const { results } = await api.apply(many, options);
+      expect(results.map(({ index }) => index)).toEqual(many.map((_unused, i) => i));
+      const refused = results.filter(({ outcome }) => outcome === 'refused');
+      expect(refused).toMatchObject([{ index: AT, id: serviceId(`s-${AT}`), error: { code: 'invalid' } }]);
+      expect(refused[0]?.error?.violations.map(({ field }) => field)).toEqual(['spec.ports[0].port']);
+      const counts = new Map<string, number>();
+      for (const { outcome } of results) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      return Object.fromEntries(counts);
+    }
+    const names = async (): Promise<readonly unknown[]> =>
+      (await api.list(SERVICES)).documents.map(({ name }) => name).sort();
+
+    it('writes the others, or none as asked', async () => {
+      expect(await outcomes({ dryRun: true })).toEqual({ created: 9_999, refused: 1 });
+      // A dry run says of each document what it comes to by itself.
+      expect(await outcomes({ atomic: true, dryRun: true })).toEqual({ created: 9_999, refused: 1 });
+      expect(await outcomes({ atomic: true })).toEqual({ skipped: 9_999, refused: 1 });
+      expect(await names()).toEqual([]);
+      expect(await outcomes({})).toEqual({ created: 9_999, refused: 1 });
+      const others = many.flatMap(({ name }, i) => (i === AT ? [] : [name]));
+      expect(await names()).toEqual(others.sort());
+    }, 240_000);
+  });
+
+  it('explains a hostname that several claim: who has it and why the others do not', async () => {
+    const generator = (name: string, template: string): JsonObject => ({
+      ...{ type: 'HostnameGenerator', name },
+      spec: { selector: { meshService: { matchLabels: { team: 'db' } } }, template },
+    });
+    const db = { labels: { team: 'db' } };
+    const written = [generator('by-hand', 'one.mesh.local'), service('b', db), service('a', db), service('other')];
+    for (const document of written) {
+      const { results } = await api.apply([document]);
+      expect(results).toMatchObject([{ outcome: 'created' }]);
+    }
+    const { claims } = await api.explain({ hostname: 'one.mesh.local' });
+    expect(claims).toEqual([
+      { service: serviceId('b'), generator: 'by-hand', available: true, reason: '' },
+      { service: serviceId('a'), generator: 'by-hand', available: false, reason: expect.stringMatching(/\bb\b/) },
+    ]);
+    await api.delete(named('b'));
+    expect((await api.explain({ hostname: 'one.mesh.local' })).claims).toEqual([
+      { service: serviceId('a'), generator: 'by-hand', available: true, reason: '' },
+    ]);
+    const unclaimed = await api.explain({ hostname: 'two.mesh.local' });
+    expect(unclaimed).toEqual({ claims: [], hints: [expect.stringContaining('no HostnameGenerator')] });
+    expect(await failure(api.explain({ hostname: '' }))).toMatchObject({ code: 'invalid' });
+  });
 
   it('watches: the list, then changes; a cut in the middle leaves no gap', async () => {
     await api.apply([service('a'), service('b')]);

@@ -1,22 +1,28 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
+import type { AuditLog } from '@causeway/store';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { CallerRateSettings } from '@causeway/access';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
 import { plainTokens } from '../support/rest-access';
+import { until } from '../support/until';
 
 /** A control plane that is asked by one of its interfaces, with callers who may do different things. */
 interface Served {
   readonly scheme: string;
   readonly port: number;
+  readonly audit: AuditLog;
+  /** What a caller with this token who asks too often is told of when to come back, s; undefined where it was answered. */
+  retryAfter(token: string): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
 const BINDINGS: Readonly<Record<string, JsonObject>> = {
   viewer: { role: 'viewer', subjects: [{ kind: 'User', name: 'viewer' }] },
   owner: { role: 'service-owner', subjects: [{ kind: 'User', name: 'owner' }], namespaces: ['payments'] },
+  services: { role: 'viewer', subjects: [{ kind: 'User', name: 'services' }], kinds: ['MeshService'] },
 };
 const bindings = Object.entries(BINDINGS).map(([name, spec]) => ({
   id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
@@ -29,7 +35,13 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
   const rest = await restFixture({ cp: ZONE_EAST, access });
   await rest.seed(...bindings);
   const port = await rest.server.listen('127.0.0.1', 0);
-  return { scheme: 'http', port, close: () => rest.close() };
+  const retryAfter = async (token: string): Promise<number | undefined> => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`http://127.0.0.1:${port}/meshes/default`, { headers });
+    await answer.arrayBuffer();
+    return answer.status === 429 ? Number(answer.headers.get('retry-after')) : undefined;
+  };
+  return { scheme: 'http', port, retryAfter, audit: rest.audit, close: () => rest.close() };
 }
 
 async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
@@ -39,7 +51,38 @@ async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
   });
   const changes = bindings.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
   await grpc.index.reached((await grpc.store.write({ changes, onRefusal: 'abort' })).revision);
-  return { scheme: 'grpc', port: grpc.port, close: () => grpc.close() };
+  const client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
+  const retryAfter = async (token: string): Promise<number | undefined> => {
+    const status = await statusOfGet(client, { kind: 'Mesh', name: 'default' }, token);
+    if (status?.code !== 8) return undefined;
+    const { seconds = NaN, nanos = 0 } = RetryInfo.decode(detailOf(status, 'RetryInfo')).retryDelay ?? {};
+    return seconds + nanos / 1e9;
+  };
+  const close = async (): Promise<void> => {
+    client.close();
+    await grpc.close();
+  };
+  return { scheme: 'grpc', port: grpc.port, retryAfter, audit: grpc.audit, close };
+}
+
+/** The status with details that a Get ends with; undefined where it is answered. */
+async function statusOfGet(
+  client: ResourceServiceClient,
+  resource: { readonly kind: string; readonly name: string },
+  token: string,
+): Promise<RpcStatus | undefined> {
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  const query = { name: { mesh: '', namespace: '', ...resource }, minRevision: 0 };
+  const error = await new Promise<ServiceError | null>((resolve) => client.get(query, metadata, resolve));
+  const [bytes] = error?.metadata.get('grpc-status-details-bin') ?? [];
+  return Buffer.isBuffer(bytes) ? RpcStatus.decode(bytes) : undefined;
+}
+
+function detailOf(status: RpcStatus | undefined, type: string): Buffer {
+  const found = status?.details.find(({ typeUrl }) => typeUrl === `type.googleapis.com/google.rpc.${type}`);
+  if (!found) throw new Error(`no ${type}`);
+  return found.value;
 }
 
 const service = (namespace: string): JsonObject => ({
@@ -102,6 +145,13 @@ describe.each([
     ];
   }
 
+  it('are told of the claims of a hostname only where they may list all kinds of them', async () => {
+    served = await serve();
+    const services = await connect('services:');
+    expect(await answer(services.list({ kind: 'MeshService', mesh: 'default' }))).toBe('yes');
+    expect(await answer(services.explain({ hostname: 'a.svc.mesh.local' }))).toBe('forbidden');
+  });
+
   it('may do what their roles say', async () => {
     served = await serve();
     const operator = await connect(OPERATOR_TOKEN);
@@ -129,6 +179,23 @@ describe.each([
     for (let i = 0; i < 20; i++) answers.push(await answer(viewer.get({ kind: 'Mesh', name: 'default' })));
     expect(answers.slice(0, 2)).toEqual(['yes', 'yes']);
     expect(answers).toContain('exhausted');
+    const refused = await until('the refusal', async () => {
+      const { entries } = await served.audit.page({ size: 1, result: 'refused' });
+      return entries[0];
+    });
+    expect(refused).toMatchObject({ user: 'viewer', recognizedBy: 'user-token' });
+    expect(refused.reason).toContain('user "viewer" sends more requests than it may');
+  });
+
+  it('are told when to come back, and then they are answered', async () => {
+    served = await serve({ user: 1, address: 0 });
+    let wait: number | undefined;
+    for (let i = 0; i < 20 && wait === undefined; i++) wait = await served.retryAfter('viewer:');
+    expect(wait).toBeGreaterThan(0);
+    // One request a second: what gRPC says in nanoseconds REST rounds up to whole seconds.
+    expect(Math.ceil(wait ?? NaN)).toBe(1);
+    expect(await served.retryAfter('owner:')).toBeUndefined();
+    await until('the time has passed', async () => (await served.retryAfter('viewer:')) === undefined);
   });
 });
 
@@ -140,40 +207,27 @@ describe('the details of errors on the wire of gRPC', () => {
     await grpc.close();
   });
 
-  /** The status that a Get ends with. */
-  async function refusal(name: string, token = OPERATOR_TOKEN): Promise<RpcStatus | undefined> {
-    const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${token}`);
-    const query = { name: { kind: 'MeshService', mesh: '', namespace: '', name }, minRevision: 0 };
-    const error = await new Promise<ServiceError | null>((resolve) => client.get(query, metadata, resolve));
-    const [bytes] = error?.metadata.get('grpc-status-details-bin') ?? [];
-    return Buffer.isBuffer(bytes) ? RpcStatus.decode(bytes) : undefined;
-  }
-
-  function detail(status: RpcStatus | undefined, type: string): Buffer {
-    const found = status?.details.find(({ typeUrl }) => typeUrl === `type.googleapis.com/google.rpc.${type}`);
-    if (!found) throw new Error(`no ${type}`);
-    return found.value;
-  }
+  const refusal = (name: string, token = OPERATOR_TOKEN): Promise<RpcStatus | undefined> =>
+    statusOfGet(client, { kind: 'MeshService', name }, token);
 
   it('name the reason, the field, and when to come back', async () => {
     grpc = await GrpcFixture.open({ localhostIsAdmin: false, verifiers, rates: { user: 1, address: 0 } });
     client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
     const absent = await refusal('none');
     expect(absent?.code).toBe(5);
-    expect(ErrorInfo.decode(detail(absent, 'ErrorInfo'))).toMatchObject({
+    expect(ErrorInfo.decode(detailOf(absent, 'ErrorInfo'))).toMatchObject({
       domain: 'causeway.v1',
       reason: 'NOT_FOUND',
     });
     const unnamed = await refusal('', 'other:');
-    expect(ErrorInfo.decode(detail(unnamed, 'ErrorInfo')).reason).toBe('INVALID_REQUEST');
-    const { fieldViolations } = BadRequest.decode(detail(unnamed, 'BadRequest'));
+    expect(ErrorInfo.decode(detailOf(unnamed, 'ErrorInfo')).reason).toBe('INVALID_REQUEST');
+    const { fieldViolations } = BadRequest.decode(detailOf(unnamed, 'BadRequest'));
     expect(fieldViolations.map(({ field }) => field)).toEqual(['name.name']);
     let limited: RpcStatus | undefined = undefined;
     for (let i = 0; i < 20 && limited?.code !== 8; i++) limited = await refusal('none');
     expect(limited?.code).toBe(8);
-    expect(ErrorInfo.decode(detail(limited, 'ErrorInfo')).reason).toBe('RATE_LIMITED');
-    const { seconds = 0, nanos = 0 } = RetryInfo.decode(detail(limited, 'RetryInfo')).retryDelay ?? {};
+    expect(ErrorInfo.decode(detailOf(limited, 'ErrorInfo')).reason).toBe('RATE_LIMITED');
+    const { seconds = 0, nanos = 0 } = RetryInfo.decode(detailOf(limited, 'RetryInfo')).retryDelay ?? {};
     expect(seconds * 1e9 + nanos).toBeGreaterThan(0);
   });
 });

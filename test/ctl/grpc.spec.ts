@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, createServerCertificate, type ServerCertificates } from '@causeway/access';
-import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { serviceId, ZONE_EAST } from '../rest/rest-fixture';
 import { until } from '../support/until';
@@ -29,9 +28,6 @@ describe('causeway over gRPC', () => {
   beforeAll(async () => {
     grpc = await GrpcFixture.open({
       ...{ cp: ZONE_EAST, localhostIsAdmin: false, rates: { user: 500, address: 500 } },
-      insights: {
-        explainHostname: (question, signal) => new HostnameExplainer(grpc.index, ZONE_EAST).explain(question, signal),
-      },
     });
     server = `grpc://${grpc.address}`;
     folder = mkdtempSync(join(tmpdir(), 'causeway-ctl-'));
@@ -166,7 +162,7 @@ describe('causeway over gRPC, limited and with TLS', () => {
     const key = await createServerCertificate(authority, { now, names: ['127.0.0.1'] });
     const certificates: ServerCertificates = {
       ...{ current: () => key, authority: () => authority.certificate },
-      ...{ fault: () => undefined, onChange: () => () => undefined },
+      ...{ fault: () => undefined, onChange: () => () => undefined, close: () => undefined },
     };
     const grpc = await GrpcFixture.open({ certificates });
     const file = join(folder, 'ca.pem');

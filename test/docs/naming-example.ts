@@ -5,6 +5,7 @@ import { coreKinds } from '@causeway/kinds';
 import { describeIdentity, type ControlPlane, type Resource } from '@causeway/resources';
 import { EAST, LoopHarness, remove, type Replica } from '../support/loop-harness';
 import type { PageBlock } from './page-examples';
+import { meshesOf } from '../support/meshes';
 
 const RANGES = { MeshService: '241.0.0.0/8', MeshExternalService: '242.0.0.0/8', MeshMultiZoneService: '243.0.0.0/8' };
 const PLANES: Record<string, ControlPlane> = {
@@ -76,6 +77,7 @@ export class NamingExample {
       registry: coreKinds,
       store: replica.store,
       index: replica.index,
+      meshes: meshesOf(replica.index),
       clock: harness.clock,
       controlPlane,
       access: new AccessPolicy({ registry: coreKinds, index: replica.index, cp: controlPlane }),

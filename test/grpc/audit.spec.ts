@@ -53,7 +53,7 @@ describe('the audit log of the gRPC API', () => {
       { ...caller, ...service, verb: 'get', name: '' },
       { ...caller, verb: 'get', kind: '', activity: '/causeway.v1.NamingService/Resolve' },
       { ...caller, ...service, verb: 'delete', name: 'a' },
-      { ...caller, ...service, verb: 'put', name: 'b' },
+      { ...caller, verb: 'put', kind: '', activity: '/causeway.v1.ResourceService/Apply' },
       { ...caller, verb: 'get', kind: '', activity: '/causeway.v1.ResourceService/List' },
     ]);
   });

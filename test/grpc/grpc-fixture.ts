@@ -8,13 +8,16 @@ import {
   type TokenVerifier,
 } from '@causeway/access';
 import { Admission } from '@causeway/admission';
+import { namingInsights } from '@causeway/control-plane';
+import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
-import { createQueries, type Insights, type Queries, type QueryLimits } from '@causeway/queries';
+import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
+import { meshesOf } from '../support/meshes';
 
 /** What a test chooses of a GrpcFixture. */
 export interface GrpcFixtureOptions {
@@ -24,9 +27,14 @@ export interface GrpcFixtureOptions {
   readonly localhostIsAdmin?: boolean;
   readonly certificates?: ServerCertificates;
   readonly verifiers?: readonly TokenVerifier[];
+  /** Makes the authenticator from what the server answers from, in place of one of `verifiers`. */
+  readonly authenticator?: (parts: {
+    readonly cp: ControlPlane;
+    readonly store: MemoryStore;
+    readonly index: ResourceIndex;
+  }) => Authenticator;
   readonly rates?: CallerRateSettings;
   readonly notReady?: () => string | undefined;
-  readonly insights?: Insights;
 }
 
 export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
@@ -41,6 +49,7 @@ export class GrpcFixture {
   readonly queries: Queries;
   readonly server: GrpcApiServer;
   readonly audit = new MemoryAudit(this.store.disk);
+  private readonly explainer: HostnameExplainer;
   private readonly recorder = new AuditRecorder({ log: this.audit, clock: systemClock, logger: silentLogger });
   port = 0;
   private readonly stop = new AbortController();
@@ -49,14 +58,15 @@ export class GrpcFixture {
   private constructor(options: GrpcFixtureOptions) {
     const { cp = EAST, limits = {}, localhostIsAdmin = true, verifiers = [], rates } = options;
     const { store, index, audit, recorder } = this;
-    const shared = { registry: coreKinds, store, index, clock: systemClock, cp };
+    const shared = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
+    this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
     this.queries = createQueries({
       ...shared,
       audit,
       limits,
-      insights: options.insights ?? {},
+      insights: namingInsights({ cp }, this.explainer),
       program: { version: '1', instanceId: 'test', config: {} },
     });
     this.server = new GrpcApiServer({
@@ -66,7 +76,9 @@ export class GrpcFixture {
       policy: this.policy,
       recorder,
       rates: rates && new CallerRates(rates, systemClock),
-      authenticator: new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
+      authenticator:
+        options.authenticator?.({ cp, store, index }) ??
+        new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
       localhostIsAdmin,
       notReady: options.notReady ?? (() => undefined),
       logger: silentLogger,
@@ -95,6 +107,7 @@ export class GrpcFixture {
   async close(): Promise<void> {
     await this.server.close();
     this.queries.close();
+    this.explainer.close();
     await this.recorder.close();
     this.policy.close();
     this.stop.abort();

@@ -19,6 +19,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['access-without-adapters', 'libs/access/src/uses-grpc.ts', `import '@grpc/grpc-js';`],
   ['runtime-first', 'libs/runtime/src/uses-store.ts', `import type { x } from '@causeway/store';`],
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['meshes-below', 'libs/meshes/src/uses-admission.ts', `import '@causeway/admission';`],
   ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
   ['generated-code-apart', 'libs/rest/src/uses-protobuf.ts', `import '@causeway/proto-gen';`],
   ['grpc-server-below', 'libs/grpc-server/src/uses-kds.ts', `import '@causeway/kds';`],

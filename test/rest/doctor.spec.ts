@@ -1,4 +1,9 @@
+import { createAuthentication, createZoneTokenService } from '@causeway/access';
+import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
+import { FakeClock, silentLogger } from '@causeway/runtime';
+import { TestPlane } from '../support/test-plane';
+import { openZoneAccess } from './open-zone-access';
 import type { SeedResource } from './rest-fixture';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
@@ -14,6 +19,7 @@ const service = (name: string, spec: JsonObject, status?: JsonObject): SeedResou
 });
 const SOUND: JsonObject = { ports: [{ port: 80 }] };
 const NOW = 1_767_225_600_000;
+const HOUR = 3_600_000;
 const INSIGHT: JsonObject = {
   doubtful: { claim: 'epoch', detail: 'claims the leader epoch 9', instance: 'east-1', seenAt: NOW },
   refused: { storeId: 's2', instance: 'east-9', refusedAt: NOW },
@@ -54,6 +60,7 @@ describe('GET /_doctor', () => {
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
       ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
+      ...['tokens', 'keys'],
     ]);
   });
 
@@ -94,6 +101,53 @@ describe('GET /_doctor', () => {
       'its MeshService/redis is quarantined => when it is well again: causeway zones quarantine east MeshService/redis --mesh m --release',
     ]);
     expect(total).toBe(12);
+  });
+
+  it('warns of tokens that end soon and have no successor, and of keys that cannot be used', async () => {
+    const clock = new FakeClock(NOW);
+    const plane = new TestPlane({ role: 'global' });
+    await plane.index.reached(0);
+    const { store, index } = plane;
+    const parts = { registry: coreKinds, clock, logger: silentLogger, store, index };
+    const authentication = createAuthentication({ ...parts, cp: { role: 'global' } });
+    const zones = createZoneTokenService(parts);
+    await authentication.tokens.ensureKey();
+    await zones.tokens.ensureKey();
+    await plane.put('GlobalSecret', 'user-token-signing-key-7', { data: 'aHVudGVyMg==' });
+    await index.reached(await store.head());
+    await open({
+      clock,
+      userAccess: authentication.tokens,
+      zoneAccess: { ...openZoneAccess, list: () => zones.tokens.list() },
+      insights: { keyFaults: () => authentication.faults() },
+    });
+    for (const [name, validFor] of [...Object.entries({ anna: '10h', bob: '30d', eve: '10h', gone: '10h' })])
+      await authentication.tokens.issue({ name, validFor });
+    const [revoked] = (await authentication.tokens.list()).filter(({ facts }) => facts['name'] === 'gone');
+    await authentication.tokens.revoke(revoked?.id ?? '');
+    await zones.tokens.issue({ zone: 'east', validFor: '100d' });
+    await zones.tokens.issue({ zone: 'west', validFor: '100d' });
+    const found = async (): Promise<Record<string, string[]>> => {
+      const { checks } = await look();
+      const texts = (name: string): string[] => (checks[name] ?? []).map(({ what, advice }) => `${what} => ${advice}`);
+      return { tokens: texts('tokens').map((text) => text.replace(/ \(.*?\)/, '')), keys: texts('keys') };
+    };
+    const { tokens, keys } = await found();
+    expect(tokens).toEqual([]);
+    expect(keys).toEqual([expect.stringMatching(/^cannot be used: user-token-signing-key-7: .* no key in PEM/)]);
+    clock.advance(9 * HOUR);
+    await authentication.tokens.issue({ name: 'eve', validFor: '10h' });
+    expect((await found())['tokens']).toEqual([
+      'the user token of "anna" ends at 2026-01-01T10:00:00.000Z, and there is no later one => where it is still needed: causeway tokens user anna',
+    ]);
+    clock.advance(93 * 24 * HOUR);
+    await zones.tokens.issue({ zone: 'west' });
+    expect((await found())['tokens']).toEqual([
+      expect.stringMatching(/^the zone token of zone east ends at 2026-04-11T/),
+    ]);
+    zones.close();
+    authentication.close();
+    await plane.close();
   });
 
   it('tells the first hundred and how many there are, and of a secret only where it is wrong', async () => {

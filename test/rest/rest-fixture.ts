@@ -1,4 +1,4 @@
-import { AccessPolicy } from '@causeway/access';
+import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
@@ -6,12 +6,14 @@ import { createRestServer, type RestServer, type RestServerOptions } from '@caus
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */
 export interface RestFixture {
   readonly server: RestServer;
   readonly store: MemoryStore;
   readonly index: ResourceIndex;
+  readonly audit: MemoryAudit;
   /** Writes past admission, as sync and controllers do; the index has it when this resolves. */
   seed(...resources: readonly SeedResource[]): Promise<void>;
   close(): Promise<void>;
@@ -27,28 +29,39 @@ export interface SeedResource {
 export type FixtureOptions = Partial<
   Pick<
     RestServerOptions,
-    'limits' | 'insights' | 'logger' | 'zoneAccess' | 'userAccess' | 'syncDecisions' | 'authority' | 'tls'
+    'limits' | 'insights' | 'logger' | 'clock' | 'zoneAccess' | 'userAccess' | 'syncDecisions' | 'authority' | 'tls'
   >
 > & {
   readonly cp?: ControlPlane;
   readonly access?: TestAccess;
+  /** Makes the authenticator from what the server answers from. */
+  readonly authenticator?: (parts: AuthenticatorParts) => Authenticator;
 };
+
+/** What an authenticator of a fixture reads from. */
+export interface AuthenticatorParts {
+  readonly cp: ControlPlane;
+  readonly store: MemoryStore;
+  readonly index: ResourceIndex;
+}
 
 export const ZONE_EAST: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 
 /** Starts a fixture; a mesh `default` exists. */
 export async function restFixture(options: FixtureOptions = {}): Promise<RestFixture> {
-  const { cp = ZONE_EAST, access = {}, ...rest } = options;
+  const { cp = ZONE_EAST, access = {}, authenticator, ...rest } = options;
   const store = new MemoryStore(new MemoryDisk());
   const audit = new MemoryAudit(store.disk);
   const index = new ResourceIndex();
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
+  const meshes = meshesOf(index);
   const policy = new AccessPolicy({ registry: coreKinds, index, cp });
   const admission = new Admission({
     registry: coreKinds,
     store,
     index,
+    meshes,
     controlPlane: cp,
     clock: systemClock,
     access: policy,
@@ -62,8 +75,11 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry: coreKinds, cp, store, index, audit, admission, clock: systemClock, logger: silentLogger },
-    access: restAccess(policy, access),
+    ...{ registry: coreKinds, cp, store, index, meshes, audit, admission, clock: systemClock, logger: silentLogger },
+    access: restAccess(policy, {
+      ...access,
+      ...(authenticator && { authenticator: authenticator({ cp, store, index }) }),
+    }),
     program: { version: '0.1.0', instanceId: 'test-1', config: {} },
     ...rest,
   });
@@ -74,7 +90,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
     await store.close();
     await following;
   };
-  return { server, store, index, seed, close };
+  return { server, store, index, audit, seed, close };
 }
 
 function zoneLabel({ zone }: Identity): Labels {

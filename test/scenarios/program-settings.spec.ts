@@ -80,6 +80,30 @@ describe('a control plane', () => {
   });
 });
 
+describe.each([
+  ['global', {}],
+  ['zone', { CAUSEWAY_ZONE_NAME: 'east' }],
+])('a %s and the names of its Meshes', (app, names) => {
+  const start = (env: PlaneEnvironment): ReturnType<typeof run> =>
+    run(app, [], { DATABASE_URL: 'postgres://127.0.0.1:1/x', ...names, ...env });
+
+  it.each(['', 'linkerd', 'example.com/', '/x', 'Example.com/x'])(
+    'T000-04 CAUSEWAY_MESH_CONTROLLER_NAME "%s" ends it with one line',
+    (given) => {
+      const [code, , err] = start({ CAUSEWAY_MESH_CONTROLLER_NAME: given });
+      expect(code).toBe(2);
+      expect(err).toMatch(/^causeway: CAUSEWAY_MESH_CONTROLLER_NAME: must .+; got ".*"\n$/);
+    },
+  );
+
+  it('T000-14 so does a CAUSEWAY_MESH_NAME that no Mesh can have', () => {
+    for (const given of ['', 'Shop', 'm'.repeat(64)]) {
+      const [code, , err] = start({ CAUSEWAY_MESH_NAME: given });
+      expect([code, err]).toEqual([2, expect.stringMatching(/^causeway: CAUSEWAY_MESH_NAME: must .+; got ".*"\n$/)]);
+    }
+  });
+});
+
 describe('control planes among variables that are not theirs', () => {
   let database: TestDatabase;
   beforeEach(async () => {

@@ -5,6 +5,7 @@ import { Admission, parseYaml, Unparsable } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { FakeClock } from '@causeway/runtime';
 import { east, mesh, NamingZone, service } from '../support/naming-zone';
+import { meshesOf } from '../support/meshes';
 
 const folder = join(__dirname, '..', '..', 'examples', 'seed-001');
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
@@ -17,7 +18,7 @@ async function doorOfEast(): Promise<{ zone: NamingZone; admission: Admission }>
   return {
     zone,
     admission: new Admission({
-      ...{ registry: coreKinds, store, index, clock, controlPlane: east },
+      ...{ registry: coreKinds, store, index, meshes: meshesOf(index), clock, controlPlane: east },
       access: new AccessPolicy({ registry: coreKinds, index, cp: east }),
     }),
   };

@@ -14,6 +14,8 @@ export interface TestAccess {
   readonly operatorToken?: string;
   readonly localhostIsAdmin?: boolean;
   readonly verifiers?: readonly TokenVerifier[];
+  /** In place of one of `verifiers` and `operatorToken`. */
+  readonly authenticator?: Authenticator;
   readonly rates?: CallerRateSettings;
   readonly clock?: Clock;
 }
@@ -26,7 +28,7 @@ export function restAccess(policy: AccessPolicy, options: TestAccess = {}): Rest
   return {
     bindAddress: options.bindAddress ?? '127.0.0.1',
     localhostIsAdmin: options.localhostIsAdmin ?? true,
-    authenticator: new Authenticator({ verifiers, clock, operatorToken }),
+    authenticator: options.authenticator ?? new Authenticator({ verifiers, clock, operatorToken }),
     policy,
     rates: new CallerRates(options.rates ?? NO_LIMIT, clock),
   };

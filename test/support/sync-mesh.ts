@@ -15,6 +15,7 @@ import {
 } from '@causeway/kds';
 import type { PlaneState } from './plane-state';
 import { TestPlane } from './test-plane';
+import { meshesOf } from './meshes';
 
 /** Zones of tests come back within milliseconds, and a clock may stand still. */
 const OFTEN = { burst: 1_000_000, perSecond: 1_000 };
@@ -63,6 +64,7 @@ export class TestGlobal extends TestPlane {
       store: this.store,
       sessions: this.sessions,
       index: this.index,
+      meshes: meshesOf(this.index),
       registry: coreKinds,
       clock: systemClock,
       logger: silentLogger,

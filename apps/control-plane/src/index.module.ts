@@ -1,12 +1,17 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { followStore, ResourceIndex } from '@causeway/store';
+import { parseYaml } from '@causeway/admission';
+import { Meshes, type MeshOwner } from '@causeway/meshes';
+import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
-import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 import { bindIdentity } from './store-identity';
 
 /** The `ResourceIndex` of this replica. */
 export const INDEX = Symbol('ResourceIndex');
+
+/** The `Meshes` of this replica: what each mesh means to it. */
+export const MESHES = Symbol('Meshes');
 
 /** Binds the store to this control plane before anything reads it. */
 export class StoreBinding implements OnModuleInit {
@@ -62,10 +67,32 @@ export class IndexModule {
     return {
       module: IndexModule,
       imports,
-      providers: [{ provide: INDEX, useFactory: () => new ResourceIndex() }, StoreBinding, IndexFollower],
-      exports: [INDEX, StoreBinding],
+      providers: [
+        { provide: INDEX, useFactory: () => new ResourceIndex() },
+        {
+          provide: MESHES,
+          inject: [CORE, INDEX],
+          useFactory: ({ settings }: ControlPlaneCore, index: IndexReader) =>
+            new Meshes({ index, owner: meshOwner(settings), parse: parseParameters }),
+        },
+        StoreBinding,
+        IndexFollower,
+      ],
+      exports: [INDEX, MESHES, StoreBinding],
     };
   }
+}
+
+/** By what this control plane knows its Meshes. */
+function meshOwner(settings: SharedSettings): MeshOwner {
+  return { controllerName: settings.CAUSEWAY_MESH_CONTROLLER_NAME, expectedName: settings.CAUSEWAY_MESH_NAME };
+}
+
+/** The one document of a ConfigMap's YAML, undefined for an empty text; every control loop may read it, so it is small. */
+function parseParameters(text: string): unknown {
+  const [document, ...more] = parseYaml(text, { nodes: 1_000 });
+  if (more.length > 0) throw new Error('it holds more than one document');
+  return document?.value;
 }
 
 /** How a control plane uses its database. */

@@ -1,30 +1,43 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import type { Authentication } from '@causeway/access';
 import { HostnameExplainer } from '@causeway/controllers';
+import type { Meshes } from '@causeway/meshes';
 import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { AUTHENTICATION } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
-import { INDEX } from './index.module';
+import { INDEX, MESHES } from './index.module';
 import { namingInsights } from './naming-insights';
 import { VERSION } from './version';
 
 /** The `Queries` of this replica: every interface answers from this one object. */
 export const QUERIES = Symbol('Queries');
 
+/** What `SharedQuerySources` is made of. */
+interface SharedQueryParts {
+  readonly core: ControlPlaneCore;
+  readonly backend: PostgresBackend;
+  readonly index: IndexReader;
+  readonly authentication: Authentication;
+  readonly meshes: Meshes;
+}
+
+type InjectedQueryParts = [
+  core: ControlPlaneCore,
+  backend: PostgresBackend,
+  index: IndexReader,
+  authentication: Authentication,
+  meshes: Meshes,
+];
+
 /** What the queries of every control plane read from. */
 export class SharedQuerySources implements OnApplicationShutdown {
   private readonly explainer: HostnameExplainer;
 
-  constructor(
-    @Inject(CORE) private readonly core: ControlPlaneCore,
-    @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
-    @Inject(INDEX) private readonly index: IndexReader,
-    @Inject(AUTHENTICATION) private readonly authentication: Authentication,
-  ) {
-    this.explainer = new HostnameExplainer(index, core.cp);
+  constructor(private readonly parts: SharedQueryParts) {
+    this.explainer = new HostnameExplainer(parts.index, parts.core.cp);
   }
 
   onApplicationShutdown(): void {
@@ -33,15 +46,20 @@ export class SharedQuerySources implements OnApplicationShutdown {
 
   /** What a program adds its own parts to. */
   get(): QuerySources {
-    const { cp, registry, clock, settings, instance, redacted } = this.core;
+    const { core, backend, index, meshes, authentication } = this.parts;
+    const { cp, registry, clock, settings, instance, redacted } = core;
     return {
       ...{ cp, registry, clock },
-      store: this.backend.store,
-      audit: this.backend.audit,
-      index: this.index,
+      ...{ index, meshes },
+      store: backend.store,
+      audit: backend.audit,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
-      userAccess: this.authentication.tokens,
-      insights: namingInsights(this.core, this.explainer),
+      userAccess: authentication.tokens,
+      insights: {
+        ...namingInsights(core, this.explainer),
+        deletionWarnings: (id) => authentication.deletionWarnings(id),
+        keyFaults: () => authentication.faults(),
+      },
       limits: { allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024 },
     };
   }
@@ -65,7 +83,12 @@ export class QueriesModule implements OnApplicationShutdown {
       module: QueriesModule,
       imports,
       providers: [
-        SharedQuerySources,
+        {
+          provide: SharedQuerySources,
+          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES],
+          useFactory: (...[core, backend, index, authentication, meshes]: InjectedQueryParts) =>
+            new SharedQuerySources({ core, backend, index, authentication, meshes }),
+        },
         { provide: QUERY_SOURCES, inject: [SharedQuerySources, ...inject], useFactory },
         { provide: QUERIES, inject: [QUERY_SOURCES], useFactory: createQueries },
       ],

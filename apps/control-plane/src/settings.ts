@@ -1,4 +1,16 @@
-import { count, duration, flag, list, oneOf, optional, port, secret, text } from '@causeway/runtime';
+import { Mesh } from '@causeway/kinds';
+import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
+import { FieldPath } from '@causeway/resources';
+import { checkedText, count, duration, flag, list, oneOf, optional, port, secret, text } from '@causeway/runtime';
+
+const AT = FieldPath.at();
+
+/** Why a Mesh cannot have this name, in the words of the kind. */
+const meshNameFault = (name: string): string | undefined => Mesh.checkName(name, AT)[0]?.reason;
+
+/** Why a Mesh cannot have this `controllerName`, in the words of the kind (rows T000-03, T000-04). */
+const controllerNameFault = (controllerName: string): string | undefined =>
+  Mesh.check({ controllerName }, AT).first[0]?.reason;
 
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
@@ -7,6 +19,8 @@ export const sharedSettings = {
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error'], 'info'),
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
+  CAUSEWAY_MESH_NAME: checkedText(meshNameFault, DEFAULT_MESH_OWNER.expectedName),
+  CAUSEWAY_MESH_CONTROLLER_NAME: checkedText(controllerNameFault, DEFAULT_MESH_OWNER.controllerName),
   CAUSEWAY_REST_PORT: port(5681),
   CAUSEWAY_REST_TLS: optional(oneOf(['on', 'off'])),
   CAUSEWAY_REST_TLS_CERT_FILE: optional(text()),
@@ -42,6 +56,9 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   LOG_LEVEL: 'debug, info, warn or error',
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',
   CAUSEWAY_BIND_ADDRESS: 'where REST and diagnostics listen',
+  CAUSEWAY_MESH_NAME:
+    'the Mesh that is made at the start, and the mesh of documents that name none; the same everywhere',
+  CAUSEWAY_MESH_CONTROLLER_NAME: 'Meshes with another controllerName are left alone; the same everywhere',
   CAUSEWAY_REST_PORT: 'port of REST; 0 takes a free one',
   CAUSEWAY_REST_TLS: 'on or off; none = on where REST listens beyond loopback or a certificate is given',
   CAUSEWAY_REST_TLS_CERT_FILE: 'a certificate of yours for REST in PEM, in place of one made by the control plane',

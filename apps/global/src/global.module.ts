@@ -11,6 +11,7 @@ import {
   INDEX,
   IndexModule,
   LeaderModule,
+  MESHES,
   QUERIES,
   QueriesModule,
   CertificatesModule,
@@ -47,12 +48,12 @@ export class GlobalModule {
     const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
-      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({
       imports: [...state, security, access],
-      inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity, ACCESS_POLICY],
+      inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity, ACCESS_POLICY, MESHES],
       useFactory: kdsOptions(core),
     });
     const queries = QueriesModule.forRootAsync({

@@ -1,23 +1,31 @@
 import type { AccessPolicy } from '@causeway/access';
 import { VERSION, type ControlPlaneCore } from '@causeway/control-plane';
 import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
+import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 import type { ZoneSecurity } from './zone-security.module';
 
-type GlobalKdsSources = [backend: PostgresBackend, index: IndexReader, security: ZoneSecurity, rights: AccessPolicy];
+type GlobalKdsSources = [
+  backend: PostgresBackend,
+  index: IndexReader,
+  security: ZoneSecurity,
+  rights: AccessPolicy,
+  meshes: Meshes,
+];
 
 /** How the global serves zones, from its settings. */
 export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: GlobalKdsSources) => KdsGlobalOptions {
   const { settings } = core;
-  return (backend, index, security, rights) => ({
+  return (...[backend, index, security, rights, meshes]) => ({
     sync: {
       ...core,
       store: backend.store,
       sessions: backend.sessions,
       maintenance: backend.store,
       index,
+      meshes,
       version: VERSION,
       auth: security.authenticator,
       rights,

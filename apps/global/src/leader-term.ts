@@ -2,6 +2,7 @@ import type { AccessPolicy, Authentication } from '@causeway/access';
 import { maintainStore, tokenChores, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
 import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
+import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
@@ -13,6 +14,7 @@ type GlobalLeaderSources = [
   authentication: Authentication,
   security: ZoneSecurity,
   rights: AccessPolicy,
+  meshes: Meshes,
 ];
 
 /** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
@@ -21,9 +23,9 @@ export function leaderTermFactory(
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (...[backend, index, authentication, security, rights]) =>
+  return (...[backend, index, authentication, security, rights, meshes]) =>
     (term) => {
-      const context = { ...core, store: backend.store, index, term };
+      const context = { ...core, store: backend.store, index, meshes, term };
       const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
       const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
       const keys = authentication.createKeyPublisher();

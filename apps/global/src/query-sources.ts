@@ -11,7 +11,8 @@ export function globalQuerySources(shared: SharedQuerySources, sync: GlobalSync,
     insights: {
       ...base.insights,
       insightOf: (resource) => sync.insightOf(resource),
-      deletionWarnings: (id) => security.deletionWarnings(id),
+      deletionWarnings: (id) => [...(base.insights?.deletionWarnings?.(id) ?? []), ...security.deletionWarnings(id)],
+      keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...security.warnings()],
     },
     zoneAccess: security.zoneAccess(),
     syncDecisions: {

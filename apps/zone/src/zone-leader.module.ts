@@ -3,6 +3,7 @@ import {
   AUTHENTICATION,
   INDEX,
   maintainStore,
+  MESHES,
   tokenChores,
   type ControlPlaneCore,
   type LeaderTermFactory,
@@ -26,6 +27,7 @@ import {
   type ZoneSyncFactory,
   type ZoneSyncStatus,
 } from '@causeway/kds';
+import type { Meshes } from '@causeway/meshes';
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
@@ -39,9 +41,18 @@ interface ZoneLeaderOptions {
   readonly core: ControlPlaneCore<ZoneSettings>;
   readonly backend: PostgresBackend;
   readonly index: IndexReader;
+  readonly meshes: Meshes;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
 }
+
+type ZoneLeaderSources = [
+  backend: PostgresBackend,
+  index: IndexReader,
+  createSync: ZoneSyncFactory,
+  authentication: Authentication,
+  meshes: Meshes,
+];
 
 /** The control loops of one term. */
 function createLoops({ core }: ZoneLeaderOptions): readonly ControlLoop[] {
@@ -136,13 +147,9 @@ export class ZoneLeaderModule {
       providers: [
         {
           provide: ZoneLeader,
-          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION],
-          useFactory: (
-            backend: PostgresBackend,
-            index: IndexReader,
-            createSync: ZoneSyncFactory,
-            authentication: Authentication,
-          ) => new ZoneLeader({ core, backend, index, createSync, authentication }),
+          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES],
+          useFactory: (...[backend, index, createSync, authentication, meshes]: ZoneLeaderSources) =>
+            new ZoneLeader({ core, backend, index, createSync, authentication, meshes }),
         },
       ],
       exports: [ZoneLeader],

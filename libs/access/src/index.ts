@@ -19,6 +19,7 @@ export {
   type CertifiedKey,
 } from './certificate-authority';
 export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
+export { AccessMonitor, type MonitoredAnswer } from './authorization/access-monitor';
 export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
 export { CallerRights } from './authorization/caller-rights';
@@ -26,6 +27,7 @@ export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type
 export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
+export { isLocalCall, isLoopback } from './authentication/local-call';
 export { Unauthenticated } from './authentication/unauthenticated';
 export {
   AuditRecorder,

@@ -6,6 +6,7 @@ import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { Admission } from './admission';
 import type { WriteAddress } from './requests';
+import { meshesOf } from '../../../test/support/meshes';
 
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 const anna: Caller = { user: 'anna', groups: ['shop'], by: 'user-token' };
@@ -41,7 +42,7 @@ class Fixture {
     const { store, index } = this;
     const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
     this.admission = new Admission({
-      ...{ registry: coreKinds, store, index, controlPlane, access },
+      ...{ registry: coreKinds, store, index, meshes: meshesOf(index), controlPlane, access },
       clock: new FakeClock(1_000),
     });
   }
@@ -206,6 +207,24 @@ describe('who may write', () => {
         outcome: 'refused',
         error: { message: 'no RoleBinding lets user "anna" create or update Secret in mesh "default"' },
       },
+    ]);
+  });
+
+  it('refuses what a batch puts into a mesh that the caller may not create', async () => {
+    const rule = { verbs: ['update', 'create'], kinds: ['MeshService'] };
+    const fixture = await Fixture.open(rule, {}, { role: 'zone', zone: 'east', federated: false });
+    await fixture.hold(globalIdentity('Role', 'own'), { rules: [rule, { verbs: ['update'], kinds: ['Mesh'] }] });
+    const documents = [
+      { type: 'Mesh', name: 'new' },
+      { ...service('shop'), mesh: 'new' },
+    ];
+    const { results } = await fixture.admission.apply({
+      documents: documents.map((body) => ({ body })),
+      context: { caller: anna },
+    });
+    expect(results).toMatchObject([
+      { outcome: 'refused', error: expect.any(AccessDenied) },
+      { outcome: 'refused', error: { violations: [{ field: 'mesh', reason: 'there is no mesh "new"' }] } },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import type { AccessPolicy } from '@causeway/access';
+import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
@@ -8,6 +9,8 @@ export interface AdmissionParts {
   readonly registry: Registry;
   readonly store: ResourceStore;
   readonly index: IndexReader;
+  /** What each mesh means here; of the same index. */
+  readonly meshes: Meshes;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
   /** Who may write what (docs/design.md §6 Roles). */

@@ -17,6 +17,7 @@ import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { Admission } from './admission';
 import { InUse } from './mesh-rules';
 import { PreconditionFailed, type WriteAddress } from './requests';
+import { meshesOf } from '../../../test/support/meshes';
 
 const global: ControlPlane = { role: 'global' };
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
@@ -58,7 +59,15 @@ class Fixture {
     this.store = new MemoryStore(new MemoryDisk({ clock: this.clock }));
     const { store, index, clock } = this;
     const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
-    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, access });
+    this.admission = new Admission({
+      registry: coreKinds,
+      store,
+      index,
+      meshes: meshesOf(index),
+      clock,
+      controlPlane,
+      access,
+    });
   }
 
   /** A fixture whose store has the mesh `default`. */

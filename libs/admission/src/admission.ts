@@ -261,6 +261,7 @@ export class Admission {
       case 'conflict':
       case 'exists':
       case 'absent':
+      case 'outdated':
         return undefined;
       case 'unstorable':
         throw new Invalid([FieldPath.at().violation(result.detail, 'not-text')]);

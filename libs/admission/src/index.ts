@@ -8,6 +8,7 @@ export { Admission } from './admission';
 export { applyDefaults } from './apply-defaults';
 export {
   MAX_BATCH,
+  MAX_BATCH_VALUES,
   type BatchDocument,
   type BatchOutcome,
   type BatchProgress,

@@ -55,11 +55,15 @@ const resourceService = {
 export class GrpcApiServer {
   private readonly scopes: CallScopes;
   private readonly health: HealthHandlers;
+  private readonly audit: CallAudit;
+  private readonly callers: CallAuthenticator;
   private readonly listener: GrpcListener;
 
   constructor(private readonly options: GrpcApiOptions) {
     const { clock, logger, connections = DEFAULT_CONNECTIONS } = options;
     this.scopes = new CallScopes(clock);
+    this.audit = new CallAudit(options);
+    this.callers = new CallAuthenticator({ ...options, audit: this.audit });
     this.health = new HealthHandlers({ ...options, services: SERVICES });
     this.listener = new GrpcListener(() => this.createServer(), connections, new CallerLog(logger, clock));
   }
@@ -80,14 +84,13 @@ export class GrpcApiServer {
   async close(): Promise<void> {
     this.health.close();
     await this.scopes.close();
+    this.callers.close();
     await this.listener.close();
   }
 
   private createServer(): Server {
-    const { options, scopes, health } = this;
+    const { options, scopes, health, audit, callers } = this;
     const streams = new Http2Streams(options.clock);
-    const audit = new CallAudit(options);
-    const callers = new CallAuthenticator({ ...options, audit });
     const handlers = new CallHandlers({ ...options, scopes, callers, streams, audit });
     const [reads, writes, watches] = [
       new ResourceReads(options),

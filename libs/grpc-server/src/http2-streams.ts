@@ -9,8 +9,9 @@ import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
 const PINGS: Rate = { burst: 2_000, perSecond: 100 };
 
 /**
- * The HTTP/2 streams under gRPC calls. grpc-js shows them nowhere, and two things need them: a call whose peer does not read
- * ends only by a reset, since its status waits behind unread data; and pings are a matter of the connection.
+ * The HTTP/2 streams under gRPC calls. grpc-js shows them nowhere, and three things need them: a call whose peer does not read
+ * ends only by a reset, since its status waits behind unread data; pings are a matter of the connection; and a message for a
+ * thousand readers is framed and held once.
  */
 export class Http2Streams {
   private readonly streams = new WeakMap<Metadata, ServerHttp2Stream>();
@@ -38,6 +39,13 @@ export class Http2Streams {
   /** Resets a call at once and drops what its peer has not read. The connection and its other calls stay. */
   reset(metadata: Metadata): void {
     this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** Writes to the body of the response, whose headers were sent; the buffer is not copied. Nothing is written to a reset call. */
+  write(metadata: Metadata, bytes: Buffer, done: () => void): void {
+    const stream = this.streams.get(metadata);
+    if (!stream) throw new Error('the stream of a call is not known');
+    if (!stream.destroyed && !stream.closed) stream.write(bytes, done);
   }
 
   private watchPings(session: Http2Session): void {

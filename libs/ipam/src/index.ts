@@ -7,4 +7,4 @@
 export { isIP, parseAddress } from './address';
 export { AddressPool, type Allocation, type PoolMetrics } from './address-pool';
 export { planRanges, type OwnedRanges, type RangePlan } from './plan-ranges';
-export { describeRange, parseRange } from './range';
+export { describeRange, overlaps, parseRange, type AddressRange } from './range';

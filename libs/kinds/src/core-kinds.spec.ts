@@ -6,6 +6,8 @@ const spec = FieldPath.at('spec');
 /** The smallest good spec of every kind: a kind without one fails the contract. */
 const smallest: Readonly<Record<string, unknown>> = {
   Mesh: {},
+  MeshParameters: {},
+  ConfigMap: { data: {} },
   Namespace: {},
   Zone: {},
   Dataplane: { networking: { address: '10.0.0.1' } },
@@ -23,7 +25,9 @@ const smallest: Readonly<Record<string, unknown>> = {
 /** Kuma's names for its kinds (docs/reference/kuma-rest.md §1.6), our names for the others. */
 const nouns: Readonly<Record<string, readonly [plural: string, short: string, scope: string, sync: string]>> = {
   Mesh: ['meshes', 'm', 'global', 'meshWide'],
-  Namespace: ['namespaces', 'ns', 'global', 'fromGlobal'],
+  MeshParameters: ['meshparameters', 'mp', 'global', 'settings'],
+  ConfigMap: ['configmaps', 'cm', 'global/namespace', 'settings'],
+  Namespace: ['namespaces', 'ns', 'global', 'settings'],
   Zone: ['zones', 'z', 'global', 'zoneList'],
   Dataplane: ['dataplanes', 'dp', 'mesh/namespace', 'toGlobal'],
   MeshService: ['meshservices', 'msvc', 'mesh/namespace', 'acrossZones'],
@@ -53,7 +57,7 @@ describe('the list of kinds', () => {
   it('leaves to operators what moves names and meshes, to administrators keys and roles (docs/design.md §6)', () => {
     const by = (writer: string): string[] =>
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
-    expect(by('operator')).toEqual(['Mesh', 'Namespace', 'Zone', 'HostnameGenerator']);
+    expect(by('operator')).toEqual(['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator']);
     expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });
 });

@@ -1,11 +1,13 @@
 import { Registry } from '@causeway/resources';
 import { AuthenticationConfiguration } from './authentication-configuration';
+import { ConfigMap } from './config-map';
 import { Dataplane } from './dataplane';
 import { GlobalSecret } from './global-secret';
 import { HostnameGenerator } from './hostname-generator';
 import { Mesh } from './mesh';
 import { MeshExternalService } from './mesh-external-service';
 import { MeshMultiZoneService } from './mesh-multi-zone-service';
+import { MeshParameters } from './mesh-parameters';
 import { MeshService } from './mesh-service';
 import { Namespace } from './namespace';
 import { Role } from './role';
@@ -16,6 +18,8 @@ import { Zone } from './zone';
 /** All kinds of the product. This is the only place where a kind is registered. */
 export const coreKinds = new Registry([
   Mesh,
+  MeshParameters,
+  ConfigMap,
   Namespace,
   Zone,
   Dataplane,

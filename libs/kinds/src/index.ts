@@ -4,6 +4,7 @@
  *   schema + rules + sync direction → everything the product does with a kind
  */
 export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-configuration';
+export { ConfigMap, PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { defaultResources } from './default-resources';
@@ -11,7 +12,9 @@ export { HostnameGenerator } from './hostname-generator';
 export { Mesh } from './mesh';
 export { MeshExternalService } from './mesh-external-service';
 export { MeshMultiZoneService } from './mesh-multi-zone-service';
+export { checkMeshParameters, isMeshParameters, MeshParameters, type MeshParametersSpec } from './mesh-parameters';
 export { MeshService } from './mesh-service';
+export { Namespace } from './namespace';
 export { builtInRoles, Role, verbs } from './role';
 export { RoleBinding } from './role-binding';
 export { Zone } from './zone';

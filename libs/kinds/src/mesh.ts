@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { checkName, defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { nameWarnings } from './schema/rules';
-import { MANY, NonEmpty, strict, StringMap, Text } from './schema/schema-parts';
+import { nameWarnings, selectorViolations } from './schema/rules';
+import { Selector, strict } from './schema/schema-parts';
 
 /** The controller name with which this product claims meshes (GEP-3949 `controllerName`). */
 const controllerName = 'causeway.io/control-plane';
@@ -20,15 +20,6 @@ const ParametersRef = Type.Object(
   strict,
 );
 
-const Expression = Type.Object(
-  {
-    key: NonEmpty,
-    operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-    values: Type.Optional(Type.Array(Text, { maxItems: MANY })),
-  },
-  strict,
-);
-
 const Spec = Type.Object(
   {
     controllerName: Type.Optional(
@@ -42,15 +33,7 @@ const Spec = Type.Object(
     ),
     parametersRef: Type.Optional(ParametersRef),
     description: Type.Optional(Type.String({ maxLength: 64 })),
-    namespaceSelector: Type.Optional(
-      Type.Object(
-        {
-          matchLabels: Type.Optional(StringMap),
-          matchExpressions: Type.Optional(Type.Array(Expression, { maxItems: 128 })),
-        },
-        strict,
-      ),
-    ),
+    namespaceSelector: Type.Optional(Selector),
   },
   { ...strict, examples: [{ description: 'everything of the shop' }] },
 );
@@ -68,17 +51,7 @@ export const Mesh = defineKind({
   spec: Spec,
   immutable: ['controllerName'],
   checkName: (name, at) => [...checkName(name, at), ...fitsLabel(name, at)],
-  validate: (spec, at) => {
-    const expressions = at.field('namespaceSelector').field('matchExpressions');
-    return (spec.namespaceSelector?.matchExpressions ?? []).flatMap((expression, i) => {
-      const given = expression.values?.length ?? 0;
-      const field = expressions.index(i).field('values');
-      const needed = expression.operator === 'In' || expression.operator === 'NotIn';
-      if (needed && given === 0) return [field.violation(`must not be empty with operator ${expression.operator}`)];
-      if (!needed && given > 0) return [field.violation(`must be empty with operator ${expression.operator}`)];
-      return [];
-    });
-  },
+  validate: (spec, at) => selectorViolations(spec.namespaceSelector, at.field('namespaceSelector')),
   warn: ({ name }) => nameWarnings(name),
 });
 

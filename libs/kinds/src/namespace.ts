@@ -9,7 +9,7 @@ export const Namespace = defineKind({
   shortName: 'ns',
   apiVersion: 'v1',
   scope: 'global',
-  sync: Sync.fromGlobal,
+  sync: Sync.settings,
   writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Type.Object({}, { ...strict, examples: [{}] }),

@@ -9,7 +9,7 @@ export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, ty
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
-export { type ListScope, type Selection } from './list/lister';
+export { targetOfScope, type ListScope, type Selection } from './list/lister';
 export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DoctorReport } from './inspect/doctor';
@@ -17,9 +17,12 @@ export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostn
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
+  BookmarkedEvents,
   decodeResumePoint,
+  encodedOnce,
   EncodedPuts,
   encodeResumePoint,
+  type EncodedEvent,
   type EventEncoder,
   type WatchSink,
 } from './watch/watch-event';

@@ -6,6 +6,7 @@ import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from
 import { InvalidQuery, WatchExpired } from './errors';
 import { createQueries, type Queries, type QuerySources } from './queries';
 import type { EventEncoder, WatchSink } from './watch/watch-event';
+import { meshesOf } from '../../../test/support/meshes';
 
 const EAST: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 const ALL = { name: undefined, namespace: undefined, zone: undefined, labels: [] };
@@ -31,6 +32,7 @@ function listSink(): WatchSink & { readonly names: string[] } {
     put: ({ id }) => Buffer.from(id.name),
     deleted: ({ name }) => `-${name}`,
     bookmark: () => 'bookmark',
+    bookmarked: (event) => Buffer.from(`${String(event)} bookmark`),
     relist: 'relist',
     heartbeat: 'heartbeat',
   };
@@ -64,7 +66,8 @@ describe('Queries', () => {
     const stop = new AbortController();
     const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
     queries = createQueries({
-      ...{ registry: coreKinds, cp: EAST, store, audit: new MemoryAudit(store.disk), index, clock: systemClock },
+      ...{ registry: coreKinds, cp: EAST, store, audit: new MemoryAudit(store.disk), clock: systemClock },
+      ...{ index, meshes: meshesOf(index) },
       program: { version: '1', instanceId: 'a', config: { token: 'x', port: 1 } },
       ...sources,
     });

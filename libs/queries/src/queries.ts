@@ -1,3 +1,4 @@
+import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { AuditLog, IndexReader, ResourceStore } from '@causeway/store';
@@ -37,6 +38,8 @@ export interface QuerySources {
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
   readonly index: IndexReader;
+  /** What each mesh means here; of the same index. */
+  readonly meshes: Meshes;
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
@@ -72,7 +75,7 @@ export interface Queries {
 
 /** Builds the queries of a process; they follow the index until `close`. */
 export function createQueries(sources: QuerySources): Queries {
-  const { registry, cp, store, index, clock, insights = {} } = sources;
+  const { registry, cp, store, index, clock, insights = {}, userAccess, zoneAccess } = sources;
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
   const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
   const sorted = new SortedIndex(index);
@@ -88,11 +91,11 @@ export function createQueries(sources: QuerySources): Queries {
     inspections: new Inspections({ index, resources, insights, expensive }),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    doctor: new Doctor({ registry, index, insights }),
+    doctor: new Doctor({ registry, index, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
-    zoneTokens: new ZoneTokens(sources.zoneAccess),
-    userTokens: new UserTokens(sources.userAccess),
+    zoneTokens: new ZoneTokens(zoneAccess),
+    userTokens: new UserTokens(userAccess),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),

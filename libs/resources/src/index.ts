@@ -31,20 +31,32 @@ export {
 } from './identity';
 export {
   checkStorable,
+  countJsonValues,
   isJsonArray,
   isJsonObject,
   isSurelyStorable,
   jsonBytes,
   jsonEqual,
+  jsonShapeViolation,
   ownField,
   type JsonObject,
   type JsonValue,
 } from './json';
 export { defineKind } from './kind/define-kind';
-export { type Kind, type SpecOf, type Writer } from './kind/kind';
+export { type Kind, type SpecOf, type TypedKind, type Writer } from './kind/kind';
 export { Registry } from './kind/registry';
 export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
-export { checkLabels, isLabelKey, isLabelValue, Label, labelsMatch, labelValue, type Labels } from './labels';
+export {
+  checkLabels,
+  isLabelKey,
+  isLabelValue,
+  Label,
+  labelsMatch,
+  labelValue,
+  selectsLabels,
+  type Labels,
+  type LabelSelector,
+} from './labels';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';

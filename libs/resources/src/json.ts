@@ -126,3 +126,38 @@ function checkValue(value: unknown, at: FieldPath, found: Violations, depth: num
 export function isText(text: string): boolean {
   return !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
 }
+
+/** Bounds of the shape of a large body: far more than any document has that a kind takes. */
+const MAX_JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
+
+/**
+ * Why a value has too many parts to be parsed on the main thread; undefined where it has not. Hundreds of thousands of
+ * empty objects or digits, and objects of very many keys, take longer than anything else of their size. Does not recurse.
+ */
+export function jsonShapeViolation(value: unknown): string | undefined {
+  const open: unknown[] = [value];
+  let values = 0;
+  while (open.length > 0) {
+    const next = open.pop();
+    if (++values > MAX_JSON_SHAPE.values) return `it has more than ${MAX_JSON_SHAPE.values} keys and values`;
+    if (typeof next !== 'object' || next === null) continue;
+    const inner: unknown[] = Object.values(next);
+    if (!Array.isArray(next) && inner.length > MAX_JSON_SHAPE.keys)
+      return `an object in it has more than ${MAX_JSON_SHAPE.keys} keys`;
+    if (values + open.length + inner.length > MAX_JSON_SHAPE.values)
+      return `it has more than ${MAX_JSON_SHAPE.values} keys and values`;
+    for (const one of inner) open.push(one);
+  }
+  return undefined;
+}
+
+/** How many keys and values a value consists of, itself included. Does not recurse. */
+export function countJsonValues(value: unknown): number {
+  const open: unknown[] = [value];
+  let values = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    values += 1;
+    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) open.push(inner);
+  }
+  return values;
+}

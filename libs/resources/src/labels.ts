@@ -17,6 +17,8 @@ export const Label = {
   workload: 'kuma.io/workload',
   namespace: 'k8s.kuma.io/namespace',
   serviceName: 'k8s.kuma.io/service-name',
+  /** On a Mesh: `"true"` takes no new members. */
+  terminating: 'causeway.io/terminating',
 } as const;
 
 const KEY_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -57,6 +59,38 @@ export function checkLabels(labels: Labels, at: FieldPath): Violation[] {
 export function labelsMatch(wanted: Labels, labels: Labels): boolean {
   for (const key in wanted) if (labelValue(labels, key) !== wanted[key]) return false;
   return true;
+}
+
+/** Selects by labels as Kubernetes does: every pair and every expression must hold; an empty one selects everything. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels | undefined;
+  readonly matchExpressions?: readonly LabelExpression[] | undefined;
+}
+
+/** One expression of a `LabelSelector`. `NotIn` also selects what has no such label. */
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  readonly values?: readonly string[] | undefined;
+}
+
+/** True if the selector selects what has these labels. */
+export function selectsLabels({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
+  return labelsMatch(matchLabels ?? {}, labels) && (matchExpressions ?? []).every((each) => holds(each, labels));
+}
+
+function holds({ key, operator, values = [] }: LabelExpression, labels: Labels): boolean {
+  const value = labelValue(labels, key);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
 }
 
 /** The value of a label, never an inherited property: users may call a label `constructor`. */

@@ -101,7 +101,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     {
       provide: RequestCallers,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ access }: RestDependencies) => new RequestCallers(access),
+      useFactory: ({ access, clock }: RestDependencies) => new RequestCallers(access, clock),
     },
     {
       provide: RequestSignals,

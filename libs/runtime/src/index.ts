@@ -33,6 +33,7 @@ export {
   type SettingsResult,
 } from './settings/read-settings';
 export {
+  checkedText,
   count,
   duration,
   flag,

@@ -1,15 +1,16 @@
 import { Unavailable, type Identity, type JsonObject, type Resource, type StorePoint } from '@causeway/resources';
 import { Backoff, errorText, yieldToEventLoop, type Clock, type Logger } from '@causeway/runtime';
-import type {
-  ChangeBatch,
-  ChangeResult,
-  ResourceLookup,
-  Note,
-  ResourceStore,
-  Snapshot,
-  StoreMaintenance,
-  WriteRequest,
-  WriteResult,
+import {
+  outdatedResults,
+  type ChangeBatch,
+  type ChangeResult,
+  type ResourceLookup,
+  type Note,
+  type ResourceStore,
+  type Snapshot,
+  type StoreMaintenance,
+  type WriteRequest,
+  type WriteResult,
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
 import { GroupCommit } from './write/group-commit';
@@ -20,7 +21,7 @@ import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
 import { logAudited } from './audit/audited-writes';
 import { wireResults, type WireResult } from './write/write-decode';
-import { fencedError, splitWrite, resultsOf, writeCall, type WriteCall } from './write/write-request';
+import { fencedError, splitWrite, resultsOf, valuesOf, writeCall, type WriteCall } from './write/write-request';
 
 export interface PostgresStoreOptions {
   readonly database: StoreDatabase;
@@ -176,26 +177,38 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
 
   private async writeNow(request: WriteRequest): Promise<WriteResult> {
     const results: ChangeResult[] = [];
-    let revision = 0;
+    let revision: number | undefined;
     const [first, ...more] = splitWrite(request, BATCH_SIZE);
     let next: WriteBatch | undefined = first && prepared(first);
     while (next) {
-      const writing = this.writeBatch(next);
+      const writing = this.writeBatch(next, revision);
       next = await preparedMeanwhile(more.shift(), writing);
       const written = await writing;
+      if (written.outdated) next = undefined;
       results.push(...written.results);
       request.onDurable?.(written.results);
       revision = written.revision;
     }
-    return { revision, results };
+    const rest = request.changes.slice(results.length);
+    if (rest.length > 0) {
+      const outdated = outdatedResults({ ...request, changes: rest });
+      results.push(...outdated);
+      request.onDurable?.(outdated);
+    }
+    return { revision: revision ?? 0, results };
   }
 
   /** Wakes the watches after each batch, so that they read it while the next is written. */
-  private async writeBatch({ request, call }: WriteBatch): Promise<WriteResult> {
+  private async writeBatch(
+    { request, call }: WriteBatch,
+    before: number | undefined,
+  ): Promise<WriteResult & { readonly outdated?: boolean }> {
     try {
-      const row = await this.callWrite(call).catch((error: unknown) => {
+      const row = await this.callWrite(call, before).catch((error: unknown) => {
         throw refusedLater(error, request, call);
       });
+      if (row.fenced === 'outdated')
+        return { revision: row.head_revision, results: outdatedResults(request), outdated: true };
       if (row.fenced !== null) throw fencedError(row.fenced, request);
       const written = { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
       if (row.written) this.recent.add(row.written, request, written);
@@ -206,9 +219,10 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     }
   }
 
-  private callWrite(call: WriteCall): Promise<WriteRow> {
+  private callWrite(call: WriteCall, before: number | undefined): Promise<WriteRow> {
+    const { name, text } = call;
     return this.options.database.connected(async (client) => {
-      const [row] = await queryOn<WriteRow>(client, call);
+      const [row] = await queryOn<WriteRow>(client, { name, text, values: valuesOf(call, before) });
       if (!row) throw new Error('the database returned no row for a write');
       if (!call.stash || row.fenced !== null) return row;
       const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, freshVip, put } from '../../store/src/conformance';
 import { createPostgresBackend } from './postgres-backend';
-import { writeCall } from './write/write-request';
+import { valuesOf, writeCall } from './write/write-request';
 
 const ROWS = 2_000;
 const CHANGED = 100;
@@ -53,5 +53,18 @@ describe('a write', () => {
     await client.query('COMMIT');
     // Each is looked up, and found again to be updated.
     expect(read).toBe(CHANGED * 2);
+  });
+
+  it('that was decided from an older revision reads what changed since, and nothing else', async () => {
+    await write(Array.from({ length: ROWS }, () => put(freshId())));
+    const { rows } = await client.query<{ revision: string }>('SELECT revision FROM store_head');
+    const revision = Number(rows[0]?.revision) - CHANGED;
+    const call = writeCall({ changes: [put(freshId())], onRefusal: 'skip', unchanged: { revision, kinds: ['Mesh'] } });
+    await client.query('BEGIN');
+    const before = await rowsRead();
+    await client.query({ name: call.name, text: call.text, values: [...valuesOf(call, undefined)] });
+    const read = (await rowsRead()) - before;
+    await client.query('COMMIT');
+    expect(read).toBe(CHANGED);
   });
 });

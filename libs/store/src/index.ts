@@ -17,6 +17,7 @@ export {
   type Note,
   type PatchChange,
   type PutChange,
+  type ReadSet,
   type Refusal,
   type ResourceStore,
   type SessionFence,
@@ -63,5 +64,12 @@ export { MemoryAudit } from './memory/memory-audit';
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
 export { MemoryLease } from './memory/memory-lease';
-export { refusalDetail, RefusedWrite, refusedWrite, type RefusalFacts, type RefusedChange } from './refused-write';
+export {
+  outdatedResults,
+  refusalDetail,
+  RefusedWrite,
+  refusedWrite,
+  type RefusalFacts,
+  type RefusedChange,
+} from './refused-write';
 export { unstorable } from './storable';

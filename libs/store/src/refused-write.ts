@@ -1,5 +1,5 @@
 import { Conflict, describeIdentity, type Identity } from '@causeway/resources';
-import type { Change, ChangeResult, Refusal } from './resource-store';
+import type { Change, ChangeResult, Refusal, WriteRequest } from './resource-store';
 
 /** A refused change of a write that was undone. */
 export interface RefusedChange {
@@ -36,6 +36,20 @@ function message(refused: readonly RefusedChange[]): string {
   return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
 
+/** The results of a write whose `unchanged` has changed; throws RefusedWrite where all changes must be written. */
+export function outdatedResults({ changes, onRefusal }: WriteRequest): readonly ChangeResult[] {
+  const refusal = 'outdated';
+  const results = changes.map((change) => {
+    return { type: 'refused', refusal, detail: refusalDetail(change, refusal, {}) } as const;
+  });
+  if (onRefusal === 'abort')
+    throw refusedWrite(
+      changes,
+      results.map((result, at) => ({ at, result })),
+    );
+  return results;
+}
+
 /** What a store knows about a refused change. */
 export interface RefusalFacts {
   /** Revision of the living row. */
@@ -65,6 +79,8 @@ function explain(change: Change, refusal: Refusal, { revision, originRevision, h
       return `a later state of its origin is held, of revision ${originRevision ?? 0} there`;
     case 'vip-taken':
       return `address ${vipOf(change)} is held by ${holder ? describeIdentity(holder) : 'another'}`;
+    case 'outdated':
+      return 'what the write was decided from has changed since';
     case 'unstorable':
       return reason ?? 'cannot be stored';
   }

@@ -33,6 +33,8 @@ export interface IndexReader {
   /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
   countOf(kind: string): number;
+  /** A number that grows whenever a resource of the kind came, changed or went: equal numbers mean equal resources. */
+  versionOf(kind: string): number;
   /**
    * The resources of a kind whose label `key`, as selectors see it, is `value`; in no meaningful order. The first
    * question about a label indexes it for its kind; later answers cost as much as they hold.
@@ -58,6 +60,9 @@ export interface IndexReader {
 export class ResourceIndex implements IndexReader {
   private readonly byKey = new Map<string, Resource>();
   private readonly byKind = new Map<string, Map<string, Resource>>();
+  private readonly versions = new Map<string, number>();
+  /** Grows with each load: kinds that lost their last resource by it have changed too. */
+  private loads = 0;
   private readonly byLabel = new Map<string, LabelIndex>();
   private readonly deletedByKey = new Map<string, Tombstone>();
   private forgotten = 0;
@@ -93,6 +98,10 @@ export class ResourceIndex implements IndexReader {
     return this.byKind.get(kind)?.size ?? 0;
   }
 
+  versionOf(kind: string): number {
+    return this.loads + (this.versions.get(kind) ?? 0);
+  }
+
   withLabel(kind: string, key: string, value: string): Iterable<Resource> {
     let labels = this.byLabel.get(kind);
     if (!labels) this.byLabel.set(kind, (labels = new LabelIndex()));
@@ -114,6 +123,7 @@ export class ResourceIndex implements IndexReader {
     this.byLabel.clear();
     this.deletedByKey.clear();
     this.forgotten = 0;
+    this.loads++;
     for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
     for (const tombstone of snapshot.tombstones) this.deletedByKey.set(identityKey(tombstone.id), tombstone);
     this.moveTo(snapshot.point, true, []);
@@ -166,6 +176,7 @@ export class ResourceIndex implements IndexReader {
 
   private set(key: string, resource: Resource): void {
     const { kind } = resource.id;
+    this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
     this.byLabel.get(kind)?.move(key, this.byKey.get(key), resource);
     this.byKey.set(key, resource);
     const ofKind = this.byKind.get(kind);
@@ -174,6 +185,7 @@ export class ResourceIndex implements IndexReader {
   }
 
   private unset(key: string, kind: string): void {
+    this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
     this.byLabel.get(kind)?.move(key, this.byKey.get(key), undefined);
     this.byKey.delete(key);
     this.byKind.get(kind)?.delete(key);

@@ -81,12 +81,24 @@ export interface Note {
   readonly value: JsonObject | null;
 }
 
+/**
+ * What a decision was made from, as of a revision: the resources of `kinds`, or all resources of a mesh. The write is
+ * refused if one of them came, changed or went after the revision by another write (docs/design.md §2.9).
+ */
+export interface ReadSet {
+  readonly revision: number;
+  readonly kinds?: readonly string[];
+  readonly mesh?: string;
+}
+
 export interface WriteRequest {
   readonly changes: readonly Change[];
   /** `abort`: one refused change undoes all and throws; `skip`: the good ones are written. */
   readonly onRefusal: 'abort' | 'skip';
   readonly fence?: Fence;
   readonly session?: SessionFence;
+  /** Refused as `outdated`, each change of it, unless this is unchanged; what a store writes in parts stops there. */
+  readonly unchanged?: ReadSet;
   /** Written with the changes or not at all. */
   readonly notes?: readonly Note[];
   /**
@@ -98,10 +110,11 @@ export interface WriteRequest {
 
 /**
  * Why a change was refused: made from another revision; the resource exists; it does not exist; the copy is older than
- * the stored one of the same incarnation; the address is held by another resource, or this very write frees it; or no
- * store can hold the content (NUL, half a surrogate pair, nesting without end).
+ * the stored one of the same incarnation; the address is held by another resource, or this very write frees it; what the
+ * write was decided from has changed (`unchanged`); or no store can hold the content (NUL, half a surrogate pair, nesting
+ * without end).
  */
-export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken' | 'unstorable';
+export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken' | 'outdated' | 'unstorable';
 
 /** The result of one change, in the order of the request. */
 export type ChangeResult =

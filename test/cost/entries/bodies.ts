@@ -1,16 +1,11 @@
 import { deserialize, serialize } from 'node:v8';
 import { decodeDocument } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
-import type { Kind } from '@causeway/resources';
+import { jsonShapeViolation, type Kind } from '@causeway/resources';
 import { validateDraft } from '../../../libs/admission/src/validate-draft';
 import { mergePatch } from '../../../libs/admission/src/plan-write';
 import { toDocument } from '../../../libs/admission/src/document/render-document';
-import {
-  parseBody,
-  MAX_INLINE_BYTES,
-  jsonShapeViolation,
-  type BodyFormat,
-} from '../../../libs/rest/src/http/body-decode';
+import { parseBody, MAX_INLINE_BYTES, type BodyFormat } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint, type Shape, type TextShape } from '../entry-point';

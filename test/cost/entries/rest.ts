@@ -4,6 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import { decodeCursor, decodeResumePoint, parseLabelSelector } from '@causeway/queries';
 import { AccessPolicy } from '@causeway/access';
 import { Invalid, type Kind } from '@causeway/resources';
+import { systemClock } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 import { matchesLabels } from '../../../libs/queries/src/list/label-selector';
 import { RequestCallers } from '../../../libs/rest/src/http/request-callers';
@@ -168,9 +169,11 @@ const access = restAccess(
   { operatorToken: 'x'.repeat(32) },
 );
 
+const callers = new RequestCallers(access, systemClock);
+
 /** All that is done before the first verifier of tokens is asked; a refusal is an answer like any other. */
 function identify(call: Parameters<RequestCallers['identify']>[0]): void {
-  new RequestCallers(access).identify(call).catch(() => undefined);
+  callers.identify(call).catch(() => undefined);
 }
 
 function kindNamed(name: string): Kind {

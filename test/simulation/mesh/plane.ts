@@ -12,6 +12,7 @@ import type { Prng } from '../engine/prng';
 import { SimProcess } from '../engine/sim-process';
 import type { Timeline } from '../engine/timeline';
 import type { WatchedDisk } from '../engine/watched-disk';
+import { meshesOf } from '../../support/meshes';
 
 /** How long things last in a simulation, ms: short, so that they end within it. */
 export const TIMES = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 } as const;
@@ -94,6 +95,7 @@ export class SimReplica {
       store: this.store,
       sessions: simSessions(this.link),
       index: this.link.faults.view?.(this.index, this.link.disk) ?? this.index,
+      meshes: meshesOf(this.index),
       registry: this.around.registry,
       clock: this.process.clock,
       logger: silentLogger,

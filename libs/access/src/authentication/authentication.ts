@@ -1,5 +1,7 @@
 import type { ControlLoop } from '@causeway/controllers';
-import { ownZone } from '@causeway/resources';
+import { ownZone, type Identity } from '@causeway/resources';
+import { isOwnGlobalSecret } from '../global-secrets';
+import { signingKeySerial } from '../tokens/signing-keys';
 import type { TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
@@ -24,6 +26,8 @@ export interface Authentication {
   readonly tokens: UserTokenIssuer;
   /** A loop for a term of the global's leader, by which zones get to know the keys and revocations of user tokens. */
   createKeyPublisher(): ControlLoop;
+  /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
+  deletionWarnings(id: Identity): readonly string[];
   /** Secrets that are named as signing keys and hold none, with the reason. */
   faults(): readonly string[];
   close(): void;
@@ -37,12 +41,14 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   const userTokens = new UserTokenVerifier({ cp, own, global: settings, clock });
   const oidc = new OidcVerifier(settings, { ...dependencies, fetchJson });
   const authenticator = new Authenticator({ verifiers: [userTokens, oidc], clock, operatorToken });
-  // Before anybody else hears of the change, so that who asks again is judged anew.
-  authenticator.onChange(() => authenticator.forget());
   return {
     authenticator,
     tokens: new UserTokenIssuer(dependencies, own),
     createKeyPublisher: () => new TokenKeyPublisher(dependencies.registry, own),
+    deletionWarnings: (id) => {
+      const serial = isOwnGlobalSecret(id, ownZone(cp)) ? signingKeySerial(USER_TOKEN, id.name) : undefined;
+      return serial === undefined ? [] : [`user tokens signed with key ${serial} are valid no longer without it`];
+    },
     faults: () => own.faults,
     close: () => {
       own.close();

@@ -15,15 +15,26 @@ function token(name: string, exp?: number): string {
 class NameVerifier implements TokenVerifier {
   asked = 0;
   trusts = true;
+  private readonly listeners = new Set<() => void>();
 
   constructor(private readonly name: string) {}
 
   async verify(given: string): Promise<Caller | undefined> {
     this.asked++;
-    const { Name } = JSON.parse(Buffer.from(given.split('.')[1] ?? '', 'base64url').toString());
+    const { Name, exp } = JSON.parse(Buffer.from(given.split('.')[1] ?? '', 'base64url').toString());
     if (Name !== this.name) return undefined;
     if (!this.trusts) throw new Unauthenticated(`the token of ${this.name} is revoked`);
-    return { user: this.name, groups: [], by: 'user-token' };
+    return { user: this.name, groups: [], by: 'user-token', ...(exp === undefined ? {} : { until: exp * SECOND }) };
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** As keys or revocations that change. */
+  change(): void {
+    for (const listener of this.listeners) listener();
   }
 }
 
@@ -34,7 +45,7 @@ describe('Authenticator', () => {
   const authenticator = new Authenticator({ verifiers: [anna, bob], clock, operatorToken: 'operator-secret' });
   const userOf = async (given: string): Promise<string> => (await authenticator.authenticate(given)).user;
   beforeEach(() => {
-    authenticator.forget();
+    anna.change();
     for (const verifier of [anna, bob]) Object.assign(verifier, { asked: 0, trusts: true });
   });
 
@@ -79,10 +90,10 @@ describe('Authenticator', () => {
     await expect(userOf(short)).rejects.toThrow('the token of anna is revoked');
   });
 
-  it('verifies every token anew when it is told to forget, also one under verification', async () => {
+  it('verifies every token anew after a change of any verifier, also one under verification', async () => {
     await userOf(token('anna'));
     const underWay = userOf(token('bob'));
-    authenticator.forget();
+    bob.change();
     await underWay;
     for (const verifier of [anna, bob]) verifier.trusts = false;
     await expect(userOf(token('anna'))).rejects.toThrow('revoked');

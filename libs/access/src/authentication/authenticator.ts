@@ -40,7 +40,7 @@ interface Remembered {
 
 /**
  * Finds out who sends a request, by its bearer token alone; whether it is local is the interface's own question. A
- * verified token is remembered by its hash until it expires, for a minute at most, and until `forget`.
+ * verified token is remembered by its hash until it expires, for a minute at most, and until a verifier reports a change.
  */
 export class Authenticator {
   private remembered = new BoundedMap<Remembered>(MOST_REMEMBERED);
@@ -48,6 +48,8 @@ export class Authenticator {
 
   constructor(private readonly parts: AuthenticatorParts) {
     this.operatorDigest = parts.operatorToken === undefined ? undefined : digestOf(parts.operatorToken);
+    // Before anybody else hears of the change, so that who asks again is judged anew.
+    this.onChange(() => this.forget());
   }
 
   /** The caller of a token; `anonymous` without one. Throws Unauthenticated, which says which check failed. */
@@ -67,12 +69,12 @@ export class Authenticator {
     const memory = this.remembered;
     const caller = await this.verify(token);
     // Into the memory of the start: a verdict from before `forget` is not kept after it.
-    memory.set(key, { caller, until: Math.min(expiryOf(token), now + REMEMBERED_FOR) });
+    memory.set(key, { caller, until: Math.min(caller.until ?? Infinity, now + REMEMBERED_FOR) });
     return caller;
   }
 
-  /** Has every token verified anew. To be called when keys, revocations or trusted issuers change. */
-  forget(): void {
+  /** Has every token verified anew. */
+  private forget(): void {
     this.remembered = new BoundedMap(MOST_REMEMBERED);
   }
 
@@ -98,17 +100,4 @@ export class Authenticator {
 
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-/** When a verified JWT expires, ms since 1970: its claim `exp`; never for another sort of token. */
-function expiryOf(token: string): number {
-  const payload = token.split('.')[1];
-  if (payload === undefined) return Infinity;
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    const exp: unknown = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined;
-    return typeof exp === 'number' ? exp * 1_000 : Infinity;
-  } catch {
-    return Infinity;
-  }
 }

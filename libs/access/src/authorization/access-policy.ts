@@ -1,14 +1,19 @@
-import { createHash } from 'node:crypto';
-import { isJsonObject, type ControlPlane, type Identity, type Registry, type Resource } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { ControlPlane, Identity, Registry } from '@causeway/resources';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 import { AccessDenied } from './access-denied';
 import { ADMINS, type Caller } from './caller';
+import {
+  affectedSubjects,
+  compilePolicy,
+  subjectKey,
+  subjectKeys,
+  type CompiledPolicy,
+  type Grants,
+} from './compiled-policy';
 import {
   activities,
   allows,
   builtInRules,
-  narrowing,
-  roleRules,
   targetOf,
   type AccessTarget,
   type Grant,
@@ -40,9 +45,6 @@ export interface AccessPolicySources {
   readonly cp: ControlPlane;
 }
 
-/** Grants by what they are given to, as `User:anna`. */
-type Grants = ReadonlyMap<string, readonly Grant[]>;
-
 /** Whom a decision is about. */
 interface Subject {
   readonly keys: readonly string[];
@@ -50,18 +52,14 @@ interface Subject {
   readonly who: string;
 }
 
-interface CompiledPolicy {
-  /** What is granted. */
-  readonly grants: Grants;
-  /** In a federated zone its own bindings: their subjects may do no more than these allow. */
-  readonly limits: Grants;
-  /** By zone that a binding names, the digest of its grants. */
-  readonly zones: ReadonlyMap<string, string>;
-}
-
 type ZonesListener = (zones: readonly string[]) => void;
 
-const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
+/** Subjects whose rights may have changed, as `subjectKeys` names them; undefined: all. */
+type SubjectsListener = (subjects: ReadonlySet<string> | undefined) => void;
+
+/** Is no kind: only the unnarrowed role of administrators reaches it. */
+const EVERYTHING: AccessTarget = { kind: '*' };
+
 const BUILT_IN = { binding: 'the binding that always exists', role: 'admin' } as const;
 const ADMINISTRATORS: AccessDecision = Object.freeze({
   allowed: true,
@@ -78,21 +76,29 @@ export class AccessPolicy {
   private compiled: CompiledPolicy | undefined;
   private readonly builtIn: ReadonlyMap<string, readonly Rule[]>;
   private readonly reserved: ReadonlySet<string>;
-  private readonly listeners = new Set<ZonesListener>();
+  private readonly zonesListeners = new Set<ZonesListener>();
+  private readonly subjectsListeners = new Set<SubjectsListener>();
   private readonly unsubscribe: () => void;
 
   constructor(private readonly sources: AccessPolicySources) {
     const { registry, index } = sources;
     this.builtIn = builtInRules(registry);
     this.reserved = reservedForAdmins(registry);
-    this.unsubscribe = index.subscribe(({ reloaded, changes }) => {
-      if (reloaded || changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding')) this.renew();
+    this.unsubscribe = index.subscribe((event) => {
+      const isConcerned = event.changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding');
+      if (event.reloaded || isConcerned) this.renew(event);
     });
   }
 
   /** Decides. Costs the bindings of the caller and of its groups. */
   decide(caller: Caller, verb: Verb, target: AccessTarget): AccessDecision {
     return this.decideAny(caller, [verb], target);
+  }
+
+  /** Throws AccessDenied unless the caller is an administrator everywhere: in `causeway:admins`, or by an unnarrowed binding. */
+  authoriseAdmin(caller: Caller): void {
+    const { allowed } = this.decide(caller, 'create', EVERYTHING);
+    if (!allowed) throw new AccessDenied(caller, 'this is left to administrators');
   }
 
   /** Whether the caller may do at least one of `verbs` to the resource. */
@@ -114,7 +120,7 @@ export class AccessPolicy {
     if (caller.groups.includes(ADMINS)) return [{ ...BUILT_IN, effect: 'grants' }];
     const { grants, limits } = this.policy();
     const held = (from: Grants, effect: HeldRole['effect']): HeldRole[] =>
-      [...new Set(keysOf(caller).flatMap((key) => from.get(key) ?? []))].map(({ role, binding }) => ({
+      [...new Set(subjectKeys(caller).flatMap((key) => from.get(key) ?? []))].map(({ role, binding }) => ({
         ...{ role, binding, effect },
       }));
     return [...held(grants, 'grants'), ...held(limits, 'restricts')];
@@ -123,7 +129,7 @@ export class AccessPolicy {
   /** Whether any binding names the caller or one of its groups. */
   hasGrants(caller: Caller): boolean {
     const { grants } = this.policy();
-    return caller.groups.includes(ADMINS) || keysOf(caller).some((key) => grants.has(key));
+    return caller.groups.includes(ADMINS) || subjectKeys(caller).some((key) => grants.has(key));
   }
 
   /**
@@ -131,7 +137,7 @@ export class AccessPolicy {
    * send.
    */
   decideZone(zone: string, target: AccessTarget): AccessDecision {
-    const key = zoneKey(zone);
+    const key = subjectKey('Zone', zone);
     if (!this.policy().grants.has(key)) return { allowed: true, reason: `no RoleBinding names zone "${zone}"` };
     const decision = this.decideFor({ keys: [key], who: `zone "${zone}"` }, ['create'], target);
     if (decision.allowed) return decision;
@@ -146,27 +152,42 @@ export class AccessPolicy {
   /** Calls `listener` with the zones that may send something else than before, until the returned function is called. */
   onZonesChanged(listener: ZonesListener): () => void {
     this.policy();
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    this.zonesListeners.add(listener);
+    return () => void this.zonesListeners.delete(listener);
+  }
+
+  /**
+   * Calls `listener` with the subjects whose rights may have changed, until the returned function is called. Costs the
+   * changed bindings, and all bindings for each change of Roles.
+   */
+  onSubjectsChanged(listener: SubjectsListener): () => void {
+    this.subjectsListeners.add(listener);
+    return () => void this.subjectsListeners.delete(listener);
   }
 
   close(): void {
     this.unsubscribe();
   }
 
-  private renew(): void {
+  private renew(event: IndexEvent): void {
     const before = this.compiled;
     this.compiled = undefined;
-    if (this.listeners.size === 0 || !before) return;
+    if (before && this.zonesListeners.size > 0) this.tellZones(before);
+    if (this.subjectsListeners.size === 0) return;
+    const subjects = affectedSubjects(event, this.sources.index);
+    for (const listener of this.subjectsListeners) listener(subjects);
+  }
+
+  private tellZones(before: CompiledPolicy): void {
     const after = this.policy().zones;
     const named = new Set([...before.zones.keys(), ...after.keys()]);
     const zones = [...named].filter((zone) => before.zones.get(zone) !== after.get(zone));
-    if (zones.length > 0) for (const listener of this.listeners) listener(zones);
+    if (zones.length > 0) for (const listener of this.zonesListeners) listener(zones);
   }
 
   private decideAny(caller: Caller, verbs: readonly Verb[], target: AccessTarget): AccessDecision {
     if (caller.groups.includes(ADMINS)) return ADMINISTRATORS;
-    return this.decideFor({ keys: keysOf(caller), who: `user "${caller.user}"` }, verbs, target);
+    return this.decideFor({ keys: subjectKeys(caller), who: `user "${caller.user}"` }, verbs, target);
   }
 
   /** Whether at least one of `verbs` is allowed. */
@@ -200,71 +221,16 @@ export class AccessPolicy {
   }
 
   private policy(): CompiledPolicy {
-    this.compiled ??= this.compile();
+    this.compiled ??= compilePolicy(this.sources, this.builtIn);
     return this.compiled;
   }
-
-  private compile(): CompiledPolicy {
-    const { index, cp } = this.sources;
-    const roles = new Map([...index.ofKind('Role')].map((role) => [`${role.id.zone}/${role.id.name}`, role]));
-    const grants = new Map<string, Grant[]>();
-    const limits = new Map<string, Grant[]>();
-    const restricts = (binding: Resource): boolean => cp.role === 'zone' && cp.federated && binding.id.zone !== '';
-    for (const binding of [...index.ofKind('RoleBinding')].sort((a, b) => a.creationOrder - b.creationOrder)) {
-      const grant = this.grantOf(binding, roles);
-      const into = restricts(binding) ? limits : grants;
-      for (const key of subjectsOf(binding)) {
-        const given = into.get(key);
-        if (given) given.push(grant);
-        else into.set(key, [grant]);
-      }
-    }
-    const zones = [...grants].flatMap(([key, given]): [string, string][] =>
-      key.startsWith(zoneKey('')) ? [[key.slice(zoneKey('').length), digestOf(given)]] : [],
-    );
-    return { grants, limits, zones: new Map(zones) };
-  }
-
-  /** A binding whose role does not exist gives nothing. A zone's binding means the zone's Role before the global's. */
-  private grantOf({ id, spec }: Resource, roles: ReadonlyMap<string, Resource>): Grant {
-    const role = typeof spec['role'] === 'string' ? spec['role'] : '';
-    const found = roles.get(`${id.zone}/${role}`) ?? roles.get(`/${role}`);
-    const rules = this.builtIn.get(role) ?? (found ? roleRules(found) : []);
-    const where = id.zone === '' ? '' : ` of zone ${id.zone}`;
-    return { binding: `RoleBinding ${id.name}${where}`, role, rules, within: narrowing(spec) };
-  }
-}
-
-function zoneKey(zone: string): string {
-  return `Zone:${zone}`;
-}
-
-/** Equal for grants that allow the same by the same rules, whatever their bindings are called. */
-function digestOf(grants: readonly Grant[]): string {
-  const listed = (_: string, value: unknown): unknown => (value instanceof Set ? [...value].sort() : value);
-  const text = JSON.stringify(
-    grants.map(({ role, rules, within }) => [role, rules, within]),
-    listed,
-  );
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
 /** Confidential kinds, and the kinds and activities of administrators. */
 function reservedForAdmins(registry: Registry): ReadonlySet<string> {
   const kinds = registry.kinds.filter(({ confidential, writer }) => confidential || writer === 'admin');
   const acts = Object.entries(activities).filter(([, writer]) => writer === 'admin');
-  return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name)]);
-}
-
-function keysOf({ user, groups }: Caller): readonly string[] {
-  return [`User:${user}`, ...groups.map((group) => `Group:${group}`)];
-}
-
-function subjectsOf({ spec }: Resource): readonly string[] {
-  const subjects = Array.isArray(spec['subjects']) ? spec['subjects'].filter(isJsonObject) : [];
-  return subjects.flatMap(({ kind, name }) =>
-    typeof name === 'string' && typeof kind === 'string' && SUBJECTS.includes(kind) ? [`${kind}:${name}`] : [],
-  );
+  return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name), EVERYTHING.kind]);
 }
 
 function described({ kind, mesh, namespace }: AccessTarget): string {

@@ -6,6 +6,7 @@ import { followStore, MemoryStore, ResourceIndex, type WriteRequest, type WriteR
 import { silentLogger } from '@causeway/runtime';
 import { Admission } from '../admission';
 import { MAX_BATCH, type BatchOutcome, type BatchProgress, type BatchRequest, type BatchResult } from './batch';
+import { meshesOf } from '../../../../test/support/meshes';
 
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 const global: ControlPlane = { role: 'global' };
@@ -44,7 +45,15 @@ class Fixture {
     const { store, index } = this;
     const clock = systemClock;
     const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
-    this.admission = new Admission({ registry: coreKinds, store, index, clock, controlPlane, access });
+    this.admission = new Admission({
+      registry: coreKinds,
+      store,
+      index,
+      meshes: meshesOf(index),
+      clock,
+      controlPlane,
+      access,
+    });
     this.following = followStore(store, index, { clock, logger: silentLogger, signal: this.ended.signal });
   }
 

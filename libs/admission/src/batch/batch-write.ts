@@ -8,6 +8,7 @@ import {
   Unavailable,
   type Identity,
   type Resource,
+  type Violation,
 } from '@causeway/resources';
 import { inTimedSlices } from '@causeway/runtime';
 import { RefusedWrite, type Change, type ChangeResult } from '@causeway/store';
@@ -19,6 +20,7 @@ import { catchUp } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
+import { Unparsable } from '../yaml/parse-yaml';
 import { MAX_BATCH, type BatchOutcome, type BatchRequest } from './batch';
 import { BatchResults } from './batch-results';
 import { documentDiff } from './document-diff';
@@ -94,6 +96,7 @@ export class BatchWrite {
     const target = this.request.mesh === undefined ? {} : { meshIfAbsent: this.request.mesh };
     for (const [index, { body }] of this.request.documents.entries()) {
       this.results.orRefuse(index, undefined, () => {
+        if (body instanceof Unparsable) throw body;
         const decoded = decodeDocument(registry, body, target);
         into.push({ index, decoded, id: draftIdentity(decoded.draft, ownZone(controlPlane)) });
       });
@@ -138,11 +141,14 @@ export class BatchWrite {
   private validated(decoded: DecodedDocument, made: ReadonlySet<string>): ValidatedDraft {
     this.rules.authorise(decoded);
     const draft = validateDraft(decoded, this.parts.controlPlane);
-    const { kind, mesh } = decoded.draft;
-    if (kind.scope === 'mesh' && !made.has(mesh) && !this.parts.index.get(globalIdentity('Mesh', mesh)))
-      draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
+    draft.violations.addAll(this.meshViolations(decoded, made));
     throwIfInvalid(draft.violations);
     return draft;
+  }
+
+  private meshViolations({ draft: { kind, mesh } }: DecodedDocument, made: ReadonlySet<string>): Violation[] {
+    if (kind.scope !== 'mesh' || made.has(mesh) || this.parts.index.get(globalIdentity('Mesh', mesh))) return [];
+    return [FieldPath.at('mesh').violation(`there is no mesh "${mesh}"`)];
   }
 
   /** Plans and writes until no concurrent write comes between. What is durable by then is said even if the store goes away. */
@@ -181,10 +187,16 @@ export class BatchWrite {
   }
 
   private *plan(entries: readonly ValidEntry[], into: PlannedEntry[]): Generator<void> {
+    const made = new Set<string>();
     for (const entry of entries) {
       this.results.orRefuse(entry.index, entry.id, () => {
         const stored = this.parts.index.get(entry.id);
-        into.push({ ...entry, outcome: this.rules.plan(entry.decoded, entry.draft, stored), stored });
+        const outcome = this.rules.plan(entry.decoded, entry.draft, stored);
+        // The Mesh may have been refused here, or deleted since the documents were validated.
+        const lost = this.meshViolations(entry.decoded, made);
+        if (lost.length > 0) throw new Invalid(lost);
+        if (entry.id.kind === 'Mesh') made.add(entry.id.name);
+        into.push({ ...entry, outcome, stored });
       });
       yield;
     }

@@ -5,8 +5,12 @@ import type { TextPosition } from '../yaml/parse-yaml';
 /** Most documents of one batch. */
 export const MAX_BATCH = 10_000;
 
+/** Most keys and values of all documents of a batch: a value of a few bytes of text takes many times as much memory. */
+export const MAX_BATCH_VALUES = 2_000_000;
+
 /** One document of a batch. */
 export interface BatchDocument {
+  /** The value of the document; an Unparsable where it cannot be read, by which it is refused. */
   readonly body: unknown;
   /** Where the document begins in the text it came from. */
   readonly position?: TextPosition;

@@ -163,6 +163,8 @@ function eventOf(block: ReadonlyMap<string, string>): WatchEvent {
       return { type: 'deleted', id: idOf({ ...document, kind: document['type'] ?? '' }) };
     case 'bookmark':
       return { type: 'bookmark', resumeToken: block.get('id') ?? '', revision: Number(document['revision']) };
+    case 'error':
+      throw problemError(Number(document['status']), document);
     default:
       throw new ApiError('watch-expired', 'this client fell too far behind');
   }

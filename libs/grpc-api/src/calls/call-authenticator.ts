@@ -1,19 +1,22 @@
 import {
+  AccessMonitor,
   anonymous,
   CallerRights,
+  isLocalCall,
   localAdmin,
   Unauthenticated,
   type AccessPolicy,
   type Authenticator,
   type Caller,
   type CallerRates,
+  type MonitoredAnswer,
 } from '@causeway/access';
 import { addressOf } from '@causeway/grpc-server';
-import type { Logger } from '@causeway/runtime';
+import type { DomainError } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
 import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
 import type { CallAudit } from './call-audit';
 import { callErrorOf } from './call-error';
-import { isLocalCall } from './local-call';
 
 /** What calls are authenticated by. */
 export interface CallAuthenticatorParts {
@@ -23,7 +26,14 @@ export interface CallAuthenticatorParts {
   /** Whether a call without credentials from this machine is an administrator's. */
   readonly localhostIsAdmin: boolean;
   readonly audit: CallAudit;
+  readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** By what a call was authenticated, and who calls. */
+interface AuthenticatedCall {
+  readonly rights: CallerRights;
+  readonly authenticate: () => Promise<Caller>;
 }
 
 /** Services that everybody may ask: they say whether the server is well and which services there are. */
@@ -31,9 +41,12 @@ const OPEN = /^\/grpc\.(health|reflection)\./;
 
 /** Finds out who calls before a byte of the request is read; an unauthenticated caller costs a few headers. */
 export class CallAuthenticator {
-  private readonly rights = new WeakMap<Metadata, CallerRights>();
+  private readonly calls = new WeakMap<Metadata, AuthenticatedCall>();
+  private readonly monitor: AccessMonitor;
 
-  constructor(private readonly parts: CallAuthenticatorParts) {}
+  constructor(private readonly parts: CallAuthenticatorParts) {
+    this.monitor = new AccessMonitor(parts);
+  }
 
   readonly interceptor: ServerInterceptor = ({ path }, call) => {
     if (OPEN.test(path)) return new ServerInterceptingCall(call);
@@ -42,13 +55,12 @@ export class CallAuthenticator {
         next({
           onReceiveMetadata: (metadata, proceed) => {
             const address = addressOf(call.getPeer());
-            this.callerOf(metadata, address, call.getHost()).then(
-              (caller) => {
-                this.rights.set(metadata, new CallerRights(this.parts.policy, caller));
-                proceed(metadata);
-              },
+            const authenticate = (): Promise<Caller> => this.authenticate(metadata, address, call.getHost());
+            this.identify(metadata, authenticate, address).then(
+              () => proceed(metadata),
               (error: unknown) => {
-                this.parts.audit.refused({ path, metadata, caller: anonymous, address }, error);
+                const caller = this.calls.get(metadata)?.rights.caller ?? anonymous;
+                this.parts.audit.refused({ path, metadata, caller, address }, error);
                 call.sendStatus(callErrorOf(error, this.parts.logger));
               },
             );
@@ -60,23 +72,44 @@ export class CallAuthenticator {
 
   /** The rights of the caller who sent this metadata. */
   rightsOf(metadata: Metadata): CallerRights {
-    const rights = this.rights.get(metadata);
-    if (!rights) throw new Error('a call was not authenticated');
-    return rights;
+    return this.callOf(metadata).rights;
   }
 
-  private async callerOf(metadata: Metadata, address: string, host: string): Promise<Caller> {
-    const { authenticator, rates, localhostIsAdmin } = this.parts;
-    try {
-      const token = bearerToken(metadata);
-      const local = token === undefined && localhostIsAdmin && isLocalCall({ address, host, metadata });
-      const caller = local ? localAdmin : await authenticator.authenticate(token);
-      rates?.take(caller, address);
-      return caller;
-    } catch (error) {
+  /** Calls `end` when the caller of an open call loses what let it in, until the returned answer is closed. */
+  watch(metadata: Metadata, end: (reason: DomainError) => void): MonitoredAnswer {
+    return this.monitor.watch({ ...this.callOf(metadata), end });
+  }
+
+  close(): void {
+    this.monitor.close();
+  }
+
+  private callOf(metadata: Metadata): AuthenticatedCall {
+    const call = this.calls.get(metadata);
+    if (!call) throw new Error('a call was not authenticated');
+    return call;
+  }
+
+  private async identify(
+    metadata: Metadata,
+    authenticate: AuthenticatedCall['authenticate'],
+    address: string,
+  ): Promise<void> {
+    const { rates, policy } = this.parts;
+    const caller = await authenticate().catch((error: unknown) => {
       if (error instanceof Unauthenticated) rates?.takeUnrecognised(address);
       throw error;
-    }
+    });
+    // Before the rate limit: the audit log says who was refused.
+    this.calls.set(metadata, { rights: new CallerRights(policy, caller), authenticate });
+    rates?.take(caller, address);
+  }
+
+  private async authenticate(metadata: Metadata, address: string, host: string): Promise<Caller> {
+    const { authenticator, localhostIsAdmin } = this.parts;
+    const token = bearerToken(metadata);
+    const local = token === undefined && localhostIsAdmin && isLocalCall({ address, host, headers: metadata.getMap() });
+    return local ? localAdmin : authenticator.authenticate(token);
   }
 }
 

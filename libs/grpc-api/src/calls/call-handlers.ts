@@ -1,19 +1,25 @@
-import type { CallerRights } from '@causeway/access';
+import type { CallerRights, MonitoredAnswer } from '@causeway/access';
 import type { WriteOptions } from '@causeway/admission';
 import type { Http2Streams } from '@causeway/grpc-server';
-import type { Clock, Logger } from '@causeway/runtime';
+import { orAborted, type Clock, type Logger } from '@causeway/runtime';
 import type { handleBidiStreamingCall, handleServerStreamingCall, handleUnaryCall, Metadata } from '@grpc/grpc-js';
 import { callOrigin, type CallAudit, type RefusableCall } from './call-audit';
 import type { CallAuthenticator } from './call-authenticator';
 import { callErrorOf } from './call-error';
-import type { CallScope, CallScopes } from './call-scopes';
-import { StreamWriter } from './stream-writer';
+import type { CallScope, CallScopes, OpenCall } from './call-scopes';
+import { StreamWriter, type ByteStreamCall } from './stream-writer';
 
 /** Who calls, and for how long the answer is wanted. */
 export interface CallContext extends Pick<CallScope, 'signal' | 'client'> {
   readonly rights: CallerRights;
   /** Who writes, and from where, for admission and the audit log. */
   readonly write: WriteOptions['context'];
+}
+
+/** As CallContext, of a call that is answered by a stream. */
+export interface StreamContext extends CallContext {
+  /** Ends the stream when its caller loses what let it in. */
+  readonly access: Pick<MonitoredAnswer, 'needs'>;
 }
 
 /** What handlers are made with. */
@@ -53,52 +59,55 @@ export class CallHandlers {
 
   /** `serve` ends the call by returning or throwing, or by `end` of its writer. */
   serverStream<Q>(
-    serve: (request: Q, context: CallContext, writer: StreamWriter) => Promise<void>,
+    serve: (request: Q, context: StreamContext, writer: StreamWriter) => Promise<void>,
   ): handleServerStreamingCall<Q, Buffer> {
-    return (call) => {
-      const scope = this.parts.scopes.begin(call, STREAM_TIME);
-      const context = contextOf(scope, this.parts.callers.rightsOf(call.metadata), call.metadata);
-      const writer = this.writer(call, scope.signal);
-      this.run(scope, writer, () =>
-        serve(call.request, context, writer).catch(this.recorded(call, context, call.request)),
-      );
-    };
+    return (call) => this.stream(call, (context, writer) => serve(call.request, context, writer), call.request);
   }
 
   /** As `serverStream`, of a call whose requests are a stream too. */
   bidiStream<Q>(
-    serve: (requests: AsyncIterable<Q>, context: CallContext, writer: StreamWriter) => Promise<void>,
+    serve: (requests: AsyncIterable<Q>, context: StreamContext, writer: StreamWriter) => Promise<void>,
   ): handleBidiStreamingCall<Q, Buffer> {
-    return (call) => {
-      const scope = this.parts.scopes.begin(call, STREAM_TIME);
-      const context = contextOf(scope, this.parts.callers.rightsOf(call.metadata), call.metadata);
-      const writer = this.writer(call, scope.signal);
-      // Destroying the call would keep its status from being sent.
-      const requests: AsyncIterable<Q> = { [Symbol.asyncIterator]: () => call.iterator({ destroyOnReturn: false }) };
-      this.run(scope, writer, () => serve(requests, context, writer).catch(this.recorded(call, context)));
-    };
+    return (call) =>
+      this.stream(call, (context, writer) => {
+        // Destroying the call would keep its status from being sent.
+        const requests = call.iterator({ destroyOnReturn: false });
+        return serve(untilAborted(requests, context.signal), context, writer);
+      });
   }
 
-  /** Throws what it is given, which is recorded if it is a refusal. */
-  private recorded(call: AnsweredCall, context: CallContext, request?: unknown): (error: unknown) => never {
-    return (error) => {
-      this.parts.audit.refused(refusable(call, context), error, request);
-      throw error;
-    };
-  }
-
-  private writer(call: ConstructorParameters<typeof StreamWriter>[0], gone: AbortSignal): StreamWriter {
-    const { streams, clock, logger } = this.parts;
-    return new StreamWriter(call, { streams, clock, errorOf: (error) => callErrorOf(error, logger) }, gone);
-  }
-
-  private run(scope: CallScope, writer: StreamWriter, serve: () => Promise<void>): void {
-    serve()
+  private stream(
+    call: StreamedCall,
+    serve: (context: StreamContext, writer: StreamWriter) => Promise<void>,
+    request?: unknown,
+  ): void {
+    const { scopes, callers, streams, audit, clock, logger } = this.parts;
+    const scope = scopes.begin(call, STREAM_TIME);
+    const context = contextOf(scope, callers.rightsOf(call.metadata), call.metadata);
+    const recordRefusal = (error: unknown): void => audit.refused(refusable(call, context), error, request);
+    const writer = new StreamWriter(
+      call,
+      { streams, clock, errorOf: (error) => callErrorOf(error, logger) },
+      scope.signal,
+    );
+    const access = callers.watch(call.metadata, (reason) => {
+      recordRefusal(reason);
+      writer.refuse(reason);
+      scope.abort(reason);
+    });
+    serve({ ...context, access }, writer)
       .then(
         () => writer.end(),
-        (error: unknown) => writer.end(error),
+        (error: unknown) => {
+          // The reason of the signal is recorded already, or no refusal.
+          if (error !== scope.signal.reason) recordRefusal(error);
+          writer.end(error);
+        },
       )
-      .finally(scope.end);
+      .finally(() => {
+        access.close();
+        scope.end();
+      });
   }
 }
 
@@ -108,8 +117,20 @@ interface AnsweredCall {
   getPath(): string;
 }
 
+/** A call whose answer is a stream. */
+type StreamedCall = AnsweredCall & OpenCall & ByteStreamCall;
+
 function refusable(call: AnsweredCall, { rights, client }: CallContext): RefusableCall {
   return { path: call.getPath(), metadata: call.metadata, caller: rights.caller, address: client };
+}
+
+/** The requests of a call; rejects with the reason of the signal, also while it waits for one. */
+async function* untilAborted<Q>(requests: AsyncIterator<Q>, signal: AbortSignal): AsyncGenerator<Q, void> {
+  for (;;) {
+    const next = await orAborted(requests.next(), signal);
+    if (next.done === true) return;
+    yield next.value;
+  }
 }
 
 function contextOf({ signal, client }: CallScope, rights: CallerRights, metadata: Metadata): CallContext {

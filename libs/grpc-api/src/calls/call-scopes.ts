@@ -10,8 +10,9 @@ export interface OpenCall {
 
 /** One call under way. */
 export interface CallScope {
-  /** Aborts when the client is gone, when the call has taken too long, and when the server ends. */
+  /** Aborts when the client is gone, when the call has taken too long, when the server ends, and by `abort`. */
   readonly signal: AbortSignal;
+  readonly abort: (reason: Error) => void;
   /** The address of the client. */
   readonly client: string;
   /** To be called when the call has been answered. */
@@ -46,7 +47,8 @@ export class CallScopes {
     });
     this.open.add(controller);
     if (this.closed) controller.abort(ending());
-    return { signal: controller.signal, client: addressOf(call.getPeer()), end };
+    const abort = (reason: Error): void => controller.abort(reason);
+    return { signal: controller.signal, abort, client: addressOf(call.getPeer()), end };
   }
 
   /** Calls under way. */

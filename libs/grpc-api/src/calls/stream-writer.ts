@@ -1,12 +1,12 @@
 import type { Http2Streams } from '@causeway/grpc-server';
-import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { Metadata } from '@grpc/grpc-js';
+import { Metadata } from '@grpc/grpc-js';
 import { SlowReaderError } from './call-error';
 
 /** The server's end of a call whose response is a stream of encoded messages. */
 export interface ByteStreamCall {
   readonly metadata: Metadata;
+  sendMetadata(metadata: Metadata): void;
   write(message: Buffer, done: () => void): boolean;
   end(): unknown;
   emit(event: 'error', error: object): boolean;
@@ -21,6 +21,15 @@ const MOST_UNSENT = 64 * 1024;
 /** How long a reader may take nothing, ms. */
 const STALL = 30_000;
 
+/** A message as it is on the wire of gRPC: not compressed, behind its length. */
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(5 + message.length);
+  frame.writeUInt8(0, 0);
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, 5);
+  return frame;
+}
+
 /**
  * Writes encoded messages as fast as the reader takes them. grpc-js would buffer 16 messages of any size; here at most 64 KiB
  * and one message wait.
@@ -29,11 +38,12 @@ export class StreamWriter {
   private unsent = 0;
   private waiting: (() => void) | undefined;
   private over = false;
+  private begun = false;
 
   constructor(
     private readonly call: ByteStreamCall,
     private readonly parts: { readonly streams: Http2Streams; readonly clock: Clock; readonly errorOf: ErrorOfCall },
-    /** Aborts when the reader is gone or the server ends. */
+    /** Aborts when the reader is gone, when its caller may not have the answer any more, and when the server ends. */
     readonly gone: AbortSignal,
   ) {}
 
@@ -45,13 +55,26 @@ export class StreamWriter {
     return this.unsent <= MOST_UNSENT;
   }
 
+  /**
+   * As `write`, of one or several messages that are `framed`, past grpc-js, which copies each message for each reader: many
+   * readers share the buffer. A call is written to by one of the two.
+   */
+  writeFrames(frames: Buffer): boolean {
+    if (this.over) return true;
+    if (!this.begun) this.call.sendMetadata(new Metadata());
+    this.begun = true;
+    this.unsent += frames.length;
+    this.parts.streams.write(this.call.metadata, frames, () => this.sent(frames.length));
+    return this.unsent <= MOST_UNSENT;
+  }
+
   /** Calls back once when the reader has taken enough. */
   drained(callback: () => void): void {
     if (this.unsent <= MOST_UNSENT) callback();
     else this.waiting = callback;
   }
 
-  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s, and with Unavailable when `gone` aborts. */
+  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s, and with the reason of `gone`. */
   async send(message: Buffer): Promise<void> {
     this.gone.throwIfAborted();
     if (this.write(message)) return;
@@ -62,20 +85,27 @@ export class StreamWriter {
         this.gone.removeEventListener('abort', abort);
         end();
       };
-      const abort = (): void => settle(() => reject(new Unavailable('the client is gone')));
+      const abort = (): void => settle(resolve);
       const timer = this.parts.clock.after(STALL, () =>
         settle(() => reject(new SlowReaderError('the client did not read for 30 s'))),
       );
       this.gone.addEventListener('abort', abort, { once: true });
       this.drained(() => settle(resolve));
     });
+    this.gone.throwIfAborted();
   }
 
-  /** Ends the stream: well, or with an error. Of a reader that does not read, `hard` drops what it has not taken. */
-  end(error?: unknown, hard = false): void {
+  /** Ends the stream of a reader that may not have it any more; of one that does not read, without waiting for it. */
+  refuse(reason: Error): void {
+    const isStuck = this.unsent > MOST_UNSENT;
+    this.end(isStuck ? new SlowReaderError('the client does not read', { cause: reason }) : reason);
+  }
+
+  /** Ends the stream: well, or with an error. What a slow reader has not taken is dropped. */
+  end(error?: unknown): void {
     if (this.over) return;
     this.over = true;
-    if (hard || error instanceof SlowReaderError) return this.parts.streams.reset(this.call.metadata);
+    if (error instanceof SlowReaderError) return this.parts.streams.reset(this.call.metadata);
     if (error === undefined) this.call.end();
     else this.call.emit('error', this.parts.errorOf(error));
   }

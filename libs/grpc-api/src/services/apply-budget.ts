@@ -1,5 +1,7 @@
 import { MAX_BATCH } from '@causeway/admission';
 import type { ApplyRequest } from '@causeway/proto-gen';
+import { Unavailable } from '@causeway/resources';
+import { orAborted, withDeadline, type Clock } from '@causeway/runtime';
 import { ExhaustedError } from '../calls/call-error';
 
 /** Bytes of documents that one call may send, and that all calls together may hold while they are received. */
@@ -13,31 +15,54 @@ export interface ReceivedApply {
   readonly documents: readonly string[];
 }
 
-/** Receives the documents of Apply calls, and bounds what all of them hold. */
+/** How long a client may take to send its documents, ms: what it holds is taken from the others. */
+const RECEIVE_TIME = 60_000;
+
+/** Receives the documents of Apply calls, and bounds what all of them hold and for how long. */
 export class ApplyBudget {
   private held = 0;
 
+  constructor(private readonly clock: Clock) {}
+
   /**
    * Calls `use` with all that a client sends until it closes its side, and holds its bytes until `use` has ended. Rejects with
-   * ExhaustedError where that is too much.
+   * ExhaustedError where that is too much, with Unavailable where it takes longer than a minute, and with the signal's reason.
    */
-  async receive<T>(requests: AsyncIterable<ApplyRequest>, use: (received: ReceivedApply) => Promise<T>): Promise<T> {
+  async receive<T>(
+    requests: AsyncIterable<ApplyRequest>,
+    signal: AbortSignal,
+    use: (received: ReceivedApply) => Promise<T>,
+  ): Promise<T> {
+    const apply = { bytes: 0 };
+    try {
+      const tooLong = new Unavailable(`the documents of an Apply have to arrive within ${RECEIVE_TIME / 1_000} s`);
+      const received = await withDeadline(this.clock, RECEIVE_TIME, tooLong, (late) =>
+        this.collect(requests, apply, AbortSignal.any([signal, late])),
+      );
+      return await use(received);
+    } finally {
+      this.held -= apply.bytes;
+    }
+  }
+
+  private async collect(
+    requests: AsyncIterable<ApplyRequest>,
+    apply: { bytes: number },
+    stop: AbortSignal,
+  ): Promise<ReceivedApply> {
     const documents: string[] = [];
     let options: ApplyRequest | undefined;
-    let bytes = 0;
-    try {
-      for await (const request of requests) {
-        options ??= { ...request, documents: [] };
-        for (const { json } of request.documents) {
-          documents.push(json);
-          bytes += json.length;
-          this.held += json.length;
-        }
-        check(documents.length, bytes, this.held);
+    const iterator = requests[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await orAborted(iterator.next(), stop);
+      if (next.done === true) return { options: options ?? NOTHING, documents };
+      options ??= { ...next.value, documents: [] };
+      for (const { json } of next.value.documents) {
+        documents.push(json);
+        apply.bytes += json.length;
+        this.held += json.length;
       }
-      return await use({ options: options ?? NOTHING, documents });
-    } finally {
-      this.held -= bytes;
+      check(documents.length, apply.bytes, this.held);
     }
   }
 }

@@ -24,12 +24,7 @@ export class NamingServiceHandlers {
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request);
-    const explained = await this.queries.hostnames.explain(
-      question,
-      rights,
-      revisionOf(request.minRevision),
-      signal,
-    );
+    const explained = await this.queries.hostnames.explain(question, rights, revisionOf(request.minRevision), signal);
     const { hostname, zone, claims, hints, note } = explained;
     return {
       hostname: textOf(hostname),

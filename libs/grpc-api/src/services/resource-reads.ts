@@ -1,4 +1,3 @@
-import type { AccessTarget } from '@causeway/access';
 import {
   ListResponse,
   type ResourceMessage,
@@ -6,10 +5,10 @@ import {
   type GetResponse,
   type ListRequest,
 } from '@causeway/proto-gen';
-import { encodeResumePoint, type ListScope, type ListSnapshot, type Queries } from '@causeway/queries';
+import { encodeResumePoint, targetOfScope, type ListSnapshot, type Queries } from '@causeway/queries';
 import type { Registry, Resource } from '@causeway/resources';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
-import type { CallContext } from '../calls/call-handlers';
+import type { CallContext, StreamContext } from '../calls/call-handlers';
 import type { StreamWriter } from '../calls/stream-writer';
 import { nameQueryOf, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
 
@@ -37,9 +36,9 @@ export class ResourceReads {
     return { resource: resourceMessage(resource, queries.json.encode(resource)) };
   }
 
-  async list(request: ListRequest, { rights, signal }: CallContext, writer: StreamWriter): Promise<void> {
+  async list(request: ListRequest, { access, signal }: StreamContext, writer: StreamWriter): Promise<void> {
     const scope = scopeOf(this.parts.registry, request.selection);
-    rights.check('list', targetOfScope(scope));
+    access.needs('list', targetOfScope(scope));
     const leave = this.lists.enter();
     try {
       const snapshot = await this.parts.queries.resources.snapshot(scope, revisionOf(request.minRevision), signal);
@@ -70,9 +69,4 @@ export class ResourceReads {
   private listed(resource: Resource): ResourceMessage {
     return resourceMessage(resource, this.parts.queries.json.listed(resource));
   }
-}
-
-/** What a caller needs a right on who lists or watches. */
-export function targetOfScope({ kind, mesh, selection }: ListScope): AccessTarget {
-  return { kind, mesh, namespace: selection.namespace };
 }

@@ -1,19 +1,21 @@
 import { WatchResponse, type WatchRequest } from '@causeway/proto-gen';
 import {
+  BookmarkedEvents,
   decodeResumePoint,
+  encodedOnce,
   EncodedPuts,
   encodeResumePoint,
+  targetOfScope,
   WatchExpired,
   type EventEncoder,
   type Queries,
   type WatchSink,
 } from '@causeway/queries';
 import { Unavailable, type Registry } from '@causeway/resources';
-import type { CallContext } from '../calls/call-handlers';
-import type { StreamWriter } from '../calls/stream-writer';
+import type { StreamContext } from '../calls/call-handlers';
+import { framed, type StreamWriter } from '../calls/stream-writer';
 import { SlowReaderError } from '../calls/call-error';
 import { identityMessage, refused, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
-import { targetOfScope } from './resource-reads';
 
 /** What watches are served from. */
 export interface ResourceWatchesParts {
@@ -32,9 +34,9 @@ export class ResourceWatches {
     this.encoder = watchEncoder(parts.queries.json);
   }
 
-  async watch(request: WatchRequest, { rights, client }: CallContext, writer: StreamWriter): Promise<void> {
+  async watch(request: WatchRequest, { access, client }: StreamContext, writer: StreamWriter): Promise<void> {
     const scope = scopeOf(this.parts.registry, request.selection);
-    rights.check('watch', targetOfScope(scope));
+    access.needs('watch', targetOfScope(scope));
     const since = request.resumeToken === '' ? undefined : decodeResumePoint(request.resumeToken);
     if (request.resumeToken !== '' && !since) throw refused('resume_token', 'must be one of a list or a bookmark');
     const minRevision = revisionOf(request.minRevision);
@@ -49,7 +51,7 @@ export class ResourceWatches {
       gone: writer.gone,
       open: () => undefined,
       write: (event) => {
-        if (event !== RELIST) return writer.write(Buffer.isBuffer(event) ? event : Buffer.from(event));
+        if (event !== RELIST) return writer.writeFrames(Buffer.isBuffer(event) ? event : Buffer.from(event));
         end = new WatchExpired('this client fell too far behind, or the store was loaded anew');
         return true;
       },
@@ -63,17 +65,19 @@ function watchEncoder(json: Pick<Queries['json'], 'listed'>): EventEncoder {
   const puts = new EncodedPuts((resource) =>
     encoded({ $case: 'put', value: resourceMessage(resource, json.listed(resource)) }),
   );
+  const bookmarks = new BookmarkedEvents((point) =>
+    encoded({ $case: 'bookmark', value: { resumeToken: encodeResumePoint(point), revision: point.revision } }),
+  );
   return {
-    // gRPC copies a message for each reader, so each counts as a buffer of its own.
-    put: (resource) => puts.of(resource).subarray(),
-    deleted: (id) => encoded({ $case: 'deleted', value: identityMessage(id) }),
-    bookmark: (point) =>
-      encoded({ $case: 'bookmark', value: { resumeToken: encodeResumePoint(point), revision: point.revision } }),
+    put: (resource) => puts.of(resource),
+    deleted: encodedOnce((id) => encoded({ $case: 'deleted', value: identityMessage(id) })),
+    bookmark: (point) => bookmarks.of(point),
+    bookmarked: (event, point) => bookmarks.behind(event, point),
     relist: RELIST,
     heartbeat: encoded(undefined),
   };
 }
 
 function encoded(event: WatchResponse['event']): Buffer {
-  return Buffer.from(WatchResponse.encode({ event }).finish());
+  return framed(WatchResponse.encode({ event }).finish());
 }

@@ -1,6 +1,8 @@
 import type { AuditRecorder } from '@causeway/access';
 import {
+  MAX_BATCH_VALUES,
   recordRefusedDocuments,
+  Unparsable,
   type Admission,
   type BatchDocument,
   type BatchOutcome,
@@ -8,9 +10,9 @@ import {
 } from '@causeway/admission';
 import { ApplyResponse, type ApplyRequest, type DeleteRequest, type DeleteResponse } from '@causeway/proto-gen';
 import type { Queries } from '@causeway/queries';
-import { DomainError, type Registry } from '@causeway/resources';
-import { batchesOf, yieldToEventLoop, type Clock, type Logger } from '@causeway/runtime';
-import { rpcStatusOf } from '../calls/call-error';
+import { countJsonValues, DomainError, type Registry } from '@causeway/resources';
+import { batchesOf, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
+import { ExhaustedError, rpcStatusOf } from '../calls/call-error';
 import type { CallContext } from '../calls/call-handlers';
 import type { StreamWriter } from '../calls/stream-writer';
 import { applyResultMessage, parseDocument } from '../wire/apply-messages';
@@ -23,25 +25,28 @@ export interface ResourceWritesParts {
   readonly admission: Admission;
   readonly queries: Queries;
   readonly recorder: AuditRecorder;
-  readonly clock: Pick<Clock, 'elapsed'>;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Results in one message, and documents that are parsed in one turn of the event loop. */
+/** Results in one message. */
 const RESULTS_IN_A_MESSAGE = 500;
-const PARSED_IN_A_TURN = 200;
 
 /** Between two reports of progress, ms. */
 const PROGRESS_INTERVAL = 200;
 
 /** Apply and Delete: admission decides, as for REST. */
 export class ResourceWrites {
-  private readonly budget = new ApplyBudget();
+  private readonly budget: ApplyBudget;
 
-  constructor(private readonly parts: ResourceWritesParts) {}
+  constructor(private readonly parts: ResourceWritesParts) {
+    this.budget = new ApplyBudget(parts.clock);
+  }
 
+  /** A caller without any right is refused before a document is read: nobody holds memory by asking alone. */
   async apply(requests: AsyncIterable<ApplyRequest>, context: CallContext, writer: StreamWriter): Promise<void> {
-    await this.budget.receive(requests, async (received) => {
+    context.rights.checkAny();
+    await this.budget.receive(requests, context.signal, async (received) => {
       const { results, revision } = await this.outcomeOf(received, context, writer);
       const chunks = [...batchesOf(results, RESULTS_IN_A_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
@@ -101,7 +106,7 @@ export class ResourceWrites {
   ): Promise<BatchOutcome> {
     if (etag !== '') throw refused('etag', 'cannot be combined with mesh or dry_run');
     const { admission } = this.parts;
-    const bodies = await parseAll(documents);
+    const bodies = await parseAll(documents, { clock: this.parts.clock, signal });
     const progress = this.reporter(documents.length, writer);
     const named = mesh === '' ? {} : { mesh };
     return admission.apply({ documents: bodies, context: write, atomic, dryRun, ...named, signal, progress });
@@ -121,21 +126,33 @@ export class ResourceWrites {
   }
 }
 
-/** A document that is no JSON stays text, so that admission refuses it at its place among the others. */
-async function parseAll(documents: readonly string[]): Promise<readonly BatchDocument[]> {
+/** The documents of a batch. One that cannot be read is refused at its place among the others. Throws ExhaustedError. */
+async function parseAll(
+  documents: readonly string[],
+  slices: Parameters<typeof inTimedSlices>[1],
+): Promise<readonly BatchDocument[]> {
   const parsed: BatchDocument[] = [];
-  for (const batch of batchesOf(documents, PARSED_IN_A_TURN)) {
-    for (const json of batch) parsed.push({ body: parseOrText(json) });
-    await yieldToEventLoop();
-  }
+  const parse = function* (): Generator<void> {
+    let values = 0;
+    for (const json of documents) {
+      const body = parseOrRefuse(json);
+      values += countJsonValues(body);
+      if (values > MAX_BATCH_VALUES)
+        throw new ExhaustedError(`the documents of an Apply may have ${MAX_BATCH_VALUES} keys and values`);
+      parsed.push({ body });
+      yield;
+    }
+  };
+  await inTimedSlices(parse(), slices);
   return parsed;
 }
 
-function parseOrText(json: string): unknown {
+function parseOrRefuse(json: string): unknown {
   try {
     return parseDocument(json);
-  } catch {
-    return json;
+  } catch (error) {
+    if (error instanceof Unparsable) return error;
+    throw error;
   }
 }
 

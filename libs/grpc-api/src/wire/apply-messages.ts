@@ -1,5 +1,6 @@
 import { Unparsable, type BatchResult } from '@causeway/admission';
 import { ApplyOutcome, ApplyResult, type RpcStatus } from '@causeway/proto-gen';
+import { jsonShapeViolation } from '@causeway/resources';
 import { identityMessage } from './messages';
 
 const OUTCOMES = {
@@ -31,8 +32,15 @@ export function applyResultMessage(result: BatchResult, errorOf: (error: unknown
   }
 }
 
-/** The value of a document. Throws Unparsable. */
+/** The value of a document. Throws Unparsable, also for one of more keys and values than any kind takes. */
 export function parseDocument(json: string): unknown {
+  const value = jsonOf(json);
+  const violation = jsonShapeViolation(value);
+  if (violation !== undefined) throw new Unparsable(violation);
+  return value;
+}
+
+function jsonOf(json: string): unknown {
   try {
     const value: unknown = JSON.parse(json);
     return value;

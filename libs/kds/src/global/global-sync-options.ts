@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '@causeway/runtime';
+import type { Meshes } from '@causeway/meshes';
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
@@ -15,6 +16,8 @@ export interface GlobalSyncOptions {
   readonly sessions: SessionStore;
   /** Fed by `followStore`. */
   readonly index: IndexReader;
+  /** What each mesh means here; of the same index. */
+  readonly meshes: Meshes;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,5 +1,5 @@
 import { isIP } from '@causeway/ipam';
-import { isDnsLabel, type FieldPath, type Violation } from '@causeway/resources';
+import { isDnsLabel, type FieldPath, type LabelSelector, type Violation } from '@causeway/resources';
 
 /** Violations where two items have the same `key`; items without a key are ignored. */
 function distinct<T>(
@@ -65,6 +65,17 @@ export function oneWordForLabels(
 ): Violation[] {
   if (selector?.labels === undefined || selector.matchLabels === undefined) return [];
   return [at.violation('must have only one of labels, matchLabels: they mean the same')];
+}
+
+/** Violations where an expression lacks the values that its operator needs, or has values that it does not take. */
+export function selectorViolations(selector: LabelSelector | undefined, at: FieldPath): Violation[] {
+  return (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, i) => {
+    const field = at.field('matchExpressions').index(i).field('values');
+    const needed = operator === 'In' || operator === 'NotIn';
+    if (needed && values.length === 0) return [field.violation(`must not be empty with operator ${operator}`)];
+    if (!needed && values.length > 0) return [field.violation(`must be empty with operator ${operator}`)];
+    return [];
+  });
 }
 
 /** Violations unless the address is an IP address or host name that other machines can reach. */

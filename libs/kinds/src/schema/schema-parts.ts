@@ -56,3 +56,21 @@ export const ServiceSelector = Type.Object(
   { labels: Type.Optional(StringMap), matchLabels: Type.Optional(StringMap) },
   strict,
 );
+
+const Expression = Type.Object(
+  {
+    key: NonEmpty,
+    operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+    values: Type.Optional(Type.Array(Text, { maxItems: MANY })),
+  },
+  strict,
+);
+
+/** Selects by labels as Kubernetes does; `selectorViolations` checks the expressions. Empty selects everything. */
+export const Selector = Type.Object(
+  {
+    matchLabels: Type.Optional(StringMap),
+    matchExpressions: Type.Optional(Type.Array(Expression, { maxItems: 128 })),
+  },
+  strict,
+);

@@ -48,7 +48,7 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
   DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },
 };
 
-/** All checks, in the order of the report. Ports, databases and certificates are not checked. */
+/** The checks of what is stored, in the order of the report. */
 export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
   return [
     { name: 'rules', findings: () => checkRules(input) },

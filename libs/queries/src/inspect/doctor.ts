@@ -1,8 +1,10 @@
 import type { Registry } from '@causeway/resources';
-import { inSlices, SingleFlight } from '@causeway/runtime';
+import type { ListedToken } from '@causeway/access';
+import { inSlices, SingleFlight, type Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { doctorChecks, type DoctorCheck, type DoctorFinding, type ZoneWithInsight } from './doctor-checks';
 import { readInsights, type Insights } from './insights';
+import { tokenChecks } from './token-checks';
 
 /** Findings of one check that a report lists. */
 const LISTED = 100;
@@ -29,6 +31,14 @@ export interface DoctorSources {
   readonly registry: Registry;
   readonly index: IndexReader;
   readonly insights: Insights;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Lists the tokens on record, where this control plane issues them. */
+  readonly userTokens?: TokenList | undefined;
+  readonly zoneTokens?: TokenList | undefined;
+}
+
+interface TokenList {
+  list(): Promise<readonly ListedToken[]>;
 }
 
 /** Checks the control plane and everything stored for what is wrong. A caller during a run gets the report of that run. */
@@ -43,10 +53,13 @@ export class Doctor {
   }
 
   private async run(signal: AbortSignal): Promise<DoctorReport> {
-    const { registry, index } = this.sources;
+    const { registry, index, insights, clock, userTokens, zoneTokens } = this.sources;
     const checks: CheckReport[] = [];
     const zones = await this.zones(signal);
-    for (const check of doctorChecks({ registry, index, zones })) checks.push(await runCheck(check, signal));
+    const tokens = { user: (await userTokens?.list()) ?? [], zone: (await zoneTokens?.list()) ?? [] };
+    const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
+    const all = [...doctorChecks({ registry, index, zones }), ...tokenChecks(secrets)];
+    for (const check of all) checks.push(await runCheck(check, signal));
     return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
   }
 

@@ -32,6 +32,8 @@ export interface Insights {
   ) => JsonObject | undefined | Promise<JsonObject | undefined>;
   /** What a user should know who deletes a resource, or asks by a dry run. */
   readonly deletionWarnings?: (id: Identity) => readonly string[];
+  /** Stored keys and certificates that cannot be used, with the reason, never with a value. */
+  readonly keyFaults?: () => readonly string[];
   /** What the zone's DNS server would answer, and why. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What is known of a Zone or Dataplane beside the log: sessions, versions, lag; undefined where nothing was reported. */

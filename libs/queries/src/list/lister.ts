@@ -1,3 +1,4 @@
+import type { AccessTarget } from '@causeway/access';
 import type { Resource } from '@causeway/resources';
 import { yieldToEventLoop } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
@@ -23,6 +24,11 @@ export interface ListScope {
   readonly kind: string;
   readonly mesh: string | undefined;
   readonly selection: Selection;
+}
+
+/** What a caller needs a right on who lists or watches. */
+export function targetOfScope({ kind, mesh, selection }: ListScope): AccessTarget {
+  return { kind, mesh, namespace: selection.namespace };
 }
 
 /** One page of a list. */

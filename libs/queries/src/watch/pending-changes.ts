@@ -32,6 +32,11 @@ export class PendingChanges {
     return this.changes.size;
   }
 
+  /** The change that waits, where it is the only one. */
+  get only(): PendingChange | undefined {
+    return this.changes.size === 1 ? this.changes.values().next().value : undefined;
+  }
+
   /** Changes that wait to be taken, or are taken and not yet sent. */
   get size(): number {
     return this.changes.size + this.taken.size;

@@ -45,16 +45,35 @@ export class WatchMemory {
 /** Bytes that all watches together write in one turn of the event loop; they take about a millisecond. */
 const BYTES_IN_A_TURN = 1024 * 1024;
 
-/** Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers delays nobody else. */
+/**
+ * Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers delays nobody
+ * else. Watches that have one event to send after a change of the index share one microtask.
+ */
 export class WritePacer {
   private spent = 0;
   private running = false;
   private readonly queue: (() => void)[] = [];
+  private due: (() => void)[] = [];
+
+  /** Calls back when all watches have noted the change; a callback must not throw. */
+  soon(send: () => void): void {
+    if (this.due.push(send) > 1) return;
+    queueMicrotask(() => {
+      const sends = this.due;
+      this.due = [];
+      for (const one of sends) one();
+    });
+  }
+
+  /** True when `take` lets the next event be written now. */
+  get hasRoom(): boolean {
+    return this.queue.length === 0 && this.spent < BYTES_IN_A_TURN;
+  }
 
   /** Undefined when `bytes` may be written now; otherwise resolves in the turn in which they may, in order of the calls. */
   take(bytes: number): Promise<void> | undefined {
     this.start();
-    if (this.queue.length === 0 && this.spent < BYTES_IN_A_TURN) {
+    if (this.hasRoom) {
       this.spent += bytes;
       return undefined;
     }

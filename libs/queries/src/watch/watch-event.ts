@@ -11,6 +11,8 @@ export interface EventEncoder {
   deleted(id: Identity): EncodedEvent;
   /** The reader has everything up to this point and can resume from it. */
   bookmark(point: StorePoint): EncodedEvent;
+  /** An event and the bookmark behind it as one buffer: one write instead of two, shared as that of `put`. */
+  bookmarked(event: EncodedEvent, point: StorePoint): Buffer;
   /** The reader has to list again; the last event of a watch. */
   readonly relist: EncodedEvent;
   /** Keeps the connection open and says nothing. */
@@ -63,6 +65,52 @@ export class EncodedPuts {
       this.bytes -= length;
     }
   }
+}
+
+/**
+ * Joins events and the bookmark of the present point, each once for all readers of one transport. Readers of one change have
+ * the point as the same object.
+ */
+export class BookmarkedEvents {
+  private at: StorePoint | undefined;
+  private bookmark: Buffer = Buffer.alloc(0);
+  private readonly joined = new Map<EncodedEvent, Buffer>();
+  private bytes = 0;
+
+  constructor(private readonly encodeBookmark: (point: StorePoint) => EncodedEvent) {}
+
+  /** The bookmark of a point. */
+  of(point: StorePoint): Buffer {
+    if (this.at !== point) {
+      this.forget();
+      this.bookmark = Buffer.from(this.encodeBookmark(point));
+      this.at = point;
+    }
+    return this.bookmark;
+  }
+
+  /** An event and the bookmark of a point. */
+  behind(event: EncodedEvent, point: StorePoint): Buffer {
+    const bookmark = this.of(point);
+    const known = this.joined.get(event);
+    if (known) return known;
+    if (this.bytes > CACHED.bytes || this.joined.size >= CACHED.events) this.forget();
+    const joined = Buffer.concat([Buffer.from(event), bookmark]);
+    this.joined.set(event, joined);
+    this.bytes += joined.length;
+    return joined;
+  }
+
+  private forget(): void {
+    this.joined.clear();
+    this.bytes = 0;
+  }
+}
+
+/** Encodes a thing that readers get one after the other once for all of them. */
+export function encodedOnce<Thing extends object>(encode: (thing: Thing) => Buffer): (thing: Thing) => Buffer {
+  let last: { readonly thing: Thing; readonly encoded: Buffer } | undefined;
+  return (thing) => (last?.thing === thing ? last : (last = { thing, encoded: encode(thing) })).encoded;
 }
 
 /** From where a watch resumes; a point without incarnation is one of the present store. */

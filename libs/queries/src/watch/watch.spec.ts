@@ -5,17 +5,19 @@ import type { IndexChange } from '@causeway/store';
 import { ResourceJson } from '../list/resource-json';
 import { Watch } from './watch';
 import { WatchMemory, WritePacer } from './watch-budget';
-import { EncodedPuts, encodeResumePoint, type EventEncoder, type WatchSink } from './watch-event';
+import { BookmarkedEvents, EncodedPuts, encodeResumePoint, type EventEncoder, type WatchSink } from './watch-event';
 
 /** An encoder whose events a test can read: `event`, `id` and `data` on lines of their own. */
 function textEncoder(): EventEncoder {
   const json = new ResourceJson(coreKinds);
   const text = (event: string, data: string, id = ''): string => `event: ${event}\n${id}data: ${data}\n\n`;
   const puts = new EncodedPuts((resource) => Buffer.from(text('put', json.listed(resource))));
+  const bookmarks = new BookmarkedEvents((point) => text('bookmark', '{}', `id: ${encodeResumePoint(point)}\n`));
   return {
     put: (resource) => puts.of(resource),
     deleted: ({ name }) => text('delete', name),
-    bookmark: (point) => text('bookmark', '{}', `id: ${encodeResumePoint(point)}\n`),
+    bookmark: (point) => bookmarks.of(point),
+    bookmarked: (event, point) => bookmarks.behind(event, point),
     relist: text('relist', '{}'),
     heartbeat: ': heartbeat\n\n',
   };
@@ -151,6 +153,69 @@ describe('Watch', () => {
     expect(sink.written.map((text) => /^id: (.*)$/m.exec(text)?.[1])).toEqual(['i.1', undefined, undefined, 'i.2']);
     sink.leave();
     await running;
+  });
+
+  it('sends a change and its bookmark as one event to each that waits for it', async () => {
+    const [one, other] = [setUp(), setUp()];
+    const running = [one, other].map(({ watch }) => watch.run(AT_ONE));
+    await turn();
+    const [event] = [change('a', 2)];
+    for (const { tell } of [one, other]) tell(event);
+    await turn();
+    const sent = 'event: put\ndata: {"type":"MeshService"';
+    for (const { sink } of [one, other]) {
+      expect(sink.written).toHaveLength(2);
+      expect(sink.written[1]).toContain(sent);
+      expect(sink.written[1]).toMatch(/event: bookmark\nid: i\.2\ndata: {}\n\n$/);
+      sink.leave();
+    }
+    await Promise.all(running);
+  });
+
+  it('drops a reader that does not take the change it waited for, and goes on when it does', async () => {
+    const { sink, clock, watch, tell } = setUp();
+    const running = watch.run(AT_ONE);
+    await turn();
+    sink.hungry = false;
+    tell(change('a', 2));
+    await turn();
+    tell(change('b', 3));
+    sink.eat();
+    await turn();
+    expect(sink.written).toHaveLength(3);
+    clock.advance(BOUNDS.stall);
+    await running;
+    expect([watch.slowReason, sink.ended]).toEqual(['stall', 'hard']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('ends with the error of an encoder that fails', async () => {
+    const { sink, watch, tell } = setUp();
+    const running = watch.run(AT_ONE);
+    await turn();
+    sink.encoder.bookmarked = () => {
+      throw new Error('cannot be encoded');
+    };
+    tell(change('a', 2));
+    await expect(running).rejects.toThrow('cannot be encoded');
+  });
+
+  it('sends no heartbeat until the reader was sent nothing for its time', async () => {
+    const { sink, clock, watch, tell } = setUp();
+    const running = watch.run(AT_ONE);
+    await turn();
+    clock.advance(BOUNDS.heartbeat / 2);
+    tell(change('a', 2));
+    await turn();
+    clock.advance(BOUNDS.heartbeat / 2);
+    await turn();
+    expect(sink.written).toHaveLength(2);
+    clock.advance(BOUNDS.heartbeat / 2);
+    await turn();
+    expect(sink.written.at(-1)).toBe(': heartbeat\n\n');
+    sink.leave();
+    await running;
+    expect(clock.pending).toBe(0);
   });
 
   it('sends a heartbeat after silence, and leaves no timer behind', async () => {

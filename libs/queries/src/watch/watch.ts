@@ -3,7 +3,7 @@ import type { Clock } from '@causeway/runtime';
 import type { IndexEvent } from '@causeway/store';
 import { PendingChanges, type PendingChange } from './pending-changes';
 import type { WatchMemory, WritePacer } from './watch-budget';
-import { encodeResumePoint, type EncodedEvent, type WatchSink } from './watch-event';
+import type { EncodedEvent, WatchSink } from './watch-event';
 
 /** The bounds of one watch. Durations in ms. */
 export interface WatchBounds {
@@ -44,14 +44,20 @@ export type SlowReason = 'stall' | 'backlog' | 'memory';
 /**
  * One reader of changes. It is sent only as much as it takes; of the rest one small entry per resource is kept. A reader
  * that lags too far behind or takes nothing is sent `relist`, or dropped.
+ *
+ * A change for a reader that waits for one is the usual case, and a thousand readers may wait for it: it is sent without
+ * a promise, a timer or a buffer of its own. Everything else is sent by the loop of `run`.
  */
 export class Watch {
   /** Why the watch was ended, if the reader was too slow. */
   slowReason: SlowReason | undefined;
   private point: StorePoint;
-  private lastId = '';
+  private bookmarkedAt: StorePoint | undefined;
   private ended: 'relist' | 'closed' | undefined;
-  private wake: () => void = () => undefined;
+  private sleep: { readonly wake: () => void; quietSince: number } | undefined;
+  /** An event that the reader got from `sendAtOnce` and does not take. */
+  private untaken: EncodedEvent | undefined;
+  private failure: { readonly error: unknown } | undefined;
   /** The event that the sink holds and the reader does not take; `drop` gives it up. */
   private stuck: { readonly bytes: number; readonly since: number; readonly drop: () => void } | undefined;
   private readonly pending: PendingChanges;
@@ -84,7 +90,7 @@ export class Watch {
     const before = this.pending.waiting;
     for (const change of event.changes) if (change.id.kind === this.filter.kind) this.pending.add(change);
     if (this.isBehind()) return this.endSlow('backlog');
-    if (this.pending.waiting > before) this.wake();
+    if (this.pending.waiting > before && this.sleep) this.shared.pacer.soon(this.sendAtOnce);
   }
 
   /** Notes a resource that changed before the watch began; false when these are too many. */
@@ -97,7 +103,7 @@ export class Watch {
   end(how: 'relist' | 'closed'): void {
     this.ended ??= how;
     this.pending.clear();
-    this.wake();
+    this.sleep?.wake();
   }
 
   /** Ends the watch of a reader that is too slow; for lack of memory at once, even where `relist` cannot be written. */
@@ -114,7 +120,8 @@ export class Watch {
     if (list) alive = await this.sendList(list, point);
     else if (this.pending.waiting === 0) alive = await this.bookmark(point);
     while (alive && this.ended === undefined) {
-      if (this.pending.waiting === 0) alive = (await this.idle()) && alive;
+      if (this.untaken !== undefined) alive = await this.takenLater(this.untaken);
+      else if (this.pending.waiting === 0) alive = await this.idle();
       else alive = await this.sendPending(this.point);
     }
     this.pending.clear();
@@ -136,38 +143,79 @@ export class Watch {
     for (const change of this.pending.take()) {
       if (this.ended !== undefined) return true;
       const event = this.eventOf(change);
-      if (event !== undefined && !(await this.send(event))) return false;
+      this.pending.forget(change.key);
+      if (event === undefined) continue;
+      const sent = this.send(event);
+      if (sent !== true && !(await sent)) return false;
     }
     return this.bookmark(point);
+  }
+
+  /** Sends a single change to a reader that waits; wakes the loop for anything else, an error included. */
+  private readonly sendAtOnce = (): void => {
+    const { sleep, point } = this;
+    const { only } = this.pending;
+    if (!sleep || (this.pending.waiting === 0 && this.ended === undefined)) return;
+    const { pacer, clock } = this.shared;
+    if (this.ended !== undefined || !only || !pacer.hasRoom) return sleep.wake();
+    try {
+      const change = this.eventOf(only);
+      if (change === undefined) return sleep.wake();
+      const event = this.sink.encoder.bookmarked(change, point);
+      void pacer.take(event.length);
+      this.pending.forget(only.key);
+      this.bookmarkedAt = point;
+      sleep.quietSince = clock.elapsed();
+      if (this.sink.write(event)) return;
+      this.untaken = event;
+    } catch (error) {
+      this.failure = { error };
+    }
+    sleep.wake();
+  };
+
+  private takenLater(event: EncodedEvent): Promise<boolean> {
+    this.untaken = undefined;
+    return this.drained(event);
   }
 
   /** The event of the newest state of a resource; it covers all pending changes of the resource. */
   private eventOf({ key, id, wasSelected }: PendingChange): EncodedEvent | undefined {
     const resource = this.shared.resourceAt(key);
-    this.pending.forget(key);
     if (resource && this.filter.isSelected(resource)) return this.sink.encoder.put(resource);
     return wasSelected ? this.sink.encoder.deleted(id) : undefined;
   }
 
-  private bookmark(point: StorePoint): Promise<boolean> {
-    if (this.ended !== undefined) return Promise.resolve(true);
-    this.lastId = encodeResumePoint(point);
+  private bookmark(point: StorePoint): Promise<boolean> | boolean {
+    if (this.ended !== undefined) return true;
+    this.bookmarkedAt = point;
     return this.send(this.sink.encoder.bookmark(point));
   }
 
-  /** Waits for a change; after a silence it sends a bookmark, or a heartbeat where the point is the same. */
+  /** Waits for what `sendAtOnce` leaves to the loop; after a silence it sends a bookmark, or a heartbeat where the point is the same. */
   private async idle(): Promise<boolean> {
+    const { clock, bounds } = this.shared;
     const woken = await new Promise<boolean>((resolve) => {
-      const timer = this.shared.clock.after(this.shared.bounds.heartbeat, () => resolve(false));
-      this.wake = () => {
+      const settle = (how: boolean): void => {
         timer.cancel();
-        resolve(true);
+        this.sleep = undefined;
+        resolve(how);
       };
-      if (this.pending.waiting > 0 || this.ended !== undefined) this.wake();
+      const sleep = { wake: () => settle(true), quietSince: clock.elapsed() };
+      const ring = (): void => {
+        const left = sleep.quietSince + bounds.heartbeat - clock.elapsed();
+        if (left <= 0) settle(false);
+        else timer = clock.after(left, ring);
+      };
+      let timer = clock.after(bounds.heartbeat, ring);
+      this.sleep = sleep;
+      if (this.pending.waiting > 0 || this.ended !== undefined) sleep.wake();
     });
+    if (this.failure) throw this.failure.error;
     if (woken) return true;
-    if (encodeResumePoint(this.point) !== this.lastId) return this.bookmark(this.point);
-    return this.send(this.sink.encoder.heartbeat);
+    const at = this.bookmarkedAt;
+    const isNews = at?.revision !== this.point.revision || at.incarnation !== this.point.incarnation;
+    return isNews ? this.bookmark(this.point) : this.send(this.sink.encoder.heartbeat);
   }
 
   private isBehind(): boolean {
@@ -176,9 +224,12 @@ export class Watch {
   }
 
   /** False when the reader is gone or takes nothing. */
-  private async send(event: EncodedEvent): Promise<boolean> {
+  private send(event: EncodedEvent): Promise<boolean> | boolean {
     const turn = this.shared.pacer.take(event.length);
-    if (turn) await turn;
+    return turn ? turn.then(() => this.write(event)) : this.write(event);
+  }
+
+  private write(event: EncodedEvent): Promise<boolean> | boolean {
     if (this.sink.gone.aborted) return false;
     return this.sink.write(event) || this.drained(event);
   }

@@ -6,7 +6,7 @@ import { Freshness } from '../list/freshness';
 import { Lister } from '../list/lister';
 import { SortedIndex } from '../list/sorted-index';
 import { ResourceJson } from '../list/resource-json';
-import { EncodedPuts, encodeResumePoint, type EventEncoder, type WatchSink } from './watch-event';
+import { BookmarkedEvents, EncodedPuts, encodeResumePoint, type EventEncoder, type WatchSink } from './watch-event';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits, type WatchRequest } from './watches';
 
 /** An encoder whose events a test can read: `event`, `id` and `data` on lines of their own. */
@@ -14,10 +14,12 @@ function textEncoder(): EventEncoder {
   const json = new ResourceJson(coreKinds);
   const text = (event: string, data: string, id = ''): string => `event: ${event}\n${id}data: ${data}\n\n`;
   const puts = new EncodedPuts((resource) => Buffer.from(text('put', json.listed(resource))));
+  const bookmarks = new BookmarkedEvents((point) => text('bookmark', '{}', `id: ${encodeResumePoint(point)}\n`));
   return {
     put: (resource) => puts.of(resource),
     deleted: ({ name }) => text('delete', name),
-    bookmark: (point) => text('bookmark', '{}', `id: ${encodeResumePoint(point)}\n`),
+    bookmark: (point) => bookmarks.of(point),
+    bookmarked: (event, point) => bookmarks.behind(event, point),
     relist: text('relist', '{}'),
     heartbeat: ': heartbeat\n\n',
   };

@@ -37,7 +37,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'all',
   }),
-  /** Namespace, MeshMultiZoneService: made on the global only. */
+  /** MeshMultiZoneService: made on the global only. */
   fromGlobal: rule({
     name: 'fromGlobal',
     writtenOn: ['global'],
@@ -108,7 +108,10 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'causeway',
   }),
-  /** AuthenticationConfiguration: made on the global (or on a zone by itself), sent to Causeway zones only. */
+  /**
+   * Namespace, MeshParameters, ConfigMap, AuthenticationConfiguration: made on the global (or on a zone by itself), sent to
+   * Causeway zones only.
+   */
   settings: rule({
     name: 'settings',
     writtenOn: ['global'],

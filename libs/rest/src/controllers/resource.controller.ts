@@ -1,8 +1,9 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { CallerRights } from '@causeway/access';
-import type { EventEncoder, Queries } from '@causeway/queries';
+import { targetOfScope, type EventEncoder, type Queries } from '@causeway/queries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../http/access.guard';
+import { RequestAudit } from '../http/request-audit';
 import { jsonHeaders, resourceHeaders, listBody } from '../requests/responses';
 import { FromRequest } from '../requests/decorators';
 import {
@@ -16,7 +17,7 @@ import {
   type WatchQuery,
 } from '../requests/resource.pipes';
 import { EVENT_ENCODER, QUERIES } from '../rest-dependencies';
-import { replySink } from './server-sent-events';
+import { ReplySink } from './server-sent-events';
 
 /**
  * GET of the resources of every kind, in one mesh and over all (docs/design.md §6). One controller serves all kinds:
@@ -28,6 +29,7 @@ export class ResourceController {
   constructor(
     @Inject(QUERIES) private readonly queries: Queries,
     @Inject(EVENT_ENCODER) private readonly encoder: EventEncoder,
+    @Inject(RequestAudit) private readonly audit: RequestAudit,
   ) {}
 
   /** `{total, items, next}`, or with `watch=true` server-sent events for as long as the client reads. */
@@ -39,7 +41,7 @@ export class ResourceController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (wanted.type === 'watch') return this.queries.watches.serve(wanted.watch, replySink(reply, this.encoder));
+    if (wanted.type === 'watch') return this.watch(wanted, request, reply);
     const result = await this.queries.resources.list(wanted, signal);
     const text = listBody(request, wanted.page, result, (one) => this.queries.json.listed(one, wanted.form));
     void reply.headers(jsonHeaders(result.revision)).send(text);
@@ -57,5 +59,18 @@ export class ResourceController {
     const text = this.queries.json.encode(resource, { form });
     // Sent here: this is the hottest route, and what Nest does with a returned value costs 2 µs.
     void reply.headers(resourceHeaders(resource)).send(text);
+  }
+
+  /** Server-sent events, until the client is gone or may not have them any more. */
+  private async watch({ watch }: WatchQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const sink = new ReplySink(reply, this.encoder);
+    const access = this.audit.callers.watch(request, (reason) => sink.refuse(reason));
+    try {
+      access.needs('watch', targetOfScope(watch.scope));
+      await this.queries.watches.serve(watch, sink);
+    } finally {
+      access.close();
+    }
+    if (sink.refusal) this.audit.refused(request, sink.refusal.status, sink.gone.reason);
   }
 }

@@ -12,10 +12,10 @@ describe('server-sent events', () => {
 
   it('have a name, data on one line, and an id only where a reader can resume', () => {
     expect(String(encoder.put(RESOURCE))).toBe('event: put\ndata: {"name":"redis"}\n\n');
-    expect(encoder.deleted(ID)).toBe(
+    expect(String(encoder.deleted(ID))).toBe(
       'event: delete\ndata: {"type":"MeshService","mesh":"default","namespace":"default","name":"redis","zone":"east"}\n\n',
     );
-    expect(encoder.bookmark(POINT)).toBe('event: bookmark\nid: i.7\ndata: {"revision":7}\n\n');
+    expect(String(encoder.bookmark(POINT))).toBe('event: bookmark\nid: i.7\ndata: {"revision":7}\n\n');
     expect(encoder.relist).toBe('event: relist\ndata: {}\n\n');
     expect(encoder.heartbeat).toBe(': heartbeat\n\n');
   });

@@ -1,9 +1,11 @@
-import { EncodedPuts, encodeResumePoint, type EventEncoder, type Queries, type WatchSink } from '@causeway/queries';
-import type { Identity, StorePoint } from '@causeway/resources';
+import { BookmarkedEvents, encodedOnce, EncodedPuts, encodeResumePoint } from '@causeway/queries';
+import type { EncodedEvent, EventEncoder, Queries, WatchSink } from '@causeway/queries';
+import { DomainError, type Identity, type StorePoint } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
+import { newInstance, problemJson, problemOf, type Problem } from '../http/problem.filter';
 
 /** The names of events on the wire. */
-type WatchEventType = 'put' | 'delete' | 'bookmark' | 'relist';
+type WatchEventType = 'put' | 'delete' | 'bookmark' | 'relist' | 'error';
 
 /** A comment that keeps connections open and says nothing. */
 const HEARTBEAT = ': heartbeat\n\n';
@@ -11,10 +13,12 @@ const HEARTBEAT = ': heartbeat\n\n';
 /** Watch events as server-sent events; one encoder a server, so that readers share buffers. */
 export function eventStreamEncoder(json: Pick<Queries['json'], 'listed'>): EventEncoder {
   const puts = new EncodedPuts((resource) => Buffer.from(eventText('put', json.listed(resource))));
+  const bookmarks = new BookmarkedEvents((point) => eventText('bookmark', `{"revision":${point.revision}}`, point));
   return {
     put: (resource) => puts.of(resource),
-    deleted: (id) => eventText('delete', identityJson(id)),
-    bookmark: (point) => eventText('bookmark', `{"revision":${point.revision}}`, point),
+    deleted: encodedOnce((id) => Buffer.from(eventText('delete', identityJson(id)))),
+    bookmark: (point) => bookmarks.of(point),
+    bookmarked: (event, point) => bookmarks.behind(event, point),
     relist: eventText('relist', '{}'),
     heartbeat: HEARTBEAT,
   };
@@ -37,24 +41,48 @@ function identityJson({ kind, mesh, zone, namespace, name }: Identity): string {
 }
 
 /** A watch over a Fastify reply; a HEAD request gets headers and no events. */
-export function replySink(reply: FastifyReply, encoder: EventEncoder): WatchSink {
-  const { raw } = reply;
-  const gone = new AbortController();
-  raw.on('close', () => gone.abort());
-  raw.on('error', () => gone.abort());
-  return {
-    encoder,
-    gone: gone.signal,
-    open: (point) => {
-      reply.hijack();
-      raw.writeHead(200, { ...headersAt(point) });
-      raw.flushHeaders();
-      if (reply.request.method === 'HEAD') gone.abort();
-    },
-    write: (event) => raw.write(event),
-    drained: (callback) => void raw.once('drain', callback),
-    end: (hard) => (hard ? raw.destroy() : raw.end()),
-  };
+export class ReplySink implements WatchSink {
+  private readonly over = new AbortController();
+  readonly gone = this.over.signal;
+  /** What the client was told when `refuse` ended the watch. */
+  refusal: Problem | undefined;
+
+  constructor(
+    private readonly reply: FastifyReply,
+    readonly encoder: EventEncoder,
+  ) {
+    reply.raw.on('close', () => this.over.abort()).on('error', () => this.over.abort());
+  }
+
+  /** Ends the watch: its last event is `error` with a problem document. */
+  refuse(reason: DomainError): void {
+    this.over.abort(reason);
+  }
+
+  open(point: StorePoint): void {
+    this.reply.hijack();
+    this.reply.raw.writeHead(200, { ...headersAt(point) });
+    this.reply.raw.flushHeaders();
+    if (this.reply.request.method === 'HEAD') this.over.abort();
+  }
+
+  write(event: EncodedEvent): boolean {
+    return this.reply.raw.write(event);
+  }
+
+  drained(callback: () => void): void {
+    this.reply.raw.once('drain', callback);
+  }
+
+  end(hard: boolean): void {
+    const { raw } = this.reply;
+    const reason: unknown = this.gone.reason;
+    const isRefused = reason instanceof DomainError;
+    if (isRefused) this.refusal = problemOf(reason, newInstance()).problem;
+    // A client that does not read is not waited for.
+    if (isRefused ? raw.writableNeedDrain : hard) raw.destroy();
+    else raw.end(this.refusal && eventText('error', problemJson(this.refusal)));
+  }
 }
 
 function headersAt(point: StorePoint): Record<string, string> {

@@ -1,12 +1,14 @@
 import {
   JsonDocuments,
   MAX_BATCH,
+  MAX_BATCH_VALUES,
   parseYaml,
   Unparsable,
   type BatchDocument,
   type JsonDocument,
   type TextPosition,
 } from '@causeway/admission';
+import { countJsonValues, jsonShapeViolation } from '@causeway/resources';
 import { inTimedSlices, type Clock } from '@causeway/runtime';
 import type { RestLimits } from '../rest-dependencies';
 import type { BodyParser, UnreadBody } from './body-parser';
@@ -16,7 +18,6 @@ import {
   emptyBody,
   isLocatedValue,
   jsonErrorPosition,
-  jsonShapeViolation,
   MAX_INLINE_BYTES,
   utf8,
 } from './body-decode';
@@ -29,8 +30,6 @@ export interface SentBatch {
   readonly locate: (index: number, field: string) => TextPosition | undefined;
 }
 
-/** Most keys and values of all documents of a batch: a value of a few bytes of text takes many times as much memory. */
-const MAX_VALUES = 2_000_000;
 /** Fields of so many documents are located. */
 const MOST_LOCATED = 100;
 
@@ -109,21 +108,12 @@ function parsed({ bytes, position }: JsonDocument, budget: { values: number }): 
   } catch (error) {
     throw failed('this is not JSON', within(position, jsonErrorPosition(text, error)));
   }
-  budget.values += countValues(value);
+  budget.values += countJsonValues(value);
   const violation = jsonShapeViolation(value);
   if (violation !== undefined) throw failed(violation, position);
-  if (budget.values > MAX_VALUES) throw failed(`the batch has more than ${MAX_VALUES} keys and values`, position);
+  if (budget.values > MAX_BATCH_VALUES)
+    throw failed(`the batch has more than ${MAX_BATCH_VALUES} keys and values`, position);
   return value;
-}
-
-function countValues(value: unknown): number {
-  const open: unknown[] = [value];
-  let values = 0;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    values += 1;
-    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) open.push(inner);
-  }
-  return values;
 }
 
 /** A place in a part of a text that begins at `start`, as a place in the whole text. */

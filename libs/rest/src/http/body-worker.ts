@@ -1,12 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import {
-  isParseRequest,
-  jsonShapeViolation,
-  parseBody,
-  parseDocuments,
-  type BodyParseResult,
-  type ParseRequest,
-} from './body-decode';
+import { jsonShapeViolation } from '@causeway/resources';
+import { isParseRequest, parseBody, parseDocuments, type BodyParseResult, type ParseRequest } from './body-decode';
 import { HttpError } from './http-error';
 
 /**

@@ -1,14 +1,30 @@
-import { anonymous, CallerRights, localAdmin, Unauthenticated, type Caller } from '@causeway/access';
+import {
+  AccessMonitor,
+  anonymous,
+  CallerRights,
+  isLocalCall,
+  isLoopback,
+  localAdmin,
+  Unauthenticated,
+  type Caller,
+  type MonitoredAnswer,
+} from '@causeway/access';
+import type { DomainError } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
 import type { RestAccess } from '../rest-dependencies';
-import { isLocalRequest, isLoopback } from './local-request';
 import { header, type RestRequest } from './rest-request';
 
 /** Who sends each request: found out once, before the request is routed (docs/design.md §6 Roles). */
 export class RequestCallers {
   private readonly rights = new WeakMap<object, CallerRights>();
   private readonly localIsAdmin: boolean;
+  private readonly monitor: AccessMonitor;
 
-  constructor(private readonly access: RestAccess) {
+  constructor(
+    private readonly access: RestAccess,
+    clock: Clock,
+  ) {
+    this.monitor = new AccessMonitor({ ...access, clock });
     this.localIsAdmin = access.localhostIsAdmin && isLoopback(access.bindAddress);
   }
 
@@ -23,9 +39,10 @@ export class RequestCallers {
       if (error instanceof Unauthenticated) rates.takeUnrecognised(address);
       throw error;
     });
-    rates.take(caller, address);
     const rights = new CallerRights(policy, caller);
+    // Before the rate limit: the audit log says who was refused.
     this.rights.set(request, rights);
+    rates.take(caller, address);
     return rights;
   }
 
@@ -41,6 +58,16 @@ export class RequestCallers {
     return this.rights.get(request)?.caller ?? anonymous;
   }
 
+  /** Calls `end` when the sender of a request loses what let it in, until the returned answer is closed. */
+  watch(request: RestRequest, end: (reason: DomainError) => void): MonitoredAnswer {
+    const authenticate = (): Promise<Caller> => this.authenticate(request);
+    return this.monitor.watch({ rights: this.rightsOf(request), authenticate, end });
+  }
+
+  close(): void {
+    this.monitor.close();
+  }
+
   private async authenticate(request: RestRequest): Promise<Caller> {
     const credentials = header(request, 'authorization');
     if (credentials === undefined) return this.localIsAdmin && isLocalRequest(request) ? localAdmin : anonymous;
@@ -48,4 +75,9 @@ export class RequestCallers {
     if (token === undefined) throw new Unauthenticated('the header Authorization must be "Bearer" and one token');
     return this.access.authenticator.authenticate(token);
   }
+}
+
+function isLocalRequest(request: RestRequest): boolean {
+  const { remoteAddress: address = '', localPort } = request.socket;
+  return isLocalCall({ address, host: header(request, 'host') ?? '', localPort, headers: request.headers });
 }

@@ -64,7 +64,8 @@ export class RequestHooks {
 
   /** Gives up the requests under way, and resolves when their responses are sent or have taken too long. */
   async drain({ server }: FastifyInstance): Promise<void> {
-    const { signals, clock } = this.parts;
+    const { callers, signals, clock } = this.parts;
+    callers.close();
     signals.close();
     for (const end = clock.elapsed() + DRAIN_TIME; clock.elapsed() < end; await clock.sleep(DRAIN_STEP)) {
       // A connection becomes idle when its response is sent. Counting requests would cost each of them a listener.

@@ -115,7 +115,18 @@ export const SYNC_SCHEMAS: OpenApiObject = {
         object(
           {
             check: {
-              enum: ['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
+              enum: [
+                'rules',
+                'conditions',
+                'claims',
+                'stores',
+                'incarnations',
+                'rejections',
+                'lost',
+                'quarantine',
+                'tokens',
+                'keys',
+              ],
             },
             total: integer,
             findings: {

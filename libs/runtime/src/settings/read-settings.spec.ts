@@ -1,4 +1,4 @@
-import { count, duration, flag, oneOf, optional, port, readSettings, secret, text } from '../index';
+import { checkedText, count, duration, flag, oneOf, optional, port, readSettings, secret, text } from '../index';
 
 const settings = {
   DATABASE_URL: secret(text()),
@@ -74,6 +74,17 @@ describe('readSettings', () => {
     const problems = [`${name} is not a known environment variable; did you mean ${meant}?`];
     expect(readSettings(settings, { env })).toEqual({ ok: false, problems });
     expect(readSettings(settings, { env }, { elsewhere: new RegExp(name) })).toMatchObject({ ignored: [name] });
+  });
+
+  it('refuses an empty value of a setting that must have one, and takes its default only where none is given', () => {
+    const own = { CAUSEWAY_OWNER: checkedText((given) => (given === '' ? 'must not be empty' : undefined), 'us') };
+    const problems = ['CAUSEWAY_OWNER: must not be empty; got ""'];
+    expect(readSettings(own, { env: { CAUSEWAY_OWNER: '' } })).toEqual({ ok: false, problems });
+    expect(readSettings(own, { env: {}, file: { owner: '' } })).toEqual({ ok: false, problems });
+    expect(readSettings(own, { env: {} })).toMatchObject({ ok: true, values: { CAUSEWAY_OWNER: 'us' } });
+    expect(readSettings(own, { env: { CAUSEWAY_OWNER: 'them' } })).toMatchObject({
+      values: { CAUSEWAY_OWNER: 'them' },
+    });
   });
 
   it('names the successor of a renamed setting', () => {

@@ -41,14 +41,17 @@ export function readSettings<S extends Settings>(
   others: KnownNames = {},
 ): SettingsResult<S> {
   const env = Object.fromEntries(
-    Object.entries(sources.env).filter(([name, value]) => value && !isKubernetesVariable(name, value)),
+    Object.entries(sources.env).filter(
+      ([name, value = '']) => (value !== '' || settings[name]?.refusesEmpty) && !isKubernetesVariable(name, value),
+    ),
   );
   const unknown = unknownVariables(settings, env, others);
   const problems = [...unknown.problems, ...unknownFileKeys(settings, sources.file ?? {}, others)];
   const values: Record<string, unknown> = {};
   const shown: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const given = (env[name] ?? fileText(sources.file?.[fileKey(name)])) || setting.fallback;
+    const text = env[name] ?? fileText(sources.file?.[fileKey(name)]);
+    const given = text === '' && setting.refusesEmpty !== true ? setting.fallback : (text ?? setting.fallback);
     if (given === undefined) {
       if (!setting.optional) problems.push(`${name} is missing`);
       continue;

@@ -8,6 +8,8 @@ export interface Setting<T> {
   readonly fallback: string | undefined;
   readonly optional: boolean;
   readonly secret: boolean;
+  /** Given empty it is parsed, and so refused; other settings count as not given. */
+  readonly refusesEmpty?: boolean;
 }
 
 const good = <T>(value: T): ParseResult<T> => ({ ok: true, value });
@@ -30,6 +32,15 @@ export function secret<T>(inner: Setting<T>): Setting<T> {
 /** Any text that is not empty. */
 export function text(fallback?: string): Setting<string> {
   return setting((given) => (given === '' ? bad('must not be empty') : good(given)), fallback);
+}
+
+/** A text that `fault` finds nothing wrong with; given empty it is checked too, not replaced by `fallback`. */
+export function checkedText(fault: (given: string) => string | undefined, fallback: string): Setting<string> {
+  const parse = (given: string): ParseResult<string> => {
+    const reason = fault(given);
+    return reason === undefined ? good(given) : bad(reason);
+  };
+  return { ...setting(parse, fallback), refusesEmpty: true };
 }
 
 /** A TCP or UDP port; 0 asks the system for a free one. */

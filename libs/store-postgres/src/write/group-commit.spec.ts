@@ -98,9 +98,28 @@ describe('GroupCommit', () => {
       { ...one(), session: { zone: 'z', session: 1 } },
       { ...one(), notes: [] },
       { ...one(), changes: [put(freshId()), put(freshId())] },
+      { ...one(), unchanged: { revision: 1, mesh: 'm' } },
     ];
     for (const request of requests) void paused.writes.write(request);
     expect(paused.asked).toEqual(requests);
+  });
+
+  it('checks together what its changes were decided from, and each alone if that has changed', async () => {
+    const busy = paused.busy();
+    const read = [undefined, { revision: 7, kinds: ['a'] }, { revision: 5, kinds: ['a', 'b'] }];
+    const requests = read.map((unchanged) => ({ ...one(), ...(unchanged ? { unchanged } : {}) }));
+    const answers = Promise.all(requests.map((request) => paused.writes.write(request)));
+    await paused.end(0);
+    expect(paused.asked[1]?.unchanged).toEqual({ revision: 5, kinds: ['a', 'b'] });
+    await paused.end(
+      1,
+      read.map(() => ({ type: 'refused', refusal: 'outdated', detail: '' })),
+    );
+    for (const at of [2, 3]) await paused.end(at);
+    await paused.end(4, [{ type: 'refused', refusal: 'outdated', detail: 'b' }]);
+    expect(paused.asked.slice(2)).toEqual(requests);
+    expect((await answers).map(({ results: [result] }) => result?.type)).toEqual(['written', 'written', 'refused']);
+    await busy;
   });
 
   it('rejects a refused change that wants all or nothing', async () => {

@@ -23,7 +23,8 @@ interface Waiting {
  * Group commit: while single changes are being written, the changes that arrive meanwhile wait and become one statement.
  * One writer at a time locks the head of the log anyway, so concurrent users cost a fraction of the work, and a single
  * user never waits. When several users write at once, a group waits up to a millisecond for the users whose writes were
- * just answered. Only single changes without fence, notes and `onDurable` are grouped; each gets its own answer.
+ * just answered. Only single changes without fence, notes, `onDurable` and a mesh that must be unchanged are grouped; each
+ * gets its own answer. What all of them were decided from must be unchanged together; otherwise each is written alone.
  */
 export class GroupCommit {
   private running = 0;
@@ -41,7 +42,8 @@ export class GroupCommit {
   write(request: WriteRequest): Promise<WriteResult> {
     const [change, ...others] = request.changes;
     const alone = change === undefined || others.length > 0;
-    if (alone || request.fence || request.session || request.notes || request.onDurable) return this.writeNow(request);
+    const { fence, session, notes, onDurable, unchanged } = request;
+    if (alone || fence || session || notes || onDurable || unchanged?.mesh !== undefined) return this.writeNow(request);
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, request, resolve, reject });
       if (this.gathering && this.waiting.length >= this.lastSize) this.endGathering();
@@ -91,8 +93,9 @@ export class GroupCommit {
   private async writeGroup(group: readonly Waiting[]): Promise<void> {
     try {
       const changes = group.map(({ change }) => change);
-      const { revision, results } = await this.writeNow({ changes, onRefusal: 'skip' });
-      group.forEach((one, place) => answer(one, revision, results[place]));
+      const { revision, results } = await this.writeNow({ changes, onRefusal: 'skip', ...jointReadSet(group) });
+      if (results.some(isOutdated)) for (const one of group) await this.writeOne(one);
+      else group.forEach((one, place) => answer(one, revision, results[place]));
     } catch (error) {
       if (error instanceof Unavailable) for (const { reject } of group) reject(error);
       // One change may be at fault, and nothing was written: each is written on its own.
@@ -103,6 +106,18 @@ export class GroupCommit {
   private async writeOne({ request, resolve, reject }: Waiting): Promise<void> {
     await this.writeNow(request).then(resolve, reject);
   }
+}
+
+/** All that the requests of a group were decided from, as of the oldest of their revisions. */
+function jointReadSet(group: readonly Waiting[]): Pick<WriteRequest, 'unchanged'> {
+  const sets = group.flatMap(({ request: { unchanged } }) => unchanged ?? []);
+  if (sets.length === 0) return {};
+  const kinds = [...new Set(sets.flatMap((set) => set.kinds ?? []))];
+  return { unchanged: { revision: Math.min(...sets.map(({ revision }) => revision)), kinds } };
+}
+
+function isOutdated(result: WriteResult['results'][number]): boolean {
+  return result.type === 'refused' && result.refusal === 'outdated';
 }
 
 function answer(

@@ -10,6 +10,7 @@ import {
   type ChangeResult,
   type CopyFacts,
   type Note,
+  type ReadSet,
   type WriteRequest,
 } from '@causeway/store';
 import { refusalFactsOf, type WireResult } from './write-decode';
@@ -26,12 +27,18 @@ export const WRITE_STATEMENT = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5,
 /** The one statement of a write that leaves entries in the audit log. */
 const AUDITED_STATEMENT = 'SELECT * FROM causeway_write_audited($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)';
 
+/** The one statement of a write that names what it was decided from. */
+const UNCHANGED_STATEMENT =
+  'SELECT * FROM causeway_write_unchanged($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)';
+
 /** The statement and its values. */
 export interface WriteCall {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
   readonly stash: boolean;
+  /** Its values follow `values`: a write in parts knows the revision when the part before is written. */
+  readonly unchanged?: ReadSet;
   /** Results that need no database, by index in the request. */
   readonly known: ReadonlyMap<number, ChangeResult>;
 }
@@ -53,9 +60,19 @@ export function writeCall(request: WriteRequest): WriteCall {
     stash,
     echoMode(request.changes),
   ];
-  if (sources.list.length === 0) return { name: 'write', text: WRITE_STATEMENT, values, stash, known };
+  const { unchanged } = request;
+  if (sources.list.length === 0 && !unchanged) return { name: 'write', text: WRITE_STATEMENT, values, stash, known };
   const audited = [...values, JSON.stringify(sources.list)];
+  if (unchanged)
+    return { name: 'write-unchanged', text: UNCHANGED_STATEMENT, values: audited, unchanged, stash, known };
   return { name: 'write-audited', text: AUDITED_STATEMENT, values: audited, stash, known };
+}
+
+/** All values of the statement; `before` is the revision of the part before this one, if there is one. */
+export function valuesOf({ values, unchanged }: WriteCall, before: number | undefined): readonly unknown[] {
+  if (!unchanged) return values;
+  // The part before has made sure that until then only this write has changed something.
+  return [...values, before ?? unchanged.revision, unchanged.kinds ?? [], unchanged.mesh ?? null];
 }
 
 /** The sources of the changes of one write, each once. */

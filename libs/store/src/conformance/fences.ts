@@ -1,5 +1,6 @@
 import type { LeaderLease } from '@causeway/runtime';
-import { Fenced } from '../resource-store';
+import { RefusedWrite } from '../refused-write';
+import { Fenced, type ReadSet, type WriteRequest, type WriteResult } from '../resource-store';
 import { freshId, put, type StoreWorld } from './store-world';
 
 /** Takes over once the lease is free. */
@@ -101,6 +102,75 @@ export function describeFences(world: () => StoreWorld): void {
       });
       await lease.release(epoch, 'a');
       await notified;
+    });
+  });
+
+  describe('what a write was decided from', () => {
+    const refusalsOf = ({ results }: WriteResult): unknown[] =>
+      results.map((result) => (result.type === 'refused' ? result.refusal : result.type));
+
+    it('must be unchanged: resources of some kinds, or of a mesh', async () => {
+      const { store, other } = world();
+      const [id, inMesh] = [freshId(), { ...freshId(), mesh: freshId().name }];
+      const rule = { ...freshId('Rule'), mesh: '' };
+      const write = (unchanged: ReadSet, onRefusal: WriteRequest['onRefusal'] = 'skip'): Promise<WriteResult> =>
+        store.write({ changes: [put(id, { n: unchanged.revision })], onRefusal, unchanged });
+      await other.write({ changes: [put(rule), put(inMesh)], onRefusal: 'abort' });
+      const { revision } = await store.head();
+      await other.write({ changes: [put(freshId())], onRefusal: 'abort' });
+      for (const unchanged of [
+        { revision, kinds: ['Rule', 'Law'] },
+        { revision: revision + 1, mesh: inMesh.mesh },
+      ])
+        expect(refusalsOf(await write(unchanged))).toEqual(['written']);
+
+      for (const change of [put(rule, { n: 2 }), { type: 'delete', id: rule, expect: 'any' }, put(rule)] as const) {
+        const read = (await store.head()).revision;
+        await other.write({ changes: [change], onRefusal: 'abort' });
+        const after = await store.head();
+        expect(refusalsOf(await write({ revision: read, kinds: ['Law', 'Rule'] }))).toEqual(['outdated']);
+        await expect(write({ revision: read, kinds: ['Rule'] }, 'abort')).rejects.toBeInstanceOf(RefusedWrite);
+        expect(await store.head()).toEqual(after);
+        expect(refusalsOf(await write({ revision: read, kinds: ['Law'], mesh: inMesh.mesh }))).toEqual(['written']);
+      }
+      const read = (await store.head()).revision;
+      await other.write({ changes: [put(inMesh, { n: 1 })], onRefusal: 'abort' });
+      expect(refusalsOf(await write({ revision: read, mesh: inMesh.mesh }))).toEqual(['outdated']);
+      expect(refusalsOf(await write({ revision: read, mesh: 'other' }))).toEqual(['written']);
+    });
+
+    it('may be changed by the write itself, also where it is written in parts', async () => {
+      const { store } = world();
+      const { revision } = await store.head();
+      const changes = Array.from({ length: 1_100 }, () => put({ ...freshId('Rule'), mesh: '' }));
+      const durable: unknown[] = [];
+      const written = await store.write({
+        ...{ changes, onRefusal: 'skip', unchanged: { revision, kinds: ['Rule'] } },
+        onDurable: (results) => durable.push(...results),
+      });
+      expect(new Set(refusalsOf(written))).toEqual(new Set(['written']));
+      const again = await store.write({
+        ...{ changes, onRefusal: 'skip', unchanged: { revision, kinds: ['Rule'] } },
+        onDurable: (results) => durable.push(...results),
+      });
+      expect(new Set(refusalsOf(again))).toEqual(new Set(['outdated']));
+      expect([again.results.length, durable.length]).toEqual([1_100, 2_200]);
+    });
+
+    it('holds for one of two writers at a time', async () => {
+      const { store, other } = world();
+      const rule = { ...freshId('Rule'), mesh: '' };
+      for (let round = 0; round < 20; round++) {
+        const { revision } = await store.head();
+        const each = [store, other].map((one) =>
+          one.write({
+            changes: [put(rule, { round, by: one === store })],
+            onRefusal: 'skip',
+            unchanged: { revision, kinds: ['Rule'] },
+          }),
+        );
+        expect((await Promise.all(each)).flatMap(refusalsOf).sort()).toEqual(['outdated', 'written']);
+      }
     });
   });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '@causeway/runtime';
 import type { AuditEntry } from '../audit-log';
 import type { SessionRecord } from '../session-store';
-import { RelistRequired, type ChangeBatch, type Note, type StoreChange } from '../resource-store';
+import { RelistRequired, type ChangeBatch, type Note, type ReadSet, type StoreChange } from '../resource-store';
 import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
 
 const INCARNATION_GAP = 1_000_000;
@@ -100,6 +100,15 @@ export class MemoryDisk {
       changes.push(this.changeOf(row));
     }
     return { revision: this.revision, changes, floor: this.floor };
+  }
+
+  /** Whether something of a read set came, changed or went after its revision. */
+  hasChanged({ revision, kinds = [], mesh }: ReadSet): boolean {
+    for (let i = this.firstAfter(revision); i < this.log.length; i++) {
+      const id = this.rows.get(this.log[i]?.key ?? '')?.id;
+      if (id && (kinds.includes(id.kind) || id.mesh === mesh)) return true;
+    }
+    return false;
   }
 
   /** Throws RelistRequired where the changes since this point are not known. */

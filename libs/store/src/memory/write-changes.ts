@@ -7,7 +7,7 @@ import {
   type WriteRequest,
   type WriteResult,
 } from '../resource-store';
-import { refusedWrite } from '../refused-write';
+import { outdatedResults, refusedWrite } from '../refused-write';
 import { decideChange, type Decision } from './decide-change';
 import { auditWrite } from './memory-audit';
 import type { MemoryDisk } from './memory-disk';
@@ -19,6 +19,11 @@ const MAX_CREATION_AHEAD = 86_400_000_000;
 /** One write on a disk: all of it or nothing, in one turn of the event loop. */
 export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResult {
   checkFences(disk, request);
+  if (request.unchanged && disk.hasChanged(request.unchanged)) {
+    const results = outdatedResults(request);
+    request.onDurable?.(results);
+    return { revision: disk.revision, results };
+  }
   const transaction = new MemoryTransaction(disk);
   const results = request.changes.map((change) => transaction.apply(change));
   const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));

@@ -22,6 +22,8 @@ const TITLES: Readonly<Record<string, string>> = {
   rejections: 'what stands rejected',
   lost: 'zones that are lost',
   quarantine: 'what is quarantined',
+  tokens: 'tokens that end soon',
+  keys: 'keys and certificates that cannot be used',
 };
 
 /**

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject, type ControlPlane, type Resource } from '@causeway/resources';
+import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { Caller } from './caller';
+import { narrowing, roleRules, type Grant, type Rule } from './grants';
+
+/** Grants by the key of their subject, as `User:anna`. */
+export type Grants = ReadonlyMap<string, readonly Grant[]>;
+
+/** All Roles and RoleBindings of an index, by their subjects. */
+export interface CompiledPolicy {
+  /** What is granted. */
+  readonly grants: Grants;
+  /** In a federated zone its own bindings: their subjects may do no more than these allow. */
+  readonly limits: Grants;
+  /** By zone that a binding names, the digest of its grants. */
+  readonly zones: ReadonlyMap<string, string>;
+}
+
+const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
+
+/** Compiles the bindings of an index. Costs all Roles and RoleBindings. */
+export function compilePolicy(
+  { index, cp }: { readonly index: IndexReader; readonly cp: ControlPlane },
+  builtIn: ReadonlyMap<string, readonly Rule[]>,
+): CompiledPolicy {
+  const own = new Map([...index.ofKind('Role')].map((role) => [`${role.id.zone}/${role.id.name}`, role]));
+  const rulesOf = (zone: string, role: string): readonly Rule[] => {
+    // A binding whose role does not exist gives nothing. A zone's binding means the zone's Role before the global's.
+    const found = own.get(`${zone}/${role}`) ?? own.get(`/${role}`);
+    return builtIn.get(role) ?? (found ? roleRules(found) : []);
+  };
+  const grants = new Map<string, Grant[]>();
+  const limits = new Map<string, Grant[]>();
+  for (const binding of [...index.ofKind('RoleBinding')].sort((a, b) => a.creationOrder - b.creationOrder)) {
+    const { id, spec } = binding;
+    const role = roleOf(binding);
+    const where = id.zone === '' ? '' : ` of zone ${id.zone}`;
+    const grant = {
+      binding: `RoleBinding ${id.name}${where}`,
+      role,
+      rules: rulesOf(id.zone, role),
+      within: narrowing(spec),
+    };
+    const restricts = cp.role === 'zone' && cp.federated && id.zone !== '';
+    for (const key of boundSubjects(binding)) add(restricts ? limits : grants, key, grant);
+  }
+  return { grants, limits, zones: zoneDigests(grants) };
+}
+
+function add(into: Map<string, Grant[]>, key: string, grant: Grant): void {
+  const given = into.get(key);
+  if (given) given.push(grant);
+  else into.set(key, [grant]);
+}
+
+function zoneDigests(grants: Grants): ReadonlyMap<string, string> {
+  const prefix = subjectKey('Zone', '');
+  const named = [...grants].filter(([key]) => key.startsWith(prefix));
+  return new Map(named.map(([key, given]) => [key.slice(prefix.length), digestOf(given)]));
+}
+
+/** Equal for grants that allow the same by the same rules, whatever their bindings are called. */
+function digestOf(grants: readonly Grant[]): string {
+  const listed = (_: string, value: unknown): unknown => (value instanceof Set ? [...value].sort() : value);
+  const text = JSON.stringify(
+    grants.map(({ role, rules, within }) => [role, rules, within]),
+    listed,
+  );
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}
+
+/** The key of a subject of bindings. */
+export function subjectKey(kind: 'User' | 'Group' | 'Zone', name: string): string {
+  return `${kind}:${name}`;
+}
+
+/** The keys of the subjects that a caller is: the user itself and its groups. */
+export function subjectKeys({ user, groups }: Caller): readonly string[] {
+  return [subjectKey('User', user), ...groups.map((group) => subjectKey('Group', group))];
+}
+
+/**
+ * The subjects whose rights an event may have changed; undefined for all. A change of a Role affects the subjects of every
+ * binding that names it.
+ */
+export function affectedSubjects(
+  { reloaded, changes }: IndexEvent,
+  index: IndexReader,
+): ReadonlySet<string> | undefined {
+  if (reloaded) return undefined;
+  const bindings = changes
+    .filter(({ id }) => id.kind === 'RoleBinding')
+    .flatMap(({ before, after }) => [before, after]);
+  const roles = new Set(changes.filter(({ id }) => id.kind === 'Role').map(({ id }) => id.name));
+  const naming = roles.size === 0 ? [] : [...index.ofKind('RoleBinding')].filter((one) => roles.has(roleOf(one)));
+  return new Set([...bindings, ...naming].flatMap((binding) => (binding ? boundSubjects(binding) : [])));
+}
+
+function roleOf({ spec }: Resource): string {
+  return typeof spec['role'] === 'string' ? spec['role'] : '';
+}
+
+function boundSubjects({ spec }: Resource): readonly string[] {
+  const subjects = Array.isArray(spec['subjects']) ? spec['subjects'].filter(isJsonObject) : [];
+  return subjects.flatMap(({ kind, name }) =>
+    typeof name === 'string' && typeof kind === 'string' && SUBJECTS.includes(kind) ? [`${kind}:${name}`] : [],
+  );
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import { defineKind, Sync } from '@causeway/resources';
+import { mapBounds, strict } from './schema/schema-parts';
+
+/** The key of a ConfigMap under which a Mesh reads its parameters. */
+export const PARAMETERS_KEY = 'parameters.yaml';
+
+/** Longest value: YAML beyond it would hold the control loops up that read it. */
+const LONGEST_VALUE = 8 * 1024;
+
+/**
+ * Texts by name; only the target of a Mesh's `parametersRef`, whose settings are the YAML at the key `parameters.yaml`
+ * (GEP-3949; rows T000-30 to T000-34).
+ */
+export const ConfigMap = defineKind({
+  name: 'ConfigMap',
+  plural: 'configmaps',
+  shortName: 'cm',
+  apiVersion: 'v1',
+  scope: 'global',
+  namespaced: true,
+  sync: Sync.settings,
+  writer: 'operator',
+  bounds: { bytes: 64 * 1024 },
+  spec: Type.Object(
+    { data: Type.Record(Type.String(), Type.String({ maxLength: LONGEST_VALUE }), mapBounds) },
+    { ...strict, examples: [{ data: { [PARAMETERS_KEY]: 'exportDefault: None' } }] },
+  ),
+  warn: ({ spec }) =>
+    Object.hasOwn(spec.data, PARAMETERS_KEY)
+      ? []
+      : [`data: only the key ${PARAMETERS_KEY} is read, where the parametersRef of a Mesh names this ConfigMap`],
+});

@@ -1,0 +1,88 @@
+import { Type, type Static } from 'typebox';
+import { planRanges } from '@causeway/ipam';
+import { defineKind, FieldPath, isJsonObject, Sync, type Violation } from '@causeway/resources';
+import { selectorViolations } from './schema/rules';
+import { Duration, Optionals, Selector, strict } from './schema/schema-parts';
+
+const Range = Type.String({ title: 'a range such as 245.0.0.0/12', minLength: 3, maxLength: 64 });
+
+const Spec = Type.Object(
+  {
+    /** The virtual IPs of the mesh's services, by kind, in every zone; a kind without a range gets the zone's own. */
+    vipRanges: Type.Optional(
+      Optionals({ MeshService: Range, MeshExternalService: Range, MeshMultiZoneService: Range }),
+    ),
+    /** How long a freed address goes to no other service; absent means as the zone is configured. */
+    vipCooldown: Type.Optional(Duration),
+    /** Whether services go to other zones unless they say otherwise; absent means as the global is configured. */
+    exportDefault: Type.Optional(Type.Enum(['All', 'None'])),
+    /** What becomes of the mesh's services of a lost zone; a Zone's own `lost` wins, absent means as configured. */
+    lostZones: Type.Optional(
+      Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
+    ),
+    mtls: Type.Optional(Type.Enum(['Strict', 'Permissive', 'Off'])),
+    /** From which namespaces routes may bind to a service; absent means all. */
+    allowedRoutes: Type.Optional(
+      Type.Object(
+        {
+          namespaces: Type.Object(
+            { from: Type.Enum(['All', 'Same', 'Selector']), selector: Type.Optional(Selector) },
+            strict,
+          ),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, examples: [{ vipRanges: { MeshService: '245.0.0.0/12' }, exportDefault: 'None' }] },
+);
+
+/** The settings of a mesh, as a MeshParameters or a ConfigMap holds them. */
+export type MeshParametersSpec = Static<typeof Spec>;
+
+/** Settings of the meshes whose `parametersRef` names it (GEP-3949 `parametersRef`; rows T000-30 to T000-34). */
+export const MeshParameters = defineKind({
+  name: 'MeshParameters',
+  plural: 'meshparameters',
+  shortName: 'mp',
+  apiVersion: 'causeway.io/v1alpha1',
+  scope: 'global',
+  sync: Sync.settings,
+  writer: 'operator',
+  bounds: { bytes: 64 * 1024 },
+  spec: Spec,
+  validate: ({ vipRanges, allowedRoutes }, at) => [
+    ...rangeViolations(vipRanges, at.field('vipRanges')),
+    ...allowedRoutesViolations(allowedRoutes, at.field('allowedRoutes').field('namespaces')),
+  ],
+});
+
+/**
+ * The violations of settings that a peer or a ConfigMap gave, field paths from `at`; none where they can be used.
+ * Linear in the settings.
+ */
+export function checkMeshParameters(spec: unknown, at: FieldPath): readonly Violation[] {
+  if (!isJsonObject(spec)) return [at.violation('must be an object', 'wrong-type')];
+  return MeshParameters.check(spec, at).first;
+}
+
+/** True for settings that break no rule. */
+export function isMeshParameters(spec: unknown): spec is MeshParametersSpec {
+  return checkMeshParameters(spec, FieldPath.at()).length === 0;
+}
+
+/** Each range by itself, and the ranges of the kinds beside each other. */
+function rangeViolations(ranges: MeshParametersSpec['vipRanges'], at: FieldPath): Violation[] {
+  const settings = Object.entries(ranges ?? {}).map(([owner, range]) => ({ owner, range }));
+  const plan = planRanges(settings, { force: true });
+  return plan.ok ? [] : plan.errors.map((error) => at.violation(error, 'invalid'));
+}
+
+function allowedRoutesViolations(routes: MeshParametersSpec['allowedRoutes'], at: FieldPath): Violation[] {
+  if (!routes) return [];
+  const { from, selector } = routes.namespaces;
+  const field = at.field('selector');
+  if (from === 'Selector' && !selector) return [field.violation('is required with from: Selector', 'required')];
+  if (from !== 'Selector' && selector) return [field.violation(`must be absent with from: ${from}`)];
+  return selectorViolations(selector, field);
+}

@@ -1,0 +1,9 @@
+/**
+ * What the Meshes mean at this control plane: which of them are ours, with which settings their services are served, and
+ * to which mesh a namespace belongs (seed GEP-3949; membership: seed App Mesh v1beta2). Derived from the index, pure.
+ *
+ *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
+ */
+export { designate, type Designation } from './membership';
+export { DEFAULT_MESH_OWNER, Meshes, type MeshesOptions, type MeshOwner, type MeshState } from './meshes';
+export { type ParseText } from './parameters';

@@ -1,0 +1,169 @@
+import { Mesh, type MeshParametersSpec } from '@causeway/kinds';
+import {
+  compareText,
+  globalIdentity,
+  Label,
+  selectsLabels,
+  type Labels,
+  type LabelSelector,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
+import { RangeBook } from './range-book';
+
+/** By what a control plane knows its Meshes (rows T000-03 to T000-05, T000-14). */
+export interface MeshOwner {
+  /** `CAUSEWAY_MESH_CONTROLLER_NAME`; a Mesh with another `controllerName` is somebody else's. */
+  readonly controllerName: string;
+  /** `CAUSEWAY_MESH_NAME`: the Mesh that is made at the start, and the mesh of documents that name none. */
+  readonly expectedName: string;
+}
+
+/** The owner that a control plane is unless its settings say otherwise. */
+export const DEFAULT_MESH_OWNER: MeshOwner = Object.freeze({
+  controllerName: 'causeway.io/control-plane',
+  expectedName: 'default',
+});
+
+/** What a Mesh means here. */
+export interface MeshState {
+  readonly name: string;
+  /** Absent for an assumed Mesh. */
+  readonly resource?: Resource<MeshSpec>;
+  /**
+   * `ours` names our controller. `foreign` names another: its members are stored and not served (row T000-07). `assumed` is
+   * the expected Mesh where it is missing or foreign: it is served as with an empty spec (row T000-22).
+   */
+  readonly claim: 'ours' | 'foreign' | 'assumed';
+  /** The settings in force; empty where there are none and where they are refused (row T000-35). */
+  readonly parameters: MeshParametersSpec;
+  /** Why the parameters are refused. Services then keep the addresses they have. */
+  readonly fault?: string;
+  /** Takes no new members (row T003-27). */
+  readonly terminating: boolean;
+}
+
+/** What a table of Meshes reads. */
+export interface MeshesOptions {
+  readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>;
+  readonly owner: MeshOwner;
+  /** Reads the YAML of a ConfigMap. */
+  readonly parse: ParseText;
+}
+
+/** Kinds that a table is derived from. */
+const SOURCES = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'] as const;
+
+/** Label that Kubernetes gives each namespace; selectors may use it here too. */
+const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
+
+interface Table {
+  readonly version: string;
+  readonly states: ReadonlyMap<string, MeshState>;
+  readonly selecting: readonly { readonly mesh: string; readonly selector: LabelSelector }[];
+  readonly candidates: Map<string, readonly string[]>;
+}
+
+/**
+ * All Meshes as this control plane sees them. The answers are of the moment at which they are asked for: a table is made
+ * anew when a Mesh, a referent or a Namespace has changed since, linear in the number of Meshes.
+ */
+export class Meshes {
+  private table: Table | undefined;
+
+  constructor(private readonly options: MeshesOptions) {}
+
+  get owner(): MeshOwner {
+    return this.options.owner;
+  }
+
+  /** Changes whenever an answer may have; for those who derive something from several answers. */
+  get version(): string {
+    return SOURCES.map((kind) => this.options.index.versionOf(kind)).join('.');
+  }
+
+  /** What the mesh of this name means; undefined where there is none. */
+  state(name: string): MeshState | undefined {
+    return this.current().states.get(name);
+  }
+
+  /** All Meshes, the assumed one included. */
+  all(): Iterable<MeshState> {
+    return this.current().states.values();
+  }
+
+  /** Whether services of this mesh get addresses, names and routes here. */
+  isServed(name: string): boolean {
+    const state = this.state(name);
+    return state !== undefined && state.claim !== 'foreign';
+  }
+
+  /** The Meshes, sorted, whose `namespaceSelector` selects a namespace; those of others and ending ones do not count. */
+  candidatesOf(namespace: string): readonly string[] {
+    const { selecting, candidates } = this.current();
+    const known = candidates.get(namespace);
+    if (known) return known;
+    if (selecting.length === 0) return [];
+    const labels = this.labelsOf(namespace);
+    const found = selecting.filter(({ selector }) => selectsLabels(selector, labels)).map(({ mesh }) => mesh);
+    // Remembered only for what is stored: users choose the names of namespaces.
+    if (this.options.index.get(globalIdentity('Namespace', namespace))) candidates.set(namespace, found);
+    return found;
+  }
+
+  private labelsOf(namespace: string): Labels {
+    const stored = this.options.index.get(globalIdentity('Namespace', namespace));
+    return { [NAMESPACE_NAME]: namespace, ...stored?.labels };
+  }
+
+  private current(): Table {
+    const { version } = this;
+    if (this.table?.version !== version) this.table = this.read(version);
+    return this.table;
+  }
+
+  private read(version: string): Table {
+    const { index, owner } = this.options;
+    const rows = [...index.ofKind('Mesh')].filter(Mesh.is).sort(byAge);
+    const book = new RangeBook();
+    const states = new Map(rows.map((row) => [row.id.name, this.stateOf(row, book)]));
+    const expected = states.get(owner.expectedName);
+    if (!expected || expected.claim === 'foreign') {
+      const name = owner.expectedName;
+      states.set(name, { ...expected, name, claim: 'assumed', parameters: {}, terminating: false });
+    }
+    const selecting = [...states.values()].flatMap(({ name, claim, terminating, resource }) => {
+      const selector = resource?.spec.namespaceSelector;
+      return claim === 'ours' && !terminating && selector ? [{ mesh: name, selector }] : [];
+    });
+    return { version, states, selecting: selecting.sort((a, b) => compareText(a.mesh, b.mesh)), candidates: new Map() };
+  }
+
+  private stateOf(resource: Resource<MeshSpec>, book: RangeBook): MeshState {
+    const { name } = resource.id;
+    const { controllerName } = this.options.owner;
+    const terminating = resource.labels[Label.terminating] === 'true';
+    // A Mesh of a Kuma peer names no controller.
+    if ((resource.spec.controllerName ?? controllerName) !== controllerName) {
+      return { name, resource, claim: 'foreign', parameters: {}, terminating };
+    }
+    const result = this.parametersOf(resource, book);
+    const settings = result.ok ? { parameters: result.parameters } : { parameters: {}, fault: result.message };
+    return { name, resource, claim: 'ours', terminating, ...settings };
+  }
+
+  private parametersOf({ id, spec }: Resource<MeshSpec>, book: RangeBook): ParametersResult {
+    const { index, parse } = this.options;
+    const result = readParameters(spec.parametersRef, index, parse);
+    if (!result.ok) return result;
+    const conflict = book.enter(id.name, result.parameters.vipRanges ?? {});
+    return conflict === undefined ? result : { ok: false, message: conflict };
+  }
+}
+
+/** The older first: of two Meshes with one range it keeps its settings. What was made by Kuma ranks last, by name. */
+function byAge(a: Resource, b: Resource): number {
+  const [first, second] = [a.creationOrder || Infinity, b.creationOrder || Infinity];
+  return first === second ? compareText(a.id.name, b.id.name) : first - second;
+}
