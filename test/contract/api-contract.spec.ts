@@ -267,17 +267,20 @@ describe.each([
       const { results } = await api.apply([document]);
       expect(results).toMatchObject([{ outcome: 'created' }]);
     }
+    const has = (name: string): object => ({
+      ...{ service: serviceId(name), generator: 'by-hand', generatorZone: 'east', available: true },
+      ...{ rule: '', reason: '', change: '' },
+    });
     const { claims } = await api.explain({ hostname: 'one.mesh.local' });
+    const lost = { available: false, rule: expect.stringMatching(/./), reason: expect.stringMatching(/\bb\b/) };
     expect(claims).toEqual([
-      { service: serviceId('b'), generator: 'by-hand', available: true, reason: '' },
-      { service: serviceId('a'), generator: 'by-hand', available: false, reason: expect.stringMatching(/\bb\b/) },
+      has('b'),
+      { ...has('a'), ...lost, change: expect.stringContaining('it gets the name when') },
     ]);
     await api.delete(named('b'));
-    expect((await api.explain({ hostname: 'one.mesh.local' })).claims).toEqual([
-      { service: serviceId('a'), generator: 'by-hand', available: true, reason: '' },
-    ]);
-    const unclaimed = await api.explain({ hostname: 'two.mesh.local' });
-    expect(unclaimed).toEqual({ claims: [], hints: [expect.stringContaining('no HostnameGenerator')] });
+    expect((await api.explain({ hostname: 'one.mesh.local' })).claims).toEqual([has('a')]);
+    const { claims: none, hints } = await api.explain({ hostname: 'two.mesh.local' });
+    expect([none, hints]).toEqual([[], [expect.stringContaining('no HostnameGenerator')]]);
     expect(await failure(api.explain({ hostname: '' }))).toMatchObject({ code: 'invalid' });
   });
 
