@@ -41,6 +41,5 @@ export function kindOf(registry: Registry, noun: string): Kind {
 
 /** As `kindOf`; undefined for another word, which may be an activity such as AuditLog. */
 export function findKind(registry: Registry, noun: string): Kind | undefined {
-  const lower = noun.toLowerCase();
-  return registry.noun(lower) ?? registry.kinds.find((kind) => kind.name.toLowerCase() === lower);
+  return registry.noun(noun.toLowerCase());
 }

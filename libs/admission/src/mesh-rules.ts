@@ -8,12 +8,19 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { withDeadline, type Clock } from '@causeway/runtime';
+import type { MeshOwner } from '@causeway/meshes';
 import type { IndexReader, ResourceStore } from '@causeway/store';
+import type { ConfiguredFields } from './validate-draft';
 
 /** A resource cannot be deleted because other resources need it; the message names them. */
 export class InUse extends Conflict {}
 
 const CATCH_UP_TIMEOUT = 5_000;
+
+/** What a control plane fills into documents: its `controllerName` into a Mesh that names nobody (row T000-06). */
+export function configuredFields({ controllerName }: MeshOwner): ConfiguredFields {
+  return { Mesh: { controllerName } };
+}
 
 /** True if the mesh exists. Reads the store if the index does not have it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, index: IndexReader): Promise<boolean> {

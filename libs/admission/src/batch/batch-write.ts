@@ -16,7 +16,7 @@ import type { AdmissionParts } from '../admission-parts';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
-import { catchUp } from '../mesh-rules';
+import { catchUp, configuredFields } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
@@ -140,7 +140,8 @@ export class BatchWrite {
 
   private validated(decoded: DecodedDocument, made: ReadonlySet<string>): ValidatedDraft {
     this.rules.authorise(decoded);
-    const draft = validateDraft(decoded, this.parts.controlPlane);
+    const { controlPlane, meshes } = this.parts;
+    const draft = validateDraft(decoded, controlPlane, configuredFields(meshes.owner));
     draft.violations.addAll(this.meshViolations(decoded, made));
     throwIfInvalid(draft.violations);
     return draft;

@@ -1,7 +1,7 @@
 import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
 import type { Queries, ResolvedEndpoint } from '@causeway/queries';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { CallContext } from '../calls/call-handlers';
+import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, revisionOf } from '../wire/messages';
 
 /** Longest hostname that is looked at, in characters; DNS has 253. */

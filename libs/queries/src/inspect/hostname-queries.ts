@@ -90,14 +90,28 @@ export class HostnameQueries {
     if (!KINDS_WITH_HOSTNAMES.includes(kind.name)) throw new NotFound(`A ${kind.name} has no hostnames.`);
   }
 
-  /** Who claims a hostname and who wins, by which rule (docs/design.md §4), for a caller who may list all kinds that have names. */
+  /**
+   * Who claims a hostname and who wins, by which rule (docs/design.md §4). A caller who may not list all services of the mesh is
+   * shown the claims of those that it may read, and of the others that there are some. Throws AccessDenied where it may read none.
+   */
   async explain(
     question: ZonedHostnameRef,
     rights: CallerRights,
     minRevision: number | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh: question.mesh });
+    const explained = await this.explainAll(question, rights, minRevision, signal);
+    return mayListAll(rights, question.mesh) ? explained : readableClaims(explained, rights, question.mesh);
+  }
+
+  /** As `explain`, with what the caller may not read: not to be shown. */
+  async explainAll(
+    question: ZonedHostnameRef,
+    rights: CallerRights,
+    minRevision: number | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    rights.checkAny();
     const { insights, index, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
     const { explainHostname } = insights;
@@ -113,6 +127,42 @@ export class HostnameQueries {
     if (!dnsLookup) throw new NotFound('This control plane answers no DNS; ask a zone.');
     return dnsLookup(question);
   }
+}
+
+function mayListAll(rights: CallerRights, mesh: string): boolean {
+  return KINDS_WITH_HOSTNAMES.every((kind) => rights.may('list', { kind, mesh }));
+}
+
+/** Throws AccessDenied, which names the right, unless the caller may list all services of a mesh. */
+export function checkListAll(rights: CallerRights, mesh: string): void {
+  for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
+}
+
+/** An explanation without the claims of services that the caller may not read, nor what it says of them elsewhere. */
+function readableClaims(explained: JsonObject, rights: CallerRights, mesh: string): JsonObject {
+  const { hostname, zone, claims, winner } = explained;
+  const all = isJsonArray(claims) ? claims.filter(isJsonObject) : [];
+  const isReadable = ({ service }: JsonObject): boolean => {
+    const { kind, namespace } = isJsonObject(service) ? service : {};
+    const target = {
+      kind: typeof kind === 'string' ? kind : '',
+      mesh,
+      namespace: typeof namespace === 'string' ? namespace : undefined,
+    };
+    return rights.may('get', target);
+  };
+  const readable = all.filter(isReadable);
+  if (readable.length === 0) checkListAll(rights, mesh);
+  if (readable.length === all.length) return explained;
+  const reason = 'services that you may not read claim this name too';
+  return {
+    ...{ hostname: hostname ?? '', zone: zone ?? '' },
+    claims: readable.map(({ service, generator, status }) => ({
+      ...{ service: service ?? {}, generator: generator ?? null, status: status ?? '', reason },
+    })),
+    winner: isJsonObject(winner) && isReadable(winner) ? winner : null,
+    hints: [reason],
+  };
 }
 
 /** The hostnames that the status of a service shows as Available, each once. */

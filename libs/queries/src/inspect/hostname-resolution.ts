@@ -1,4 +1,4 @@
-import type { CallerRights } from '@causeway/access';
+import { targetOf, type CallerRights } from '@causeway/access';
 import { selectedDataplanes, type ZonedHostnameRef } from '@causeway/controllers';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
 import {
@@ -12,7 +12,7 @@ import {
 } from '@causeway/resources';
 import { sortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import type { HostnameQueries } from './hostname-queries';
+import { checkListAll, type HostnameQueries } from './hostname-queries';
 
 /** Most endpoints of one answer. */
 const MOST_ENDPOINTS = 1_000;
@@ -54,8 +54,8 @@ export class HostnameResolution {
   ) {}
 
   /**
-   * Rejects with NotFound where nobody has the name, and as HostnameQueries.explain does. A caller who may not list
-   * Dataplanes gets no instances of services in the mesh.
+   * Rejects with NotFound where nobody has the name, with AccessDenied for a service that the caller may not read, and as
+   * HostnameQueries.explain does. Endpoints are shown to who may list the Dataplanes of its namespace.
    */
   async resolve(
     question: ZonedHostnameRef,
@@ -63,10 +63,12 @@ export class HostnameResolution {
     minRevision: number | undefined,
     signal: AbortSignal,
   ): Promise<ResolvedHostname> {
-    const explained = await this.hostnames.explain(question, rights, minRevision, signal);
+    const explained = await this.hostnames.explainAll(question, rights, minRevision, signal);
     const { hostname, zone, winner } = explained;
     const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
     const service = isJsonObject(named) ? this.index.get(identityIn(named)) : undefined;
+    if (service) rights.check('get', targetOf(service.id));
+    else checkListAll(rights, question.mesh);
     if (!service) throw new NotFound(`no service has the hostname ${question.hostname} in mesh ${question.mesh}`);
     return {
       hostname: text(hostname),
@@ -75,7 +77,9 @@ export class HostnameResolution {
       // On the global a status is what the zone of origin reported of itself.
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? virtualIpsOf(service) : [],
       ports: portsOf(service),
-      endpoints: await this.endpointsOf(service, rights, signal),
+      endpoints: rights.may('list', { ...targetOf(service.id), kind: Dataplane.name })
+        ? await this.endpointsOf(service, signal)
+        : [],
     };
   }
 
@@ -83,17 +87,12 @@ export class HostnameResolution {
     return this.hostnames.ownZone() === zone;
   }
 
-  private async endpointsOf(
-    service: Resource,
-    rights: CallerRights,
-    signal: AbortSignal,
-  ): Promise<readonly ResolvedEndpoint[]> {
+  private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
     if (MeshExternalService.is(service)) {
       return (service.spec.endpoints ?? []).slice(0, MOST_ENDPOINTS).map(({ address, port }) => ({
         ...{ address, port, servicePort: undefined, ready: true, dataplane: undefined },
       }));
     }
-    if (!rights.may('list', { kind: Dataplane.name, mesh: service.id.mesh })) return [];
     const selected = selectedDataplanes(service, this.index.ofKind(Dataplane.name));
     const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
     const { items } = await sortedPage(selected, byName, { offset: 0, size: MOST_ENDPOINTS }, signal);

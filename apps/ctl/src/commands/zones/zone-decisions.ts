@@ -55,7 +55,7 @@ function entryOf(context: CommandContext, given: string, { mesh, namespace }: Qu
 
 /** The kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
 function typeOf({ registry }: CommandContext, noun: string): string {
-  const known = registry.noun(noun.toLowerCase()) ?? registry.kinds.find(({ name }) => name === noun);
+  const known = registry.noun(noun.toLowerCase());
   return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : kindOf(registry, noun).name);
 }
 
