@@ -15,7 +15,7 @@ import {
   createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
-  poolMetrics,
+  poolReports,
   type ControlLoop,
 } from '@causeway/controllers';
 import {
@@ -55,14 +55,22 @@ type ZoneLeaderSources = [
 ];
 
 /** The control loops of one term. */
-function createLoops({ core }: ZoneLeaderOptions): readonly ControlLoop[] {
+function createLoops({ core, meshes }: ZoneLeaderOptions): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
   const loops = createZoneReconcilers({
     cp,
+    meshes,
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
     grace: settings.CAUSEWAY_SERVICE_GRACE,
+    leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
+    onRaisedCooldown: ({ mesh, wanted, least }) =>
+      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
+        mesh,
+        wanted,
+        least,
+      }),
     onUnusableName: (dataplane, service) =>
       logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
     onExhausted: (kind, ranges, service) =>
@@ -112,8 +120,8 @@ export class ZoneLeader {
   readonly createTerm: LeaderTermFactory = (term) => (this.latest = new ZoneTerm(this.options, term));
 
   /** How full the address ranges are; empty before this replica has led. */
-  pools(): ReturnType<typeof poolMetrics> {
-    return poolMetrics(this.latest?.loops ?? []);
+  pools(): ReturnType<typeof poolReports> {
+    return poolReports(this.latest?.loops ?? []);
   }
 
   /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */

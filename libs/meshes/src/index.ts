@@ -5,5 +5,12 @@
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
 export { designate, type Designation } from './membership';
-export { DEFAULT_MESH_OWNER, Meshes, type MeshesOptions, type MeshOwner, type MeshState } from './meshes';
+export {
+  DEFAULT_MESH_OWNER,
+  Meshes,
+  type MeshesOptions,
+  type MeshOwner,
+  type MeshState,
+  type ZoneRanges,
+} from './meshes';
 export { type ParseText } from './parameters';

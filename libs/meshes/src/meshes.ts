@@ -1,3 +1,4 @@
+import { carvingFault, type RangeSetting } from '@causeway/ipam';
 import { Mesh, type MeshParametersSpec } from '@causeway/kinds';
 import {
   compareText,
@@ -50,6 +51,15 @@ export interface MeshesOptions {
   readonly owner: MeshOwner;
   /** Reads the YAML of a ConfigMap. */
   readonly parse: ParseText;
+  /** The ranges of virtual IPs of this zone; absent on the global. A mesh's ranges must fit into them or stand apart. */
+  readonly zoneRanges?: ZoneRanges;
+}
+
+/** The ranges of virtual IPs that a zone is configured with. */
+export interface ZoneRanges {
+  readonly settings: readonly RangeSetting[];
+  /** Takes ranges that are neither private nor reserved. */
+  readonly force: boolean;
 }
 
 /** Kinds that a table is derived from. */
@@ -157,8 +167,19 @@ export class Meshes {
     const { index, parse } = this.options;
     const result = readParameters(spec.parametersRef, index, parse);
     if (!result.ok) return result;
-    const conflict = book.enter(id.name, result.parameters.vipRanges ?? {});
+    const ranges = result.parameters.vipRanges ?? {};
+    const conflict = this.zoneFault(id.name, ranges) ?? book.enter(id.name, ranges);
     return conflict === undefined ? result : { ok: false, message: conflict };
+  }
+
+  /** Why a mesh cannot have these ranges in this zone; elsewhere it may. */
+  private zoneFault(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
+    const { settings, force } = this.options.zoneRanges ?? { settings: [], force: true };
+    for (const [owner, range = ''] of Object.entries(ranges)) {
+      const fault = carvingFault({ owner, range }, settings, { force });
+      if (fault !== undefined) return `vipRanges of mesh "${mesh}" are not used in this zone: ${fault}`;
+    }
+    return undefined;
   }
 }
 

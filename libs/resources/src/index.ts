@@ -23,6 +23,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
+export { durationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export {
   checkName,

@@ -1,4 +1,4 @@
-import { isJsonObject, type Resource } from '@causeway/resources';
+import { durationMs, isJsonObject, type Resource } from '@causeway/resources';
 
 /** What happens to a lost zone's services in other zones (docs/design.md §5). */
 export type LostPolicy = 'keep' | 'depreferred' | 'withdraw';
@@ -46,8 +46,6 @@ export function lostStateOf({ status }: Pick<Resource, 'status'>): LostState | u
   return { policy: lost['policy'], since: typeof lost['since'] === 'string' ? lost['since'] : '' };
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
 /** `Zone.spec.lost` over the configured rule; a field that cannot be read has the configured value. */
 export function lostRuleOf(lost: unknown, configured: LostRule): LostRule {
   if (typeof lost !== 'object' || lost === null) return configured;
@@ -55,16 +53,10 @@ export function lostRuleOf(lost: unknown, configured: LostRule): LostRule {
   const after: unknown = 'after' in lost ? lost.after : undefined;
   return {
     policy: isPolicy(policy) ? policy : configured.policy,
-    after: typeof after === 'string' ? (duration(after) ?? configured.after) : configured.after,
+    after: typeof after === 'string' ? (durationMs(after) ?? configured.after) : configured.after,
   };
 }
 
 function isPolicy(value: unknown): value is LostPolicy {
   return value === 'keep' || value === 'depreferred' || value === 'withdraw';
-}
-
-function duration(text: string): number | undefined {
-  const [, number, unit = ''] = /^([0-9]+)(ms|s|m|h)$/.exec(text) ?? [];
-  const factor = UNITS[unit];
-  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }
