@@ -128,7 +128,9 @@ export class GrpcApiClient implements ApiClient {
     const complete = mesh === undefined ? document : { mesh, ...document };
     // The server takes no etag with a dry run.
     if (dryRun && etag !== '' && (await this.get(resource)).etag !== etag)
-      throw new ApiError('precondition-failed', 'the resource was changed meanwhile', [], { title: 'Precondition failed' });
+      throw new ApiError('precondition-failed', 'the resource was changed meanwhile', [], {
+        title: 'Precondition failed',
+      });
     const [result] = (await this.applyIf(dryRun ? '' : etag, [complete], { dryRun })).results;
     if (!result) throw new ApiError('internal', 'the answer has no result');
     if (result.error) throw result.error;
