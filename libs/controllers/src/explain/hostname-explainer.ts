@@ -58,7 +58,7 @@ export class HostnameExplainer {
     if (!this.claims && page.zone === undefined) return listReported(this.index, mesh, page, signal);
     const zone = this.viewed(page.zone);
     if (this.claims) return listHostnames(await this.claims.table(signal), mesh, page, signal);
-    const found = await listHostnames(await claimsOfZone(this.index, zone, signal), mesh, page, signal);
+    const found = await listHostnames(await claimsOfZone(this.held, zone, signal), mesh, page, signal);
     return { ...found, items: found.items.map((entry) => reportedEntry(this.index, zone, entry)) };
   }
 
