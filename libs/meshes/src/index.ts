@@ -4,6 +4,7 @@
  *
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
+export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
 export { designate, type Designation } from './membership';
 export {
   DEFAULT_MESH_OWNER,
