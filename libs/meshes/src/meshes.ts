@@ -109,6 +109,11 @@ export class Meshes {
     return state !== undefined && state.claim !== 'foreign';
   }
 
+  /** The meshes whose services are served. */
+  served(): readonly MeshState[] {
+    return [...this.all()].filter(({ claim }) => claim !== 'foreign');
+  }
+
   /** The Meshes, sorted, whose `namespaceSelector` selects a namespace; those of others and ending ones do not count. */
   candidatesOf(namespace: string): readonly string[] {
     const { selecting, candidates } = this.current();

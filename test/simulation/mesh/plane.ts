@@ -131,7 +131,7 @@ export class SimReplica {
     const { registry } = around;
     around.leads(term);
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
-    const options = { ...shared, registry, sessions: simSessions(link), lost: LOST };
+    const options = { ...shared, meshes: meshesOf(index), registry, sessions: simSessions(link), lost: LOST };
     const keeper = createZoneLifecycleLoop(around.keeperFault(options));
     const runner = new LoopRunner([createConditionsReconciler({ cp, registry })], { ...shared, random: this.jitter });
     await Promise.all([runner.run(), keeper.run()]);
@@ -141,7 +141,8 @@ export class SimReplica {
     const { store, index, process, around } = this;
     const { rest, grace, hold } = TIMES;
     const conditions = createConditionsReconciler({ cp, registry: around.registry });
-    const loops = [...createZoneReconcilers({ cp, ranges: around.ranges, cooldown: rest, grace }), conditions];
+    const zoneConfig = { cp, ranges: around.ranges, meshes: meshesOf(index), cooldown: rest, grace };
+    const loops = [...createZoneReconcilers(zoneConfig), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
     const sync = createZoneSync({

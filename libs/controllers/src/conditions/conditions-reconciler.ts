@@ -77,9 +77,9 @@ export class ConditionsReconciler implements KeyedReconciler {
     return {
       cp,
       hasMesh: (mesh) => index.get(globalIdentity('Mesh', mesh)) !== undefined,
-      lostState: (zone) => {
+      lostState: ({ zone, mesh }) => {
         const found = index.get(globalIdentity('Zone', zone));
-        return found && lostStateOf(found);
+        return found && lostStateOf(found, mesh);
       },
       unsupportedByKuma,
     };
@@ -110,6 +110,5 @@ function affectsConditions({ before, after }: IndexChange): boolean {
 }
 
 function sameLoss(before: Resource | undefined, after: Resource | undefined): boolean {
-  const [was, is] = [before, after].map((zone) => zone && lostStateOf(zone));
-  return was?.policy === is?.policy && was?.since === is?.since;
+  return jsonEqual(before?.status?.['lost'], after?.status?.['lost']);
 }

@@ -153,7 +153,11 @@ function* rejections({ zones }: DoctorInput): Iterable<DoctorFinding | undefined
 function lostZone({ zone }: ZoneWithInsight): DoctorFinding | undefined {
   const lost = objectIn(zone.status?.['lost']);
   if (!lost) return undefined;
-  const what = `is lost since ${text(lost['since'])}, policy ${text(lost['policy'])}`;
+  const meshes = Object.entries(objectIn(lost['meshes']) ?? {}).map(
+    ([mesh, policy]) => `${text(policy)} for mesh ${mesh}`,
+  );
+  const policies = [...(lost['policy'] === undefined ? [] : [text(lost['policy'])]), ...meshes.sort()];
+  const what = `is lost since ${text(lost['since'])}, policy ${policies.join(', ')}`;
   return found(zone, what, `look at its log; where it is gone for good: causeway delete zone ${zone.id.name}`);
 }
 

@@ -10,7 +10,7 @@ function kindNamed(name: string): Kind {
   return kind;
 }
 
-const mesh = resourceOf(kindNamed('Mesh'), { name: 'default', labels: { 'kuma.io/origin': 'global' }, spec: {} });
+const mesh = { name: 'default', parameters: {} };
 const zones = ['east', 'west'].map((name) =>
   resourceOf(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
 );

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '@causeway/api-client';
-import { identityKey, type Kind, type Resource } from '@causeway/resources';
+import { identityKey, isJsonObject, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
@@ -8,6 +8,7 @@ import { outputOption, type SetExitCode } from '../../options';
 import { resourceOf, selectionOf } from '../../refs';
 import { structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
+import { servedMeshes } from './synced-meshes';
 
 export interface SyncDiffOptions {
   readonly zoneContext?: string;
@@ -89,9 +90,11 @@ async function compareAll(
   servers: Servers,
   { zone, kinds }: { readonly zone: string; readonly kinds: readonly Kind[] },
 ): Promise<readonly Difference[]> {
-  const [mesh, zoneKind] = [context.registry.kind('Mesh'), context.registry.kind('Zone')];
-  const [meshes, zones] = [await listKind(servers.global, mesh), await listKind(servers.global, zoneKind)];
-  const view = MeshView.of(meshes, zones, await exportDefaultOf(servers.global));
+  const config = await configOf(servers.global);
+  const meshes = await servedMeshes(servers.global, context.registry, config);
+  const zones = await listKind(servers.global, context.registry.kind('Zone'));
+  const exportDefault = textAt(config, 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  const view = MeshView.of(meshes, zones, exportDefault);
   const differences: Difference[] = [];
   for (const kind of kinds) {
     const [inGlobal, inZone] = await Promise.all([listKind(servers.global, kind), listKind(servers.zone, kind)]);
@@ -105,9 +108,9 @@ async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonl
   return (await api.list(selectionOf(kind, {}))).documents.map((item) => resourceOf(kind, item));
 }
 
-async function exportDefaultOf(api: ApiClient): Promise<'All' | 'None'> {
+async function configOf(api: ApiClient): Promise<JsonObject> {
   const settings = await api.rest.json({ path: '/config' });
-  return textAt(settings, 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  return isJsonObject(settings) ? settings : {};
 }
 
 /** `east/default/shop/redis`, without empty parts. */
