@@ -106,6 +106,23 @@ describe.each([
     expect((await api.list(SERVICES)).documents).toEqual([]);
   });
 
+  it('T000-02 T000-25 reads a Mesh under the name XMesh too, with the status that readers see', async () => {
+    const mesh = { type: 'Mesh', name: 'default' };
+    const status = { awsName: 'default', conditions: [{ type: 'Accepted', status: 'Unknown', reason: 'Pending' }] };
+    const read = await api.get({ kind: 'XMesh', name: 'default' });
+    expect(read.document).toMatchObject({ ...mesh, status });
+    expect((await api.get({ kind: 'Mesh', name: 'default' })).document).toEqual(read.document);
+    expect((await api.list({ kind: 'XMesh' })).documents).toEqual([read.document]);
+    const stop = new AbortController();
+    for await (const event of api.watch({ kind: 'XMesh' }, { signal: stop.signal }))
+      if (event.type === 'put') {
+        expect(event.document).toEqual(read.document);
+        stop.abort();
+      }
+    expect(stop.signal.aborted).toBe(true);
+    expect(await failure(api.get({ kind: 'YMesh', name: 'default' }))).toMatchObject({ code: 'invalid' });
+  });
+
   it('refuses with the same code, and each broken rule by its field', async () => {
     expect(await failure(api.get(named('none')))).toMatchObject({ code: 'not-found' });
     expect(await failure(api.get({ ...named('a'), mesh: 'none' }))).toMatchObject({ code: 'not-found' });
