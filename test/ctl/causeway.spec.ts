@@ -180,7 +180,7 @@ describe('causeway, as its user runs it', () => {
     const { port } = proxy.address() as AddressInfo;
     for (const slash of ['', '/']) await causeway(['-s', `http://127.0.0.1:${port}/east/cp${slash}`, 'get', 'msvc']);
     proxy.close();
-    const pages = ['size=1000', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
+    const pages = ['size=1000&cursor=', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
     expect(asked).toEqual([...pages, ...pages]);
   }, 30_000);
 
