@@ -55,7 +55,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/_audit': ['admin'],
   '/_dns/lookup': READERS,
   '/_explain/hostname': RECOGNISED,
-  '/_resolve/hostname': READERS,
+  '/_resolve/hostname': RECOGNISED,
   '/_kri/:kri': ['admin'],
   '/zones+insights': READERS,
   '/zones/_overview': READERS,
