@@ -4,11 +4,13 @@
  *
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
+export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
 export { designate, type Designation } from './membership';
 export {
   DEFAULT_MESH_OWNER,
   Meshes,
   type MeshesOptions,
+  type MeshMismatch,
   type MeshOwner,
   type MeshState,
   type ZoneRanges,
