@@ -4,6 +4,7 @@
  *
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
-export { designate, type Designation } from './membership';
-export { DEFAULT_MESH_OWNER, Meshes, type MeshesOptions, type MeshOwner, type MeshState } from './meshes';
+export { accepting, designate, isTerminating, type Designation, type MeshMembership, type MeshOwner } from './membership';
+export { DEFAULT_MESH_OWNER, Meshes, type MeshesOptions, type MeshState } from './meshes';
+export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';
