@@ -15,6 +15,16 @@ export function restApi(plane, { operatorToken, signal }) {
     });
   const refused = async (response, method, path) =>
     new Failure(`${plane.name} answered ${response.status} to ${method} ${path}: ${(await response.text()).trim()}`);
+  /** Repeats a request for a while as long as it is answered with one of `passing`. */
+  const retried = async (method, path, passing, body) => {
+    let response;
+    const attempt = async () => {
+      response = await call(method, path, body);
+      return !passing.includes(response.status);
+    };
+    await waitFor(attempt, { timeoutMs: RETRY_FOR_MS, signal });
+    if (!response.ok) throw await refused(response, method, path);
+  };
 
   return {
     name: plane.name,
@@ -36,15 +46,13 @@ export function restApi(plane, { operatorToken, signal }) {
       if (!response.ok) throw await refused(response, method, path);
       return response.text();
     },
-    /** A 404 (a zone that has not learnt its mesh yet) and a 503 (no leader yet) pass, so they are tried again for a while. */
+    /** Waits for a resource: a zone learns its meshes from the global. */
+    async until(path) {
+      await retried('GET', path, [404]);
+    },
+    /** A 503 (no leader yet) passes, so it is tried again for a while. */
     async put(path, body) {
-      let response;
-      const attempt = async () => {
-        response = await call('PUT', path, body);
-        return ![404, 503].includes(response.status);
-      };
-      await waitFor(attempt, { timeoutMs: RETRY_FOR_MS, signal });
-      if (!response.ok) throw await refused(response, 'PUT', path);
+      await retried('PUT', path, [503], body);
     },
   };
 }

@@ -16,7 +16,7 @@ export function servicesOf(documents, zone) {
   return [...names].map((name) => ({ name, zone }));
 }
 
-/** PUTs documents on a control plane, in their order. It may refuse one until it has learnt its Mesh: then it is tried again. */
+/** PUTs documents on a control plane, in their order, once it knows their Mesh: a refused PUT would stand in its audit log. */
 export async function applySample(api, documents) {
   const { resources } = await api.get('/_resources');
   const kinds = new Map(resources.map((kind) => [kind.name, kind]));
@@ -24,6 +24,7 @@ export async function applySample(api, documents) {
     const kind = kinds.get(document.type);
     if (!kind) throw new Failure(`the sample has a ${document.type}, which ${api.name} does not know`);
     const mesh = kind.scope.toLowerCase() === 'mesh' ? `/meshes/${document.mesh ?? 'default'}` : '';
+    if (mesh !== '') await api.until(mesh);
     await api.put(`${mesh}/${kind.path}/${document.name}`, document);
   }
 }

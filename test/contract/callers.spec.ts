@@ -1,6 +1,7 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
+import type { AuditLog } from '@causeway/store';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { CallerRateSettings } from '@causeway/access';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
@@ -12,6 +13,7 @@ import { until } from '../support/until';
 interface Served {
   readonly scheme: string;
   readonly port: number;
+  readonly audit: AuditLog;
   /** What a caller with this token who asks too often is told of when to come back, s; undefined where it was answered. */
   retryAfter(token: string): Promise<number | undefined>;
   close(): Promise<void>;
@@ -39,7 +41,7 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
     await answer.arrayBuffer();
     return answer.status === 429 ? Number(answer.headers.get('retry-after')) : undefined;
   };
-  return { scheme: 'http', port, retryAfter, close: () => rest.close() };
+  return { scheme: 'http', port, retryAfter, audit: rest.audit, close: () => rest.close() };
 }
 
 async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
@@ -60,7 +62,7 @@ async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
     client.close();
     await grpc.close();
   };
-  return { scheme: 'grpc', port: grpc.port, retryAfter, close };
+  return { scheme: 'grpc', port: grpc.port, retryAfter, audit: grpc.audit, close };
 }
 
 /** The status with details that a Get ends with; undefined where it is answered. */
@@ -177,6 +179,12 @@ describe.each([
     for (let i = 0; i < 20; i++) answers.push(await answer(viewer.get({ kind: 'Mesh', name: 'default' })));
     expect(answers.slice(0, 2)).toEqual(['yes', 'yes']);
     expect(answers).toContain('exhausted');
+    const refused = await until('the refusal', async () => {
+      const { entries } = await served.audit.page({ size: 1, result: 'refused' });
+      return entries[0];
+    });
+    expect(refused).toMatchObject({ user: 'viewer', recognizedBy: 'user-token' });
+    expect(refused.reason).toContain('user "viewer" sends more requests than it may');
   });
 
   it('are told when to come back, and then they are answered', async () => {

@@ -68,12 +68,12 @@ const rowsOf = (path: string): ReadonlySet<string> =>
 describe('citations', () => {
   it('are told where they lead nowhere', () => {
     const comment =
-      '/** x (docs/design.md §5,\n * §99; docs/reference/kds-wire.md §4.2.3,\n * §7.1), gone.md §1, kds.md Appendix B.4, `docs/design.md` §2.9. */';
+      '/** x (docs/design.md §5,\n * §99; docs/reference/kds-wire.md §4.2.3,\n * §7.1), gone.md §1, kds.md Appendix B.4, `docs/design.md` §2.99. */';
     expect(broken(comment, 'libs/x.ts')).toEqual([
       'libs/x.ts: docs/design.md has no §99',
       'libs/x.ts: docs/reference/kds-wire.md has no §7.1',
       'libs/x.ts: gone.md is not in this repository',
-      'libs/x.ts: docs/design.md has no §2.9',
+      'libs/x.ts: docs/design.md has no §2.99',
     ]);
   });
 

@@ -79,6 +79,11 @@ describe('npm start', () => {
     });
     const run = (): QuickstartRun => runs[0] as QuickstartRun;
 
+    it.each(['global', 'east', 'west'])('has nothing refused in the audit log of %s', async (plane) => {
+      const url = run().restUrl(plane);
+      expect(await get(`${url}/_audit?result=refused`)).toMatchObject({ items: [] });
+    });
+
     it('shows what each zone sees', () => {
       const [, east = '', west = ''] = run().output.split(/What zone \w+ sees/);
       expect(east).toMatch(/redis +east +241\.\d+\.\d+\.\d+ +redis\.default\.svc\.mesh\.east +Available/);

@@ -11,7 +11,7 @@ import type { InjectOptions } from 'fastify';
 import { Client } from 'pg';
 import { restAccess } from '../support/rest-access';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
-import { openZoneAccess } from './open-zone-access';
+import { openUserAccess, openZoneAccess } from './open-zone-access';
 import { meshId, type ParsedJson } from './rest-fixture';
 import { meshesOf } from '../support/meshes';
 
@@ -43,7 +43,7 @@ async function replicaOf(database: TestDatabase): Promise<Replica> {
   const parts = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock };
   const policy = new AccessPolicy({ registry: coreKinds, index, cp: GLOBAL });
   const server = await createRestServer({
-    ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess },
+    ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess, userAccess: openUserAccess },
     admission: new Admission({ ...parts, controlPlane: GLOBAL, access: policy }),
     access: restAccess(policy, { operatorToken: TOKEN }),
     program: { version: '0', instanceId: 'test', config: {} },
@@ -190,6 +190,14 @@ describe('GET /_audit of two replicas', () => {
     expect(issued.statusCode).toBe(200);
     expect(await items('kind=ZoneToken&size=1')).toMatchObject([
       { verb: 'create', activity: 'issue a zone token', name: 'west', result: 'done', user: 'operator' },
+    ]);
+    const payload = { name: 'anna', validFor: '1h' };
+    const accept = { ...OPERATOR, accept: 'application/json' };
+    const { id } = (await send(one, { method: 'POST', url: '/tokens/user', payload, headers: accept })).json();
+    await send(one, { method: 'POST', url: '/tokens/user/revocations', payload: { id } });
+    expect(await items('kind=UserToken&size=2')).toMatchObject([
+      { verb: 'create', activity: 'revoke a user token', name: id, result: 'done', user: 'operator' },
+      { verb: 'create', activity: 'issue a user token', name: 'anna', result: 'done', user: 'operator' },
     ]);
     await send(one, { method: 'POST', url: '/_explain/hostname', payload: { hostname: 'a', zone: 'x' } });
     expect((await items('verb=create')).filter(({ activity }) => /explain/.test(activity ?? ''))).toEqual([]);

@@ -13,6 +13,7 @@ export interface RestFixture {
   readonly server: RestServer;
   readonly store: MemoryStore;
   readonly index: ResourceIndex;
+  readonly audit: MemoryAudit;
   /** Writes past admission, as sync and controllers do; the index has it when this resolves. */
   seed(...resources: readonly SeedResource[]): Promise<void>;
   close(): Promise<void>;
@@ -89,7 +90,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
     await store.close();
     await following;
   };
-  return { server, store, index, seed, close };
+  return { server, store, index, audit, seed, close };
 }
 
 function zoneLabel({ zone }: Identity): Labels {

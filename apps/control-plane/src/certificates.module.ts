@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { ServerCertificates } from '@causeway/access';
-import { isLoopback } from '@causeway/rest';
+import { isLoopback, type ServerCertificates } from '@causeway/access';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { certificateSource, openCertificates, type CertificateSource, type TlsSettings } from './certificates';

@@ -1,9 +1,14 @@
 import type { DynamicModule } from '@nestjs/common';
-import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
+import {
+  isLoopback,
+  type AccessPolicy,
+  type AuditRecorder,
+  type Authentication,
+  type CallerRates,
+} from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import { GrpcApiModule, type GrpcApiOptions } from '@causeway/grpc-api';
 import type { Queries } from '@causeway/queries';
-import { isLoopback } from '@causeway/rest';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';

@@ -1,7 +1,13 @@
-import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
+import {
+  isLoopback,
+  type AccessPolicy,
+  type AuditRecorder,
+  type Authentication,
+  type CallerRates,
+} from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
-import { isLoopback, RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
+import { RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
 import type { DynamicModule } from '@nestjs/common';
 import { ACCESS_POLICY } from './access.module';
 import { AUDIT_RECORDER } from './audit.module';

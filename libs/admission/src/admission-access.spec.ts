@@ -210,6 +210,24 @@ describe('who may write', () => {
     ]);
   });
 
+  it('refuses what a batch puts into a mesh that the caller may not create', async () => {
+    const rule = { verbs: ['update', 'create'], kinds: ['MeshService'] };
+    const fixture = await Fixture.open(rule, {}, { role: 'zone', zone: 'east', federated: false });
+    await fixture.hold(globalIdentity('Role', 'own'), { rules: [rule, { verbs: ['update'], kinds: ['Mesh'] }] });
+    const documents = [
+      { type: 'Mesh', name: 'new' },
+      { ...service('shop'), mesh: 'new' },
+    ];
+    const { results } = await fixture.admission.apply({
+      documents: documents.map((body) => ({ body })),
+      context: { caller: anna },
+    });
+    expect(results).toMatchObject([
+      { outcome: 'refused', error: expect.any(AccessDenied) },
+      { outcome: 'refused', error: { violations: [{ field: 'mesh', reason: 'there is no mesh "new"' }] } },
+    ]);
+  });
+
   it('lets nobody but administrators write roles, bindings and secrets', async () => {
     const fixture = await Fixture.open({ verbs: ['*'], kinds: ['*'] });
     const binding = {

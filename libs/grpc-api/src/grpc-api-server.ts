@@ -9,8 +9,8 @@ import { CallerLog } from '@causeway/runtime';
 import { Server, type ServerOptions } from '@grpc/grpc-js';
 import { CallAudit } from './calls/call-audit';
 import { CallAuthenticator } from './calls/call-authenticator';
-import { CallHandlers } from './calls/call-handlers';
-import { CallScopes } from './calls/call-scopes';
+import { HandlerFactory } from './calls/handler-factory';
+import { ActiveCalls } from './calls/active-calls';
 import type { GrpcApiOptions } from './grpc-api-options';
 import { HealthHandlers } from './services/health-service';
 import { NamingServiceHandlers } from './services/naming-service';
@@ -53,7 +53,7 @@ const resourceService = {
 
 /** The gRPC API of a control plane. */
 export class GrpcApiServer {
-  private readonly scopes: CallScopes;
+  private readonly activeCalls: ActiveCalls;
   private readonly health: HealthHandlers;
   private readonly audit: CallAudit;
   private readonly callers: CallAuthenticator;
@@ -61,7 +61,7 @@ export class GrpcApiServer {
 
   constructor(private readonly options: GrpcApiOptions) {
     const { clock, logger, connections = DEFAULT_CONNECTIONS } = options;
-    this.scopes = new CallScopes(clock);
+    this.activeCalls = new ActiveCalls(clock);
     this.audit = new CallAudit(options);
     this.callers = new CallAuthenticator({ ...options, audit: this.audit });
     this.health = new HealthHandlers({ ...options, services: SERVICES });
@@ -77,21 +77,21 @@ export class GrpcApiServer {
 
   /** Calls under way. */
   get calls(): number {
-    return this.scopes.size;
+    return this.activeCalls.size;
   }
 
   /** Says NOT_SERVING, ends streams, lets the other calls under way finish for 2 s, and stops listening. */
   async close(): Promise<void> {
     this.health.close();
-    await this.scopes.close();
+    await this.activeCalls.close();
     this.callers.close();
     await this.listener.close();
   }
 
   private createServer(): Server {
-    const { options, scopes, health, audit, callers } = this;
+    const { options, activeCalls, health, audit, callers } = this;
     const streams = new Http2Streams(options.clock);
-    const handlers = new CallHandlers({ ...options, scopes, callers, streams, audit });
+    const handlers = new HandlerFactory({ ...options, activeCalls, callers, streams, audit });
     const [reads, writes, watches] = [
       new ResourceReads(options),
       new ResourceWrites(options),

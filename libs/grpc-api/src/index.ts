@@ -2,7 +2,7 @@
  * The gRPC API: causeway.v1.ResourceService and NamingService, health and reflection. It translates only: queries answer reads,
  * admission takes writes, access says who calls and what they may do.
  *
- *   call → CallAuthenticator → CallHandlers → services → Queries | Admission;   error → google.rpc.Status
+ *   call → CallAuthenticator → HandlerFactory → services → Queries | Admission;   error → google.rpc.Status
  */
 export { type GrpcApiOptions } from './grpc-api-options';
 export { GrpcApiServer } from './grpc-api-server';

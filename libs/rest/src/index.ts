@@ -5,7 +5,6 @@
  *   request → hooks → guards → pipes → controller → Queries | Admission → response; errors → ProblemFilter
  */
 export { type RegisteredRoute } from './http/route-table';
-export { isLoopback } from './http/local-request';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 export { RestTls } from './http/rest-tls';
 export { RestModule } from './rest.module';

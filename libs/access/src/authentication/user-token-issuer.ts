@@ -1,5 +1,5 @@
 import { FieldPath, Invalid, type Violation } from '@causeway/resources';
-import { ADMINS } from '../authorization/caller';
+import { ADMINS, isReserved } from '../authorization/caller';
 import { TokenIssuer, type IssuedToken, type TokenDependencies } from '../tokens/token-issuer';
 import type { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
@@ -47,6 +47,7 @@ export class UserTokenIssuer extends TokenIssuer {
     const validity = parseValidity(validFor);
     const violations = [
       ...nameViolations(name, FieldPath.at('name')),
+      ...reservedViolations(name, FieldPath.at('name')),
       ...groupViolations(groups),
       ...validityViolations(validity),
     ];
@@ -73,8 +74,11 @@ function groupViolations(groups: readonly string[]): Violation[] {
     return [at.violation(`must not have more than ${MOST_GROUPS} items, has ${groups.length}`, 'too-many')];
   return groups.flatMap((group, i) => [
     ...nameViolations(group, at.index(i)),
-    ...(group.startsWith('causeway:') && group !== ADMINS
-      ? [at.index(i).violation(`must be ${ADMINS} or begin with something else than "causeway:"; got "${group}"`)]
-      : []),
+    ...(group === ADMINS ? [] : reservedViolations(group, at.index(i))),
   ]);
+}
+
+/** Names that authorisation and the audit log use for others than holders of tokens. */
+function reservedViolations(name: string, at: FieldPath): Violation[] {
+  return isReserved(name) ? [at.violation(`must not be a name that the control plane itself uses; got "${name}"`)] : [];
 }

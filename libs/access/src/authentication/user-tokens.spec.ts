@@ -124,6 +124,14 @@ describe('user tokens', () => {
     expect(await tokens.list()).toMatchObject([{ id, revoked: true }]);
   });
 
+  it('are revoked whichever case their id is written in', async () => {
+    const plane = await start();
+    const { tokens } = plane.authentication;
+    const { id, token } = await tokens.issue({ name: 'anna' });
+    await tokens.revoke(id.toUpperCase());
+    expect(await plane.whoIs(token)).toBe(`the user token ${id} is revoked`);
+  });
+
   it('of a deleted key are valid no longer, those of the rotated key are', async () => {
     const plane = await start();
     const { tokens } = plane.authentication;
@@ -248,11 +256,15 @@ describe('user tokens', () => {
     ['name', { name: '' }, 'must not be empty'],
     ['name', { name: ' anna' }, 'must be one line of text without white space at its ends'],
     ['name', { name: 'a\nb' }, 'must be one line of text without white space at its ends'],
+    ['name', { name: 'anonymous' }, 'must not be a name that the control plane itself uses; got "anonymous"'],
+    ['name', { name: 'localhost' }, 'must not be a name that the control plane itself uses; got "localhost"'],
+    ['name', { name: 'operator' }, 'must not be a name that the control plane itself uses; got "operator"'],
+    ['name', { name: 'causeway:x' }, 'must not be a name that the control plane itself uses; got "causeway:x"'],
     ['name', { name: 'a'.repeat(129) }, 'must not be longer than 128 characters, has 129'],
     [
       'groups[0]',
       { name: 'a', groups: ['causeway:authenticated'] },
-      /must be causeway:admins or begin with something else/,
+      'must not be a name that the control plane itself uses; got "causeway:authenticated"',
     ],
     [
       'groups',

@@ -57,6 +57,9 @@ type ZonesListener = (zones: readonly string[]) => void;
 /** Subjects whose rights may have changed, as `subjectKeys` names them; undefined: all. */
 type SubjectsListener = (subjects: ReadonlySet<string> | undefined) => void;
 
+/** Is no kind: only the unnarrowed role of administrators reaches it. */
+const EVERYTHING: AccessTarget = { kind: '*' };
+
 const BUILT_IN = { binding: 'the binding that always exists', role: 'admin' } as const;
 const ADMINISTRATORS: AccessDecision = Object.freeze({
   allowed: true,
@@ -90,6 +93,12 @@ export class AccessPolicy {
   /** Decides. Costs the bindings of the caller and of its groups. */
   decide(caller: Caller, verb: Verb, target: AccessTarget): AccessDecision {
     return this.decideAny(caller, [verb], target);
+  }
+
+  /** Throws AccessDenied unless the caller is an administrator everywhere: in `causeway:admins`, or by an unnarrowed binding. */
+  authoriseAdmin(caller: Caller): void {
+    const { allowed } = this.decide(caller, 'create', EVERYTHING);
+    if (!allowed) throw new AccessDenied(caller, 'this is left to administrators');
   }
 
   /** Whether the caller may do at least one of `verbs` to the resource. */
@@ -221,7 +230,7 @@ export class AccessPolicy {
 function reservedForAdmins(registry: Registry): ReadonlySet<string> {
   const kinds = registry.kinds.filter(({ confidential, writer }) => confidential || writer === 'admin');
   const acts = Object.entries(activities).filter(([, writer]) => writer === 'admin');
-  return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name)]);
+  return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name), EVERYTHING.kind]);
 }
 
 function described({ kind, mesh, namespace }: AccessTarget): string {

@@ -10,12 +10,16 @@ import { targetOf } from './grants';
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated', 'payments'], by: 'user-token' };
 const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'payments', name: 'redis' };
 
-async function policyWith(bindings: Readonly<Record<string, JsonObject>>): Promise<AccessPolicy> {
+type Specs = Readonly<Record<string, JsonObject>>;
+
+async function policyWith(bindings: Specs, roles: Specs = {}): Promise<AccessPolicy> {
   const store = new MemoryStore(new MemoryDisk());
-  const changes = Object.entries(bindings).map(([name, spec]) => ({
-    ...{ type: 'put' as const, expect: 'any' as const, labels: {}, spec },
-    id: globalIdentity('RoleBinding', name),
-  }));
+  const putsOf = (kind: string, specs: Specs) =>
+    Object.entries(specs).map(([name, spec]) => ({
+      ...{ type: 'put' as const, expect: 'any' as const, labels: {}, spec },
+      id: globalIdentity(kind, name),
+    }));
+  const changes = [...putsOf('Role', roles), ...putsOf('RoleBinding', bindings)];
   if (changes.length > 0) await store.write({ changes, onRefusal: 'abort' });
   const index = new ResourceIndex();
   index.load(await store.snapshot());
@@ -46,5 +50,23 @@ describe('CallerRights', () => {
     expect(() => new CallerRights(policy, anonymous).checkAny()).toThrow(
       'no RoleBinding names user "anonymous" or a group of causeway:anonymous',
     );
+  });
+
+  it.each<[string, JsonObject, boolean]>([
+    ['the role admin', { role: 'admin' }, true],
+    ['the role admin in one mesh', { role: 'admin', meshes: ['default'] }, false],
+    ['the role admin for some kinds', { role: 'admin', kinds: ['MeshService'] }, false],
+    ['the role mesh-operator', { role: 'mesh-operator' }, false],
+    ['a role of its own that names everything', { role: 'everything' }, false],
+  ])('takes a caller with %s for an administrator or not', async (_, spec, isAdmin) => {
+    const subjects = [{ kind: 'Group', name: 'payments' }];
+    const policy = await policyWith(
+      { bound: { subjects, ...spec } },
+      { everything: { rules: [{ verbs: ['*'], kinds: ['*'] }] } },
+    );
+    const check = (): void => new CallerRights(policy, anna).checkAdmin();
+    if (isAdmin) expect(check).not.toThrow();
+    else expect(check).toThrow(new AccessDenied(anna, 'this is left to administrators'));
+    expect(() => new CallerRights(policy, operator).checkAdmin()).not.toThrow();
   });
 });

@@ -20,6 +20,11 @@ export class CallerRights {
     if (!allowed) throw new AccessDenied(this.caller, reason);
   }
 
+  /** Throws AccessDenied unless the caller is an administrator everywhere. */
+  checkAdmin(): void {
+    this.policy.authoriseAdmin(this.caller);
+  }
+
   /** Throws AccessDenied for a caller that may do nothing at all, so that no more is looked at for it. */
   checkAny(): void {
     const { user, groups } = this.caller;

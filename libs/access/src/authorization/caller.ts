@@ -27,3 +27,11 @@ export const localAdmin: Caller = { user: 'localhost', groups: [ADMINS], by: 'lo
 
 /** Who sends the operator token of the settings. */
 export const operator: Caller = { user: 'operator', groups: [ADMINS], by: 'operator-token' };
+
+/** How names of users and groups begin that are the product's own. */
+const RESERVED_PREFIX = 'causeway:';
+
+/** Whether a user or group is the product's own: no token is issued for it, and no OIDC issuer gives it. */
+export function isReserved(name: string): boolean {
+  return name.startsWith(RESERVED_PREFIX) || [anonymous, localAdmin, operator].some(({ user }) => user === name);
+}

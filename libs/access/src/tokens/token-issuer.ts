@@ -95,8 +95,10 @@ export abstract class TokenIssuer {
       const reason = `must be the id (jti) of a ${this.use.name}, a UUID; got "${id.slice(0, 50)}"`;
       throw new Invalid([FieldPath.at('id').violation(reason)]);
     }
-    await this.changeRevocations((revoked) => new Set([...revoked, id]));
-    this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id });
+    // Tokens have their id in lower case; who revokes may have it from elsewhere.
+    const jti = id.toLowerCase();
+    await this.changeRevocations((revoked) => new Set([...revoked, jti]));
+    this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id: jti });
   }
 
   /** Forgets tokens that expired a week ago, and that they were revoked. A leader calls it now and then. */

@@ -79,7 +79,10 @@ export class Http {
 
   private send({ method, path, query = {}, body, headers = {}, signal }: HttpRequest): Promise<IncomingMessage> {
     const { server, token } = this.connection;
-    const url = new URL(path, server);
+    // Below the path of the server. Of an absolute URL (the next page) path and query count: no other host gets the token.
+    const { origin, pathname: base } = server;
+    const { pathname, search } = new URL(path, origin);
+    const url = new URL(base.replace(/\/$/, '') + pathname + search, origin);
     for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
     const isList = Array.isArray(body);
     const text = isList ? body.map((one) => JSON.stringify(one)).join('\n') : body && JSON.stringify(body);

@@ -2,6 +2,7 @@ import {
   AccessMonitor,
   anonymous,
   CallerRights,
+  isLocalCall,
   localAdmin,
   Unauthenticated,
   type AccessPolicy,
@@ -16,7 +17,6 @@ import type { Clock, Logger } from '@causeway/runtime';
 import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
 import type { CallAudit } from './call-audit';
 import { callErrorOf } from './call-error';
-import { isLocalCall } from './local-call';
 
 /** What calls are authenticated by. */
 export interface CallAuthenticatorParts {
@@ -56,13 +56,11 @@ export class CallAuthenticator {
           onReceiveMetadata: (metadata, proceed) => {
             const address = addressOf(call.getPeer());
             const authenticate = (): Promise<Caller> => this.authenticate(metadata, address, call.getHost());
-            this.identified(authenticate, address).then(
-              (rights) => {
-                this.calls.set(metadata, { rights, authenticate });
-                proceed(metadata);
-              },
+            this.identify(metadata, authenticate, address).then(
+              () => proceed(metadata),
               (error: unknown) => {
-                this.parts.audit.refused({ path, metadata, caller: anonymous, address }, error);
+                const caller = this.calls.get(metadata)?.rights.caller ?? anonymous;
+                this.parts.audit.refused({ path, metadata, caller, address }, error);
                 call.sendStatus(callErrorOf(error, this.parts.logger));
               },
             );
@@ -92,22 +90,25 @@ export class CallAuthenticator {
     return call;
   }
 
-  private async identified(authenticate: () => Promise<Caller>, address: string): Promise<CallerRights> {
+  private async identify(
+    metadata: Metadata,
+    authenticate: AuthenticatedCall['authenticate'],
+    address: string,
+  ): Promise<void> {
     const { rates, policy } = this.parts;
-    try {
-      const caller = await authenticate();
-      rates?.take(caller, address);
-      return new CallerRights(policy, caller);
-    } catch (error) {
+    const caller = await authenticate().catch((error: unknown) => {
       if (error instanceof Unauthenticated) rates?.takeUnrecognised(address);
       throw error;
-    }
+    });
+    // Before the rate limit: the audit log says who was refused.
+    this.calls.set(metadata, { rights: new CallerRights(policy, caller), authenticate });
+    rates?.take(caller, address);
   }
 
   private async authenticate(metadata: Metadata, address: string, host: string): Promise<Caller> {
     const { authenticator, localhostIsAdmin } = this.parts;
     const token = bearerToken(metadata);
-    const local = token === undefined && localhostIsAdmin && isLocalCall({ address, host, metadata });
+    const local = token === undefined && localhostIsAdmin && isLocalCall({ address, host, headers: metadata.getMap() });
     return local ? localAdmin : authenticator.authenticate(token);
   }
 }

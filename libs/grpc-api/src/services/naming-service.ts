@@ -2,7 +2,7 @@ import type { CallerRights } from '@causeway/access';
 import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
 import { KINDS_WITH_HOSTNAMES, type Queries, type ResolvedEndpoint } from '@causeway/queries';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { CallContext } from '../calls/call-handlers';
+import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, revisionOf } from '../wire/messages';
 
 /** Longest hostname that is looked at, in characters; DNS has 253. */

@@ -17,6 +17,8 @@ export class Reflection {
     fromBinary(FileDescriptorSetSchema, Buffer.from(FILE_DESCRIPTOR_SET, 'base64')),
   );
 
+  private readonly files = new Map<DescFile, Buffer>();
+
   /** `services` are those that the server has, by their full names. */
   constructor(private readonly services: readonly string[]) {}
 
@@ -43,9 +45,9 @@ export class Reflection {
       case 'listServices':
         return { $case: 'listServicesResponse', value: { service: this.services.map((name) => ({ name })) } };
       case 'fileByFilename':
-        return answerOf(this.registry.getFile(asked.value.slice(0, LONGEST_NAME).replace(/\.proto$/, '')));
+        return this.answerOf(this.registry.getFile(asked.value.slice(0, LONGEST_NAME).replace(/\.proto$/, '')));
       case 'fileContainingSymbol':
-        return answerOf(this.fileOf(asked.value.slice(0, LONGEST_NAME)));
+        return this.answerOf(this.fileOf(asked.value.slice(0, LONGEST_NAME)));
       case 'fileContainingExtension':
         return notFound('there are no extensions');
       case 'allExtensionNumbersOfType':
@@ -69,20 +71,31 @@ export class Reflection {
     const found = this.registry.get(name) ?? this.registry.get(name.slice(0, name.lastIndexOf('.')));
     return found?.file;
   }
-}
 
-/** A file with all files that it imports, so that a client asks once. */
-function answerOf(file: DescFile | undefined): Answer {
-  if (!file) return notFound('there is no such file or symbol');
-  const files = new Set<DescFile>();
-  const add = (one: DescFile): void => {
-    if (files.has(one)) return;
-    files.add(one);
-    one.dependencies.forEach(add);
-  };
-  add(file);
-  const fileDescriptorProto = [...files].map(({ proto }) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)));
-  return { $case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
+  /** A file with all files that it imports, so that a client asks once. */
+  private answerOf(file: DescFile | undefined): Answer {
+    if (!file) return notFound('there is no such file or symbol');
+    const files = new Set<DescFile>();
+    const add = (one: DescFile): void => {
+      if (files.has(one)) return;
+      files.add(one);
+      one.dependencies.forEach(add);
+    };
+    add(file);
+    return {
+      $case: 'fileDescriptorResponse',
+      value: { fileDescriptorProto: [...files].map((one) => this.encoded(one)) },
+    };
+  }
+
+  /** Encoded once: whoever asks needs no credentials, and may ask often. */
+  private encoded(file: DescFile): Buffer {
+    const known = this.files.get(file);
+    if (known) return known;
+    const bytes = Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto));
+    this.files.set(file, bytes);
+    return bytes;
+  }
 }
 
 function notFound(errorMessage: string): Answer {

@@ -8,7 +8,7 @@ import {
 import { encodeResumePoint, targetOfScope, type ListSnapshot, type Queries } from '@causeway/queries';
 import type { Registry, Resource } from '@causeway/resources';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
-import type { CallContext, StreamContext } from '../calls/call-handlers';
+import type { CallContext, StreamContext } from '../calls/handler-factory';
 import type { StreamWriter } from '../calls/stream-writer';
 import { nameQueryOf, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
 

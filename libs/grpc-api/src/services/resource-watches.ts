@@ -12,7 +12,7 @@ import {
   type WatchSink,
 } from '@causeway/queries';
 import { Unavailable, type Registry } from '@causeway/resources';
-import type { StreamContext } from '../calls/call-handlers';
+import type { StreamContext } from '../calls/handler-factory';
 import { framed, type StreamWriter } from '../calls/stream-writer';
 import { SlowReaderError } from '../calls/call-error';
 import { identityMessage, refused, resourceMessage, revisionOf, scopeOf } from '../wire/messages';

@@ -13,7 +13,7 @@ import type { Queries } from '@causeway/queries';
 import { countJsonValues, DomainError, type Registry } from '@causeway/resources';
 import { batchesOf, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
 import { ExhaustedError, rpcStatusOf } from '../calls/call-error';
-import type { CallContext } from '../calls/call-handlers';
+import type { CallContext } from '../calls/handler-factory';
 import type { StreamWriter } from '../calls/stream-writer';
 import { applyResultMessage, parseDocument } from '../wire/apply-messages';
 import { identityMessage, nameQueryOf, refused } from '../wire/messages';

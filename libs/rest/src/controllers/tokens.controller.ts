@@ -46,8 +46,9 @@ export class TokensController {
   @Post('/tokens/user/revocations')
   @NoQuery()
   @HttpCode(200)
-  async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject): Promise<object> {
+  async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject, @Req() request: FastifyRequest): Promise<object> {
     await this.queries.userTokens.revoke(id);
+    if (typeof id === 'string') this.audit.note(request, id);
     return {};
   }
 

@@ -18,6 +18,9 @@ interface Activity {
 
 /** What each POST does, by its route; a route that is not here is recorded by its path. */
 const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
+  ['/tokens/user', { kind: 'UserToken', activity: 'issue a user token' }],
+  ['/tokens/user/revocations', { kind: 'UserToken', activity: 'revoke a user token' }],
+  ['/tokens/user/keys', { kind: 'UserToken', activity: 'make a signing key of user tokens' }],
   ['/tokens/zone', { kind: 'ZoneToken', activity: 'issue a zone token' }],
   ['/tokens/zone/revocations', { kind: 'ZoneToken', activity: 'revoke a zone token' }],
   ['/tokens/zone/keys', { kind: 'ZoneToken', activity: 'make a signing key of zone tokens' }],

@@ -2,6 +2,8 @@ import {
   AccessMonitor,
   anonymous,
   CallerRights,
+  isLocalCall,
+  isLoopback,
   localAdmin,
   Unauthenticated,
   type Caller,
@@ -10,7 +12,6 @@ import {
 import type { DomainError } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { RestAccess } from '../rest-dependencies';
-import { isLocalRequest, isLoopback } from './local-request';
 import { header, type RestRequest } from './rest-request';
 
 /** Who sends each request: found out once, before the request is routed (docs/design.md §6 Roles). */
@@ -38,9 +39,10 @@ export class RequestCallers {
       if (error instanceof Unauthenticated) rates.takeUnrecognised(address);
       throw error;
     });
-    rates.take(caller, address);
     const rights = new CallerRights(policy, caller);
+    // Before the rate limit: the audit log says who was refused.
     this.rights.set(request, rights);
+    rates.take(caller, address);
     return rights;
   }
 
@@ -73,4 +75,9 @@ export class RequestCallers {
     if (token === undefined) throw new Unauthenticated('the header Authorization must be "Bearer" and one token');
     return this.access.authenticator.authenticate(token);
   }
+}
+
+function isLocalRequest(request: RestRequest): boolean {
+  const { remoteAddress: address = '', localPort } = request.socket;
+  return isLocalCall({ address, host: header(request, 'host') ?? '', localPort, headers: request.headers });
 }

@@ -1,5 +1,5 @@
 import { jwtVerify, type JWTPayload } from 'jose';
-import { AUTHENTICATED, type Caller } from '../../authorization/caller';
+import { AUTHENTICATED, isReserved, type Caller } from '../../authorization/caller';
 import { isTextList, refusalText, unverifiedClaims } from '../../tokens/signed-token';
 import type { AuthenticationSettings, OidcIssuer } from '../authentication-settings';
 import type { TokenVerifier } from '../authenticator';
@@ -12,12 +12,9 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 /** How far clocks may differ, s. */
 const CLOCK_TOLERANCE = 5;
 
-/** Groups and users that begin so are the product's own: no issuer gives them. */
-const RESERVED = 'causeway:';
-
 /**
  * Verifies tokens of the OIDC issuers that the AuthenticationConfiguration names: signature, `iss`, `aud`, `exp`, `nbf`,
- * and the claims of name and groups. Groups that begin with `causeway:` are left out: who is an administrator by a group of
+ * and the claims of name and groups. Groups that are the product's own are left out: who is an administrator by a group of
  * the issuer, a RoleBinding says.
  */
 export class OidcVerifier implements TokenVerifier {
@@ -63,15 +60,19 @@ function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
   const name = payload[usernameClaim];
   if (typeof name !== 'string' || name === '')
     throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must be the name of a user`);
-  if (usernameClaim === 'email' && payload['email_verified'] === false)
+  const { email_verified: verified } = payload;
+  // Some issuers write the claim as a text; what is neither is no proof.
+  if (usernameClaim === 'email' && verified !== undefined && verified !== true && verified !== 'true')
     throw new Unauthenticated('the OIDC token says that the e-mail address of its user is not verified');
   const user = `${usernamePrefix}${name}`;
-  if (user.startsWith(RESERVED))
-    throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must not begin with "${RESERVED}"`);
+  if (isReserved(user))
+    throw new Unauthenticated(
+      `the claim "${usernameClaim}" of the OIDC token must not be a name that the control plane itself uses; got "${user.slice(0, 100)}"`,
+    );
   const groups = payload[groupsClaim] ?? [];
   if (!isTextList(groups))
     throw new Unauthenticated(`the claim "${groupsClaim}" of the OIDC token must be a list of texts`);
-  const own = groups.map((group) => `${groupsPrefix}${group}`).filter((group) => !group.startsWith(RESERVED));
+  const own = groups.map((group) => `${groupsPrefix}${group}`).filter((group) => !isReserved(group));
   return {
     ...{ user, groups: [...own, AUTHENTICATED], by: 'oidc' },
     ...(typeof payload.jti === 'string' ? { tokenId: payload.jti.slice(0, 200) } : {}),

@@ -22,6 +22,7 @@ import type { ResponseBounds } from '../../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../../wire/copy';
 import type { Dialect } from '../../wire/dialect';
 import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
+import type { DecodedResource } from '../../wire/resource-decoder';
 import { decodeEntry, type OpenedResponse } from '../../wire/response';
 
 /** The write of a copy. */
@@ -152,4 +153,17 @@ function countedHere(
   if (!held) return { generation: 1, createdAt: now };
   const same = jsonEqual(held.labels, copy.labels) && jsonEqual(held.spec, copy.spec);
   return { generation: same ? held.generation : held.generation + 1, createdAt: held.createdAt };
+}
+
+/** Decodes the resources of a response that is not stored, one a step. */
+export function* decodeEntries(
+  { kind, entries }: OpenedResponse,
+  { dialect, bounds }: Pick<MessageContext, 'dialect'> & { readonly bounds: ResponseBounds },
+): Generator<void, readonly DecodedResource[]> {
+  const read: DecodedResource[] = [];
+  for (const entry of entries) {
+    read.push(decodeEntry(kind, entry, dialect, bounds));
+    yield;
+  }
+  return read;
 }

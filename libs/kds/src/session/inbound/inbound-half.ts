@@ -1,4 +1,4 @@
-import { describeIdentity, type Identity } from '@causeway/resources';
+import type { Identity } from '@causeway/resources';
 import { errorText, RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
 import {
@@ -6,34 +6,27 @@ import {
   isKindSentDown,
   isKindSentUp,
   isOwnedByStream,
-  Rejections,
   type InboundMessage,
   type Receiver,
-  type Rejection,
 } from '@causeway/sync';
 import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
 import { dialectOf, Extension } from '../../wire/dialect';
 import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';
-import { encodeRequest, type AppliedResult } from '../../wire/request';
-import type { DecodedResource } from '../../wire/resource-decoder';
-import {
-  decodeEntry,
-  MalformedMessage,
-  openResponse,
-  type IncomingResponse,
-  type OpenedResponse,
-} from '../../wire/response';
-import { formatWireKey, parseWireKey, wireKeyOf } from '../../wire/wire-resource';
+import { encodeRequest } from '../../wire/request';
+import { MalformedMessage, openResponse, type IncomingResponse, type OpenedResponse } from '../../wire/response';
+import { formatWireKey, wireKeyOf } from '../../wire/wire-resource';
 import type { KindReport } from '../kind-report';
-import { boundedResults, MAX_UNKNOWN_KINDS, rejectionFields, rejectionText, SubscribedKinds } from '../peer-limits';
+import { MAX_UNKNOWN_KINDS, SubscribedKinds } from '../peer-limits';
 import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
 import type { Direction, Session, SessionHalf } from '../session';
+import { AckWriter } from './ack-writer';
 import type { FencedWrite } from './batch-writer';
-import { decodeMessage, type CopyPut, type MessageContext, type ReceivedMessage } from './decode-message';
+import { decodeEntries, decodeMessage, type CopyPut, type MessageContext } from './decode-message';
 import { InboundApplier } from './inbound-applier';
 import { InboundShare, type InboundChannel } from './inbound-capacity';
+import { ReceivedKinds } from './received-kinds';
 
 /** What the inbound half of one session needs beside the session. */
 export interface InboundHalfOptions {
@@ -59,18 +52,8 @@ export interface InboundHalfOptions {
   readonly onPropagated?: (kind: string, age: number) => void;
 }
 
-/** Reported in place of all kinds that are not known here. */
-const UNKNOWN_KIND = 'unknown';
-
 /** Most resources that a peer may have of one kind. */
 export const MAX_IDENTITIES = 200_000;
-
-/** How much of a kind was applied. */
-interface ReceivedProgress {
-  applied: number;
-  appliedAt: number;
-  readonly rejections: Rejections;
-}
 
 /**
  * The receiving half of a session. It subscribes to every kind that the peer may send, applies the responses one after the
@@ -85,13 +68,12 @@ export class InboundHalf implements SessionHalf {
   private readonly applier: InboundApplier;
   private readonly context: MessageContext & { readonly bounds: ResponseBounds };
   private readonly logger: Logger;
-  private readonly progress = new Map<string, ReceivedProgress>();
+  private readonly received: ReceivedKinds;
+  private readonly acks: AckWriter;
   private readonly opened: Promise<void>;
   private begin: () => void = () => undefined;
   private working: Promise<void> = Promise.resolve();
   private closed = false;
-  /** Wakes what waits for the peer to read. */
-  private readOn: (() => void) | undefined;
 
   constructor(
     private readonly session: Session,
@@ -104,6 +86,8 @@ export class InboundHalf implements SessionHalf {
     this.opened = new Promise((resolve) => (this.begin = resolve));
     this.inbox = new Inbox((kind) => this.copiesOf(kind));
     this.kinds = new SubscribedKinds(registry);
+    this.received = new ReceivedKinds({ registry, clock });
+    this.acks = new AckWriter({ session, stream: options.stream, logger: this.logger });
     this.share = new InboundShare({ peer: role === 'global' ? zone : GLOBAL_PEER, index, channel });
     this.context = {
       ...{ receiver, registry, index },
@@ -128,7 +112,7 @@ export class InboundHalf implements SessionHalf {
   }
 
   drain(): void {
-    this.readOn?.();
+    this.acks.drain();
   }
 
   /** Messages are taken and the subscriptions sent from now on. */
@@ -147,22 +131,13 @@ export class InboundHalf implements SessionHalf {
   }
 
   reports(): readonly KindReport[] {
-    return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
-      kind,
-      direction: directionOf(this.session),
-      applied,
-      appliedAt,
-      waiting: 0,
-      held: this.applier.absences.countOf(kind),
-      rejected: rejections.total,
-      rejections: rejections.current(),
-    }));
+    return this.received.reports(directionOf(this.session), (kind) => this.applier.absences.countOf(kind));
   }
 
   /** Takes no further message; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
-    this.readOn?.();
+    this.acks.close();
     await Promise.all([this.applier.close(), this.working]);
   }
 
@@ -190,7 +165,7 @@ export class InboundHalf implements SessionHalf {
     if (this.closed) return;
     const { entries: _, ...head } = response;
     this.options.outOfBand?.take({ ...head, resources });
-    await this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
+    await this.acks.ack(response);
   }
 
   /** The content of an unknown kind is not decoded; only that the kind came is remembered. */
@@ -198,10 +173,8 @@ export class InboundHalf implements SessionHalf {
     const { kind, entries } = response;
     const rejected = entries.length === 0 ? [] : [{ wireKey: '', reason: `kind ${kind} is not known here` }];
     if (first) this.logger.warn('the peer sends a kind that is not known here', { kind });
-    this.advance(response, [], rejected);
-    const message = rejectionText(rejected, () => kind);
-    const answer = rejected.length === 0 ? { type: 'ack' as const } : { type: 'nack' as const, message };
-    await this.write(encodeRequest({ ...answer, ...this.headOf(response), results: [] }));
+    this.received.advance(response, [], rejected);
+    await this.acks.answerKind(response, rejected);
   }
 
   private async takeState(response: OpenedResponse): Promise<void> {
@@ -218,8 +191,8 @@ export class InboundHalf implements SessionHalf {
     const bytesOf = (wireKey: string): number => facts.get(wireKey)?.bytes ?? 0;
     const { refused, written } = await this.applier.apply(kind, changes, pointOf(response), bytesOf);
     const rejected = [...changes.rejected, ...refused];
-    this.advance(response, wireKeysIn(message), rejected);
-    const answered = this.answer(response, received, rejected);
+    this.received.advance(response, wireKeysIn(message), rejected);
+    const answered = this.acks.answer(response, received, rejected);
     if (inbox.isComplete(kind)) this.options.onComplete?.(kind);
     if (isNews) this.reportAges(kind, written);
     await answered;
@@ -242,54 +215,6 @@ export class InboundHalf implements SessionHalf {
     }
   }
 
-  private advance(
-    { kind, position }: OpenedResponse,
-    answered: Iterable<string>,
-    rejected: readonly Rejection[],
-  ): void {
-    // All kinds that a peer invents are reported as one.
-    const known = this.session.registry.kind(kind) ? kind : UNKNOWN_KIND;
-    const progress = this.progress.get(known) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
-    this.progress.set(known, progress);
-    progress.applied = position?.revision || progress.applied;
-    progress.appliedAt = this.session.clock.now();
-    progress.rejections.recordAnswer(answered, rejected);
-  }
-
-  private answer(
-    response: OpenedResponse,
-    { message, facts }: ReceivedMessage,
-    rejected: readonly Rejection[],
-  ): Promise<void> {
-    const { kind } = response;
-    const head = this.headOf(response);
-    if (rejected.length === 0) return this.write(encodeRequest({ type: 'ack', ...head, results: [] }));
-    const names = new Map(message.items.map(({ wireKey, id }) => [wireKey, id]));
-    const nameOf = (wireKey: string): string => {
-      const id = names.get(wireKey);
-      return id ? describeIdentity(id) : `${kind} ${wireKey}`;
-    };
-    this.logger.warn('rejected resources of the peer', { kind, ...rejectionFields(rejected, nameOf) });
-    const withResults = this.session.extensions.includes(Extension.result);
-    const results = withResults ? boundedResults(resultsOf(kind, rejected, facts)) : [];
-    return this.write(encodeRequest({ type: 'nack', ...head, message: rejectionText(rejected, nameOf), results }));
-  }
-
-  private headOf({ kind, nonce }: OpenedResponse): {
-    readonly kind: string;
-    readonly zone: string;
-    readonly nonce: string;
-  } {
-    return { kind, zone: this.session.zone, nonce };
-  }
-
-  /** Resolves when the peer can take another answer. */
-  private async write(answer: Buffer): Promise<void> {
-    if (this.options.stream.write(answer) || this.closed) return;
-    await new Promise<void>((resolve) => (this.readOn = resolve));
-    this.readOn = undefined;
-  }
-
   private *copiesOf(kindName: string): Iterable<{ readonly wireKey: string; readonly id: Identity }> {
     const { index, receiver } = this.context;
     for (const resource of index.ofKind(kindName)) {
@@ -303,6 +228,7 @@ export class InboundHalf implements SessionHalf {
     if (this.closed) return;
     // Later messages would leave a gap: the next stream begins with the whole state.
     this.closed = true;
+    this.acks.close();
     if (error instanceof BoundsExceeded) return this.options.stream.end('exhausted', error.message);
     if (error instanceof MalformedMessage) return this.options.stream.end('malformed', error.message);
     const reason = error instanceof Fenced ? 'superseded' : 'unavailable';
@@ -324,27 +250,4 @@ function pointOf({ position }: OpenedResponse): ResumePoint | undefined {
 
 function wireKeysIn({ items, removed }: InboundMessage<CopyPut>): readonly string[] {
   return [...items.map(({ wireKey }) => wireKey), ...removed];
-}
-
-function* decodeEntries(
-  { kind, entries }: OpenedResponse,
-  { dialect, bounds }: InboundHalf['context'],
-): Generator<void, readonly DecodedResource[]> {
-  const read: DecodedResource[] = [];
-  for (const entry of entries) {
-    read.push(decodeEntry(kind, entry, dialect, bounds));
-    yield;
-  }
-  return read;
-}
-
-function* resultsOf(
-  kind: string,
-  rejected: readonly Rejection[],
-  facts: ReceivedMessage['facts'],
-): Generator<AppliedResult> {
-  for (const { wireKey, reason } of rejected) {
-    const version = facts.get(wireKey)?.version ?? '';
-    yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };
-  }
 }

@@ -3,13 +3,13 @@ import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
 /** What a call shows of itself. */
-export interface OpenCall {
+export interface CancellableCall {
   getPeer(): string;
   once(event: 'cancelled', listener: () => void): unknown;
 }
 
 /** One call under way. */
-export interface CallScope {
+export interface ActiveCall {
   /** Aborts when the client is gone, when the call has taken too long, when the server ends, and by `abort`. */
   readonly signal: AbortSignal;
   readonly abort: (reason: Error) => void;
@@ -24,14 +24,14 @@ const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
 /** The calls under way, each with an AbortSignal. */
-export class CallScopes {
+export class ActiveCalls {
   private readonly open = new Set<AbortController>();
   private closed = false;
 
   constructor(private readonly clock: Clock) {}
 
   /** Begins a call that may take `longest` ms. */
-  begin(call: OpenCall, longest: number): CallScope {
+  begin(call: CancellableCall, longest: number): ActiveCall {
     const controller = new AbortController();
     const seconds = longest / 1_000;
     const timer = this.clock.after(longest, () =>

@@ -6,11 +6,11 @@ import type { handleBidiStreamingCall, handleServerStreamingCall, handleUnaryCal
 import { callOrigin, type CallAudit, type RefusableCall } from './call-audit';
 import type { CallAuthenticator } from './call-authenticator';
 import { callErrorOf } from './call-error';
-import type { CallScope, CallScopes, OpenCall } from './call-scopes';
+import type { ActiveCall, ActiveCalls, CancellableCall } from './active-calls';
 import { StreamWriter, type ByteStreamCall } from './stream-writer';
 
 /** Who calls, and for how long the answer is wanted. */
-export interface CallContext extends Pick<CallScope, 'signal' | 'client'> {
+export interface CallContext extends Pick<ActiveCall, 'signal' | 'client'> {
   readonly rights: CallerRights;
   /** Who writes, and from where, for admission and the audit log. */
   readonly write: WriteOptions['context'];
@@ -23,8 +23,8 @@ export interface StreamContext extends CallContext {
 }
 
 /** What handlers are made with. */
-export interface CallHandlersParts {
-  readonly scopes: CallScopes;
+export interface HandlerParts {
+  readonly activeCalls: ActiveCalls;
   readonly callers: CallAuthenticator;
   readonly streams: Http2Streams;
   readonly audit: CallAudit;
@@ -37,14 +37,14 @@ const UNARY_TIME = 30_000;
 const STREAM_TIME = 24 * 3_600_000;
 
 /** Makes gRPC handlers of async functions; whatever these throw becomes the status of the call. */
-export class CallHandlers {
-  constructor(private readonly parts: CallHandlersParts) {}
+export class HandlerFactory {
+  constructor(private readonly parts: HandlerParts) {}
 
   unary<Q, A>(answer: (request: Q, context: CallContext) => Promise<A>): handleUnaryCall<Q, A> {
-    const { scopes, callers, audit, logger } = this.parts;
+    const { activeCalls, callers, audit, logger } = this.parts;
     return (call, respond) => {
-      const scope = scopes.begin(call, UNARY_TIME);
-      const context = contextOf(scope, callers.rightsOf(call.metadata), call.metadata);
+      const active = activeCalls.begin(call, UNARY_TIME);
+      const context = contextOf(active, callers.rightsOf(call.metadata), call.metadata);
       answer(call.request, context)
         .then(
           (response) => respond(null, response),
@@ -53,7 +53,7 @@ export class CallHandlers {
             respond(callErrorOf(error, logger));
           },
         )
-        .finally(scope.end);
+        .finally(active.end);
     };
   }
 
@@ -81,32 +81,32 @@ export class CallHandlers {
     serve: (context: StreamContext, writer: StreamWriter) => Promise<void>,
     request?: unknown,
   ): void {
-    const { scopes, callers, streams, audit, clock, logger } = this.parts;
-    const scope = scopes.begin(call, STREAM_TIME);
-    const context = contextOf(scope, callers.rightsOf(call.metadata), call.metadata);
+    const { activeCalls, callers, streams, audit, clock, logger } = this.parts;
+    const active = activeCalls.begin(call, STREAM_TIME);
+    const context = contextOf(active, callers.rightsOf(call.metadata), call.metadata);
     const recordRefusal = (error: unknown): void => audit.refused(refusable(call, context), error, request);
     const writer = new StreamWriter(
       call,
       { streams, clock, errorOf: (error) => callErrorOf(error, logger) },
-      scope.signal,
+      active.signal,
     );
     const access = callers.watch(call.metadata, (reason) => {
       recordRefusal(reason);
       writer.refuse(reason);
-      scope.abort(reason);
+      active.abort(reason);
     });
     serve({ ...context, access }, writer)
       .then(
         () => writer.end(),
         (error: unknown) => {
           // The reason of the signal is recorded already, or no refusal.
-          if (error !== scope.signal.reason) recordRefusal(error);
+          if (error !== active.signal.reason) recordRefusal(error);
           writer.end(error);
         },
       )
       .finally(() => {
         access.close();
-        scope.end();
+        active.end();
       });
   }
 }
@@ -118,7 +118,7 @@ interface AnsweredCall {
 }
 
 /** A call whose answer is a stream. */
-type StreamedCall = AnsweredCall & OpenCall & ByteStreamCall;
+type StreamedCall = AnsweredCall & CancellableCall & ByteStreamCall;
 
 function refusable(call: AnsweredCall, { rights, client }: CallContext): RefusableCall {
   return { path: call.getPath(), metadata: call.metadata, caller: rights.caller, address: client };
@@ -133,6 +133,6 @@ async function* untilAborted<Q>(requests: AsyncIterator<Q>, signal: AbortSignal)
   }
 }
 
-function contextOf({ signal, client }: CallScope, rights: CallerRights, metadata: Metadata): CallContext {
+function contextOf({ signal, client }: ActiveCall, rights: CallerRights, metadata: Metadata): CallContext {
   return { signal, client, rights, write: { caller: rights.caller, origin: callOrigin(client, metadata) } };
 }

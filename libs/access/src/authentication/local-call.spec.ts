@@ -1,14 +1,14 @@
-import type { RestRequest } from './rest-request';
-import { isLocalRequest } from './local-request';
+import { isLocalCall, type CallOrigin } from './local-call';
 
-const call = (headers: Record<string, string | string[]>, remoteAddress = '127.0.0.1'): RestRequest => ({
-  ...{ method: 'PUT', url: '/', params: {}, query: {} },
-  headers: { host: 'localhost:5681', ...headers },
-  socket: { remoteAddress, localPort: 5681 },
+type Headers = Record<string, string | string[]>;
+
+/** A call with a Host of its own where the headers have one; several are joined, as the interfaces do. */
+const call = ({ host = 'localhost:5681', ...headers }: Headers, address = '127.0.0.1'): CallOrigin => ({
+  ...{ address, host: [host].flat().join(', '), localPort: 5681, headers },
 });
 
 describe('a local call', () => {
-  it.each<[string, Record<string, string | string[]>, ...peer: string[]]>([
+  it.each<[string, Headers, ...peer: string[]]>([
     ['by name', {}],
     ['without a port', { host: 'localhost' }],
     ['by address', { host: '127.0.0.1:5681' }],
@@ -19,10 +19,10 @@ describe('a local call', () => {
     ['of its own page over TLS', { origin: 'https://localhost:5681' }],
     ['typed by the user', { 'sec-fetch-site': 'none' }],
   ])('is one %s', (_, headers, ...peer) => {
-    expect(isLocalRequest(call(headers, ...peer))).toBe(true);
+    expect(isLocalCall(call(headers, ...peer))).toBe(true);
   });
 
-  it.each<[string, Record<string, string | string[]>, ...peer: string[]]>([
+  it.each<[string, Headers, ...peer: string[]]>([
     ['from another machine', {}, '10.0.0.1'],
     ['from another machine over a socket of both families', {}, '::ffff:10.0.0.1'],
     ['from an address that only looks like loopback', {}, '127.0.0.1.evil.example'],
@@ -43,10 +43,11 @@ describe('a local call', () => {
       ...['x-original-forwarded-for', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip', 'x-envoy-external-address'],
     ].map((name): [string, Record<string, string>] => [`with ${name}`, { [name]: '10.0.0.1' }]),
   ])('is none %s', (_, headers, ...peer) => {
-    expect(isLocalRequest(call(headers, ...peer))).toBe(false);
+    expect(isLocalCall(call(headers, ...peer))).toBe(false);
   });
 
-  it('is none over no known connection', () => {
-    expect(isLocalRequest({ ...call({}), socket: {} })).toBe(false);
+  it('is none over no known connection, and has no port to compare where its server knows none', () => {
+    expect(isLocalCall(call({}, ''))).toBe(false);
+    expect(isLocalCall({ ...call({ host: 'localhost:8080' }), localPort: undefined })).toBe(true);
   });
 });

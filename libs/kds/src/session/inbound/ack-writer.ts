@@ -1,0 +1,98 @@
+import { describeIdentity } from '@causeway/resources';
+import type { Logger } from '@causeway/runtime';
+import type { Rejection } from '@causeway/sync';
+import { Extension } from '../../wire/dialect';
+import { encodeRequest, type AppliedResult } from '../../wire/request';
+import type { OpenedResponse } from '../../wire/response';
+import { parseWireKey } from '../../wire/wire-resource';
+import { boundedResults, rejectionFields, rejectionText } from '../peer-limits';
+import type { PeerStream } from '../peer-stream';
+import type { Session } from '../session';
+import type { ReceivedMessage } from './decode-message';
+
+/** The response that is answered. */
+export type AnsweredResponse = Pick<OpenedResponse, 'kind' | 'nonce'>;
+
+/** What answers are written to, and logged by. */
+export interface AckWriterParts {
+  readonly session: Pick<Session, 'zone' | 'extensions'>;
+  readonly stream: Pick<PeerStream, 'write'>;
+  readonly logger: Logger;
+}
+
+/** Answers the responses of a peer: ACK, or NACK with what was rejected. Each answer resolves when the peer can take another. */
+export class AckWriter {
+  private closed = false;
+  /** Wakes what waits for the peer to read. */
+  private readOn: (() => void) | undefined;
+
+  constructor(private readonly parts: AckWriterParts) {}
+
+  ack(response: AnsweredResponse): Promise<void> {
+    return this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
+  }
+
+  /** A NACK of a kind that is not known here; an ACK where nothing came with it. */
+  answerKind(response: AnsweredResponse, rejected: readonly Rejection[]): Promise<void> {
+    if (rejected.length === 0) return this.ack(response);
+    const message = rejectionText(rejected, () => response.kind);
+    return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message, results: [] }));
+  }
+
+  /** An ACK, or a NACK that names the rejected resources of a message. */
+  answer(
+    response: AnsweredResponse,
+    { message, facts }: ReceivedMessage,
+    rejected: readonly Rejection[],
+  ): Promise<void> {
+    if (rejected.length === 0) return this.ack(response);
+    const { kind } = response;
+    const { session, logger } = this.parts;
+    const names = new Map(message.items.map(({ wireKey, id }) => [wireKey, id]));
+    const nameOf = (wireKey: string): string => {
+      const id = names.get(wireKey);
+      return id ? describeIdentity(id) : `${kind} ${wireKey}`;
+    };
+    logger.warn('rejected resources of the peer', { kind, ...rejectionFields(rejected, nameOf) });
+    const withResults = session.extensions.includes(Extension.result);
+    const results = withResults ? boundedResults(resultsOf(kind, rejected, facts)) : [];
+    const text = rejectionText(rejected, nameOf);
+    return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message: text, results }));
+  }
+
+  /** The peer reads on. */
+  drain(): void {
+    this.readOn?.();
+  }
+
+  /** Waits for the peer no more. */
+  close(): void {
+    this.closed = true;
+    this.readOn?.();
+  }
+
+  private headOf({ kind, nonce }: AnsweredResponse): {
+    readonly kind: string;
+    readonly zone: string;
+    readonly nonce: string;
+  } {
+    return { kind, zone: this.parts.session.zone, nonce };
+  }
+
+  private async write(answer: Buffer): Promise<void> {
+    if (this.parts.stream.write(answer) || this.closed) return;
+    await new Promise<void>((resolve) => (this.readOn = resolve));
+    this.readOn = undefined;
+  }
+}
+
+function* resultsOf(
+  kind: string,
+  rejected: readonly Rejection[],
+  facts: ReceivedMessage['facts'],
+): Generator<AppliedResult> {
+  for (const { wireKey, reason } of rejected) {
+    const version = facts.get(wireKey)?.version ?? '';
+    yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };
+  }
+}

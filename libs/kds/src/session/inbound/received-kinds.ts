@@ -1,0 +1,47 @@
+import type { Registry } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import { Rejections, type Rejection } from '@causeway/sync';
+import type { OpenedResponse } from '../../wire/response';
+import type { KindReport } from '../kind-report';
+import type { Direction } from '../session';
+
+/** Reported in place of all kinds that are not known here. */
+const UNKNOWN_KIND = 'unknown';
+
+/** How much of a kind was applied. */
+interface ReceivedProgress {
+  applied: number;
+  appliedAt: number;
+  readonly rejections: Rejections;
+}
+
+/** What was received of each kind: up to which revision it was applied, and what was rejected of it. */
+export class ReceivedKinds {
+  private readonly progress = new Map<string, ReceivedProgress>();
+
+  constructor(private readonly parts: { readonly registry: Registry; readonly clock: Pick<Clock, 'now'> }) {}
+
+  /** Notes a response that was applied: the wire keys that it answered, and those that were rejected. */
+  advance(
+    { kind, position }: Pick<OpenedResponse, 'kind' | 'position'>,
+    answered: Iterable<string>,
+    rejected: readonly Rejection[],
+  ): void {
+    const { registry, clock } = this.parts;
+    // All kinds that a peer invents are reported as one.
+    const known = registry.kind(kind) ? kind : UNKNOWN_KIND;
+    const progress = this.progress.get(known) ?? { applied: 0, appliedAt: 0, rejections: new Rejections() };
+    this.progress.set(known, progress);
+    progress.applied = position?.revision || progress.applied;
+    progress.appliedAt = clock.now();
+    progress.rejections.recordAnswer(answered, rejected);
+  }
+
+  /** A report of each kind; `heldOf` counts the resources of a kind that are held. */
+  reports(direction: Direction, heldOf: (kind: string) => number): readonly KindReport[] {
+    return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
+      ...{ kind, direction, applied, appliedAt, waiting: 0, held: heldOf(kind) },
+      ...{ rejected: rejections.total, rejections: rejections.current() },
+    }));
+  }
+}
