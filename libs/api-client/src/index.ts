@@ -12,6 +12,7 @@ export {
   type ApiClient,
   type ApiErrorCode,
   type ApplyOptions,
+  type DeleteOptions,
   type ApplyResult,
   type ApplySummary,
   type Connection,

@@ -13,6 +13,7 @@ export interface DeleteOptions {
   readonly filename?: readonly string[];
   readonly selector?: string;
   readonly dryRun?: boolean;
+  readonly terminate?: boolean;
   readonly ignoreNotFound?: boolean;
   readonly yes?: boolean;
 }
@@ -95,9 +96,12 @@ const SHOWN = 20;
 /** Deletes one resource, or prints why not; true if it is gone. */
 async function removeOne(context: CommandContext, ref: ResourceRef, options: DeleteOptions): Promise<boolean> {
   const { path, query } = addressOf(ref);
-  const dryRun = options.dryRun ? { dryRun: 'true' } : {};
+  const flags = {
+    ...(options.dryRun ? { dryRun: 'true' } : {}),
+    ...(options.terminate && ref.kind.name === 'Mesh' ? { terminate: 'true' } : {}),
+  };
   try {
-    const { body } = await context.api().send({ method: 'DELETE', path, query: { ...query, ...dryRun } });
+    const { body } = await context.api().send({ method: 'DELETE', path, query: { ...query, ...flags } });
     context.print(`${titleOf(ref)} deleted${options.dryRun ? ' (dry run)' : ''}`);
     printWarnings(context, body);
     return true;
@@ -127,6 +131,7 @@ export function registerDelete(program: Command, context: CommandContext, finish
     .addOption(meshOption())
     .option('-n, --namespace <namespace>')
     .option('--dry-run', 'check everything, delete nothing')
+    .option('--terminate', 'meshes take no new members from now on, also those that have members and stay')
     .option('--ignore-not-found', 'what is not there counts as deleted')
     .option('-y, --yes', 'do not ask')
     .action(async (words: string[], options: DeleteOptions) => finish(await remove(context, words, options)));

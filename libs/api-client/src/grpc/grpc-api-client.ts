@@ -16,6 +16,7 @@ import {
   ApiError,
   type ApiClient,
   type ApplyOptions,
+  type DeleteOptions,
   type ApplyResult,
   type ApplySummary,
   type Connection,
@@ -116,9 +117,9 @@ export class GrpcApiClient implements ApiClient {
 
   async delete(
     resource: ResourceRef,
-    { etag = '', dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag = '', dryRun = false, terminate = false }: DeleteOptions = {},
   ): Promise<readonly string[]> {
-    const request = { name: nameMessage(resource), etag, dryRun };
+    const request = { name: nameMessage(resource), etag, dryRun, terminate };
     const { warnings } = await this.unary<{ warnings: string[] }>((done) =>
       this.resources.delete(request, this.metadata, deadline(), done),
     );

@@ -4,6 +4,7 @@ import {
   ApiError,
   type ApiClient,
   type ApplyOptions,
+  type DeleteOptions,
   type ApplyResult,
   type ApplySummary,
   type Connection,
@@ -77,10 +78,14 @@ export class RestApiClient implements ApiClient {
 
   async delete(
     resource: ResourceRef,
-    { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag, dryRun = false, terminate = false }: DeleteOptions = {},
   ): Promise<readonly string[]> {
     const headers = etag === undefined ? {} : { 'if-match': etag };
-    const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
+    const query = {
+      ...addressOf(resource),
+      ...(dryRun ? { dryRun: 'true' } : {}),
+      ...(terminate ? { terminate: 'true' } : {}),
+    };
     const { body } = await this.http.json({ method: 'DELETE', path: pathOf(resource), query, headers });
     return listOf(body['warnings']).map(textOf);
   }

@@ -1,6 +1,6 @@
 import type { Kind } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
-import { getParameters, listParameters, writeParameters } from '../requests/query-parameters';
+import { deleteParameters, getParameters, listParameters, writeParameters } from '../requests/query-parameters';
 import {
   ETAG_HEADER,
   IF_MATCH,
@@ -99,6 +99,7 @@ function patchOperation(kind: Kind): OpenApiObject {
 function deleteOperation(kind: Kind): OpenApiObject {
   return {
     ...writeOperation(kind, 'delete', `Delete a ${kind.name}`),
+    parameters: [...queryParameters(deleteParameters(kind)), IF_MATCH],
     responses: { 200: writeResponse('It is gone.'), ...problemResponses(...WRITE_PROBLEMS) },
   };
 }
