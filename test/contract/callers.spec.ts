@@ -1,4 +1,7 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
+import { namingInsights } from '@causeway/control-plane';
+import { HostnameExplainer } from '@causeway/controllers';
+import type { Insights } from '@causeway/queries';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import type { AuditLog } from '@causeway/store';
@@ -28,12 +31,27 @@ const bindings = Object.entries(BINDINGS).map(([name, spec]) => ({
   id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
   ...{ spec, labels: {} },
 }));
+const GENERATORS: Readonly<Record<string, string>> = {
+  own: '{{ .DisplayName }}.{{ .Namespace }}.own',
+  both: '{{ .DisplayName }}.both',
+};
+const generators = Object.entries(GENERATORS).map(([name, template]) => ({
+  id: { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name },
+  ...{ spec: { template, selector: { meshService: {} } }, labels: {} },
+}));
+const seeds = [...bindings, ...generators];
 const verifiers = [plainTokens];
 
 async function serveRest(rates?: CallerRateSettings): Promise<Served> {
   const access = { operatorToken: OPERATOR_TOKEN, localhostIsAdmin: false, verifiers, ...(rates ? { rates } : {}) };
-  const rest = await restFixture({ cp: ZONE_EAST, access });
-  await rest.seed(...bindings);
+  const view: { naming?: Insights } = {};
+  const rest = await restFixture({
+    ...{ cp: ZONE_EAST, access },
+    insights: { explainHostname: (question, signal) => view.naming?.explainHostname?.(question, signal) ?? {} },
+  });
+  const explainer = new HostnameExplainer(rest.index, ZONE_EAST);
+  view.naming = namingInsights({ cp: ZONE_EAST }, explainer);
+  await rest.seed(...seeds);
   const port = await rest.server.listen('127.0.0.1', 0);
   const retryAfter = async (token: string): Promise<number | undefined> => {
     const headers = { authorization: `Bearer ${token}` };
@@ -41,7 +59,13 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
     await answer.arrayBuffer();
     return answer.status === 429 ? Number(answer.headers.get('retry-after')) : undefined;
   };
-  return { scheme: 'http', port, retryAfter, audit: rest.audit, close: () => rest.close() };
+  return {
+    scheme: 'http',
+    port,
+    retryAfter,
+    audit: rest.audit,
+    close: () => rest.close().then(() => explainer.close()),
+  };
 }
 
 async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
@@ -49,7 +73,7 @@ async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
     ...{ cp: ZONE_EAST, localhostIsAdmin: false, verifiers },
     ...(rates ? { rates } : {}),
   });
-  const changes = bindings.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
+  const changes = seeds.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
   await grpc.index.reached((await grpc.store.write({ changes, onRefusal: 'abort' })).revision);
   const client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
   const retryAfter = async (token: string): Promise<number | undefined> => {
@@ -165,11 +189,27 @@ describe.each([
       nobody: await rightsOf(await connect()),
     };
     expect(found).toEqual({
-      viewer: ['yes', 'yes', 'yes', 'yes', 'not-found', no, no, no, no],
+      viewer: ['yes', 'yes', 'yes', 'yes', 'yes', no, no, no, no],
       owner: ['yes', no, no, 'yes', no, 'updated', no, no, 'yes'],
       stranger: Array.from({ length: 9 }, () => no),
       nobody: Array.from({ length: 9 }, () => 'unauthenticated'),
     });
+  });
+
+  it('are shown of a hostname what they may read of its services', async () => {
+    served = await serve();
+    const operator = await connect(OPERATOR_TOKEN);
+    await operator.apply([service('payments'), service('default')]);
+    const [viewer, owner, stranger] = [await connect('viewer:'), await connect('owner:'), await connect('stranger:')];
+    const claimsOf = async (api: ApiClient, hostname: string): Promise<readonly string[]> =>
+      (await api.explain({ hostname })).claims.map(({ service: { namespace } }) => namespace).sort();
+    expect(await claimsOf(viewer, 'a.both')).toEqual(['default', 'payments']);
+    expect(await claimsOf(owner, 'a.both')).toEqual(['payments']);
+    expect(JSON.stringify(await owner.explain({ hostname: 'a.both' }))).not.toContain('default/');
+    expect(await claimsOf(owner, 'a.payments.own')).toEqual(['payments']);
+    const other = await owner.explain({ hostname: 'a.default.own' }).catch((error: unknown) => error);
+    expect(other).toMatchObject({ code: 'forbidden', message: expect.stringContaining('list MeshService in mesh') });
+    expect(await answer(stranger.explain({ hostname: 'a.payments.own' }))).toBe('forbidden');
   });
 
   it('are refused where they ask too often', async () => {

@@ -1,6 +1,13 @@
-import { createZoneReconcilers, poolMetrics, type ControlLoop, type LoopRunner } from '@causeway/controllers';
+import {
+  createZoneReconcilers,
+  poolMetrics,
+  type ControlLoop,
+  type LoopRunner,
+  type ZoneReconcilersConfig,
+} from '@causeway/controllers';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
+import { meshesOfZone } from './meshes';
 import { EAST, idOf, LoopHarness, put, type Replica } from './loop-harness';
 
 /** How long freed addresses rest here, ms. */
@@ -19,10 +26,15 @@ export class VipZone {
   private process: { readonly replica: Replica; readonly loop: ControlLoop; readonly runner: LoopRunner } | undefined;
 
   /** A new process of the zone's control plane, with these ranges, that takes the lead and settles. */
-  async start(ranges: Readonly<Record<string, string>> = DEFAULT_RANGES): Promise<void> {
-    const loop = createZoneReconcilers({ cp: EAST, ranges, cooldown: COOLDOWN }).find(({ name }) => name === 'vip');
-    if (!loop) throw new Error('a zone has no vip loop');
+  async start(
+    ranges: Readonly<Record<string, string>> = DEFAULT_RANGES,
+    rest: Partial<ZoneReconcilersConfig> = {},
+  ): Promise<void> {
     const replica = this.harness.replica();
+    const meshes = meshesOfZone(replica.index, ranges);
+    const config = { cp: EAST, ranges, meshes, cooldown: COOLDOWN, ...rest };
+    const loop = createZoneReconcilers(config).find(({ name }) => name === 'vip');
+    if (!loop) throw new Error('a zone has no vip loop');
     this.process = { replica, loop, runner: await replica.lead([loop]) };
     await replica.settle();
   }

@@ -1,6 +1,6 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { parseYaml } from '@causeway/admission';
-import { Meshes, type MeshOwner } from '@causeway/meshes';
+import { Meshes, type MeshOwner, type ZoneRanges } from '@causeway/meshes';
 import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
@@ -60,10 +60,16 @@ export class IndexFollower implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
+/** What the index stands on. */
+export interface IndexModuleOptions extends ModuleImports {
+  /** Of a zone: with which ranges of virtual IPs those of meshes must agree. */
+  readonly zoneRanges?: ZoneRanges;
+}
+
 /** The index of this replica: it holds the state of the store before any module that imports this one starts. */
 @Module({})
 export class IndexModule {
-  static forRoot({ imports }: ModuleImports): DynamicModule {
+  static forRoot({ imports, zoneRanges }: IndexModuleOptions): DynamicModule {
     return {
       module: IndexModule,
       imports,
@@ -73,7 +79,10 @@ export class IndexModule {
           provide: MESHES,
           inject: [CORE, INDEX],
           useFactory: ({ settings }: ControlPlaneCore, index: IndexReader) =>
-            new Meshes({ index, owner: meshOwner(settings), parse: parseParameters }),
+            new Meshes({
+              ...{ index, owner: meshOwner(settings), parse: parseParameters },
+              ...(zoneRanges ? { zoneRanges } : {}),
+            }),
         },
         StoreBinding,
         IndexFollower,

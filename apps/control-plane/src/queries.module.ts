@@ -37,7 +37,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
   private readonly explainer: HostnameExplainer;
 
   constructor(private readonly parts: SharedQueryParts) {
-    this.explainer = new HostnameExplainer(parts.index, parts.core.cp);
+    this.explainer = new HostnameExplainer(parts.index, parts.core.cp, parts.meshes);
   }
 
   onApplicationShutdown(): void {

@@ -1,5 +1,6 @@
 import { exitWithProblems } from '@causeway/control-plane';
 import { planRanges, type RangePlan } from '@causeway/ipam';
+import type { ZoneRanges } from '@causeway/meshes';
 import type { Logger } from '@causeway/runtime';
 import type { ZoneSettings } from './config';
 
@@ -12,10 +13,16 @@ export function configuredRanges(settings: ZoneSettings): Readonly<Record<string
   };
 }
 
+/** With which ranges those of a mesh must agree. */
+export function zoneRanges(settings: ZoneSettings): ZoneRanges {
+  const ranges = Object.entries(configuredRanges(settings)).map(([owner, range]) => ({ owner, range }));
+  return { settings: ranges, force: settings.CAUSEWAY_VIP_RANGE_FORCE };
+}
+
 /** Ends the program, a line a reason, when the ranges cannot stand together. */
 export function checkRanges(settings: ZoneSettings): RangePlan & { readonly ok: true } {
-  const ranges = Object.entries(configuredRanges(settings)).map(([owner, range]) => ({ owner, range }));
-  const plan = planRanges(ranges, { force: settings.CAUSEWAY_VIP_RANGE_FORCE });
+  const { settings: ranges, force } = zoneRanges(settings);
+  const plan = planRanges(ranges, { force });
   return plan.ok ? plan : exitWithProblems(plan.errors.map((reason) => `CAUSEWAY_VIP_RANGE: ${reason}`));
 }
 

@@ -30,12 +30,15 @@ function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
   const pool = (part: 'size' | 'used' | 'cooling', help: string): Metric => ({
     name: `vip_pool_${part}`,
     help,
-    labels: ['kind'],
+    labels: ['kind', 'mesh'],
     read: () =>
-      Object.entries(leader.pools()).map(([kind, metrics]) => ({ labels: { kind }, value: Number(metrics[part]) })),
+      leader.pools().map(({ kind, mesh, [part]: value }) => ({
+        labels: mesh === undefined ? { kind } : { kind, mesh },
+        value: Number(value),
+      })),
   });
   return [
-    pool('size', 'Addresses of the range'),
+    pool('size', 'Addresses of the range; with the label mesh where a mesh has ranges of its own'),
     pool('used', 'Addresses held by services'),
     pool('cooling', 'Freed addresses that no other service may get yet'),
     {

@@ -3,7 +3,9 @@ import {
   AUTHENTICATION,
   INDEX,
   maintainStore,
+  meshLoops,
   MESHES,
+  StoreBinding,
   tokenChores,
   type ControlPlaneCore,
   type LeaderTermFactory,
@@ -15,7 +17,7 @@ import {
   createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
-  poolMetrics,
+  poolReports,
   type ControlLoop,
 } from '@causeway/controllers';
 import {
@@ -42,6 +44,7 @@ interface ZoneLeaderOptions {
   readonly backend: PostgresBackend;
   readonly index: IndexReader;
   readonly meshes: Meshes;
+  readonly binding: StoreBinding;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
 }
@@ -52,23 +55,32 @@ type ZoneLeaderSources = [
   createSync: ZoneSyncFactory,
   authentication: Authentication,
   meshes: Meshes,
+  binding: StoreBinding,
 ];
 
 /** The control loops of one term. */
-function createLoops({ core }: ZoneLeaderOptions): readonly ControlLoop[] {
+function createLoops({ core, meshes, binding }: ZoneLeaderOptions): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
   const loops = createZoneReconcilers({
     cp,
+    meshes,
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
     grace: settings.CAUSEWAY_SERVICE_GRACE,
+    leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
+    onRaisedCooldown: ({ mesh, wanted, least }) =>
+      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
+        mesh,
+        wanted,
+        least,
+      }),
     onUnusableName: (dataplane, service) =>
       logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   });
-  return [...loops, createConditionsReconciler(core)];
+  return [...meshLoops(core, meshes, binding), ...loops, createConditionsReconciler({ ...core, meshes })];
 }
 
 /** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
@@ -112,8 +124,8 @@ export class ZoneLeader {
   readonly createTerm: LeaderTermFactory = (term) => (this.latest = new ZoneTerm(this.options, term));
 
   /** How full the address ranges are; empty before this replica has led. */
-  pools(): ReturnType<typeof poolMetrics> {
-    return poolMetrics(this.latest?.loops ?? []);
+  pools(): ReturnType<typeof poolReports> {
+    return poolReports(this.latest?.loops ?? []);
   }
 
   /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */
@@ -147,9 +159,9 @@ export class ZoneLeaderModule {
       providers: [
         {
           provide: ZoneLeader,
-          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES],
-          useFactory: (...[backend, index, createSync, authentication, meshes]: ZoneLeaderSources) =>
-            new ZoneLeader({ core, backend, index, createSync, authentication, meshes }),
+          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
+          useFactory: (...[backend, index, createSync, authentication, meshes, binding]: ZoneLeaderSources) =>
+            new ZoneLeader({ core, backend, index, createSync, authentication, meshes, binding }),
         },
       ],
       exports: [ZoneLeader],

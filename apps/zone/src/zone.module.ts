@@ -24,6 +24,7 @@ import { KdsZoneModule } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
+import { zoneRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 import { kdsOptions } from './kds-options';
@@ -44,7 +45,7 @@ export class ZoneModule {
   static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config }: ZonePlan): DynamicModule {
     const facts = CoreModule.forRoot(core);
     const store = StoreModule.forRoot(storeOptions(core));
-    const index = IndexModule.forRoot({ imports: [facts, store] });
+    const index = IndexModule.forRoot({ imports: [facts, store], zoneRanges: zoneRanges(core.settings) });
     const state = [facts, store, index];
     const access = AccessModule.forRoot({ imports: state });
     const admission = AdmissionModule.forRoot({ imports: [...state, access] });

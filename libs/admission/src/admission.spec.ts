@@ -163,6 +163,7 @@ describe('Admission.put', () => {
       'MeshService is written in a zone; send it to the control plane of the zone it belongs to',
     ],
     ['a mesh in a zone', east, 'Mesh', 'Mesh is written on the global control plane; send it there'],
+    ['a zone in a zone by itself', alone, 'Zone', 'Zone is written on the global control plane; send it there'],
   ])('says where to write %s', async (_, cp, kind, message) => {
     const fixture = await Fixture.open(cp);
     await expect(fixture.put({ type: kind, name: 'x' }, at(kind, 'x'))).rejects.toThrow(new Forbidden(message));

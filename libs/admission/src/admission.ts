@@ -20,7 +20,16 @@ import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type Target } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
-import { catchUp, checkNewMember, describeMembers, InUse, membershipRead, meshExists, placed } from './mesh-rules';
+import {
+  catchUp,
+  checkNewMember,
+  configuredFields,
+  describeMembers,
+  InUse,
+  membershipRead,
+  meshExists,
+  placed,
+} from './mesh-rules';
 import { mergePatch, planWrite } from './plan-write';
 import {
   checkPrecondition,
@@ -185,7 +194,8 @@ export class Admission {
   }
 
   private async validate(decoded: DecodedDocument, address: WriteAddress | undefined): Promise<ValidatedDraft> {
-    const draft = validateDraft(decoded, this.parts.controlPlane);
+    const { controlPlane, meshes } = this.parts;
+    const draft = validateDraft(decoded, controlPlane, configuredFields(meshes.owner));
     const { kind, mesh } = decoded.draft;
     const lost = !address && kind.scope === 'mesh' && !(await this.hasMesh(mesh));
     if (lost) draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);

@@ -1,4 +1,11 @@
-import { accepting, designate, type Designation, type MeshMembership, type Meshes } from '@causeway/meshes';
+import {
+  accepting,
+  designate,
+  type Designation,
+  type MeshMembership,
+  type Meshes,
+  type MeshOwner,
+} from '@causeway/meshes';
 import {
   Conflict,
   FieldPath,
@@ -15,6 +22,7 @@ import { withDeadline, type Clock } from '@causeway/runtime';
 import type { IndexReader, ReadSet, ResourceStore } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import { draftIdentity, type DecodedDocument } from './document/document';
+import type { ConfiguredFields } from './validate-draft';
 
 /** A resource cannot be deleted because other resources need it; the message counts them. */
 export class InUse extends Conflict {}
@@ -29,6 +37,11 @@ const RULES: Readonly<Record<Extract<Designation, { ok: false }>['rule'], Violat
   mismatch: 'MeshMembershipMismatch',
   terminating: 'MeshTerminating',
 };
+
+/** What a control plane fills into documents: its `controllerName` into a Mesh that names nobody (row T000-06). */
+export function configuredFields({ controllerName }: MeshOwner): ConfiguredFields {
+  return { Mesh: { controllerName } };
+}
 
 /** True if the mesh exists. Reads the store if the index does not have it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, meshes: Meshes): Promise<boolean> {

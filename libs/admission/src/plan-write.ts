@@ -21,12 +21,12 @@ import type { ValidatedDraft } from './validate-draft';
  * an immutable field. Pure; `etag` is absent unless the outcome is `unchanged`.
  */
 export function planWrite(
-  kind: Pick<Kind, 'immutable' | 'serverOwned'>,
+  kind: Pick<Kind, 'immutable' | 'derive' | 'serverOwned'>,
   draft: ValidatedDraft,
   stored: Resource | undefined,
 ): WriteOutcome {
   const { id, labels, warnings } = draft;
-  const frozen = checkImmutable(kind.immutable, draft.spec, stored);
+  const frozen = stored ? checkImmutable(kind, draft, stored) : [];
   if (frozen.length > 0) throw new Invalid(frozen);
   const spec = withServerOwned(draft.spec, kind.serverOwned, stored);
   const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
@@ -37,17 +37,26 @@ export function planWrite(
   return { ...result, warnings: all, outcome: stored ? 'updated' : 'created' };
 }
 
-/** Violations where an update changes a field that keeps its first value (GEP-3949: `controllerName`). */
-function checkImmutable(fields: readonly string[], next: JsonObject, stored: Resource | undefined): Violation[] {
-  if (!stored) return [];
-  return fields.flatMap((field) => {
-    const was = stored.spec[field];
-    if (was === undefined || was === next[field]) return [];
-    return [
-      FieldPath.at('spec')
-        .field(field)
-        .violation(`cannot be changed once set; it is ${show(was)}, got ${show(next[field])}`),
-    ];
+/**
+ * Violations where an update changes a field that keeps its first value (GEP-3949: `controllerName`), or for a field with a
+ * derived value that value (App Mesh: `awsName`, in the words of its controller).
+ */
+function checkImmutable(
+  { immutable, derive }: Pick<Kind, 'immutable' | 'derive'>,
+  { id, spec }: ValidatedDraft,
+  stored: Resource,
+): Violation[] {
+  const derived = derive({ name: id.name, spec: stored.spec });
+  const before = { ...stored.spec, ...derived };
+  const after = { ...spec, ...derive({ name: id.name, spec }) };
+  return immutable.flatMap((field) => {
+    const [was, next] = [before[field], after[field]];
+    if (was === undefined || was === next) return [];
+    const at = FieldPath.at('spec').field(field);
+    const rule = Object.hasOwn(derived, field)
+      ? `update may not change these fields: ${at.toString()}`
+      : 'cannot be changed once set';
+    return [at.violation(`${rule}; it is ${show(was)}, got ${show(next)}`)];
   });
 }
 

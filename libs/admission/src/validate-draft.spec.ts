@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { coreKinds } from '@causeway/kinds';
 import { Invalid, type ControlPlane } from '@causeway/resources';
+import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
 import { decodeDocument } from './document/decode-document';
 import type { Target } from './document/document';
+import { configuredFields } from './mesh-rules';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 const testdata = join(__dirname, '../testdata');
@@ -26,7 +28,8 @@ function validated({ on, address, document }: Case): ValidatedDraft {
   const { kind: kindName, ...rest } = address ?? { kind: '' };
   const kind = coreKinds.kind(kindName);
   const target: Target = { ...rest, ...(kind ? { kind } : {}) };
-  return validateDraft(decodeDocument(coreKinds, document, target), on === 'global' ? { role: 'global' } : east);
+  const decoded = decodeDocument(coreKinds, document, target);
+  return validateDraft(decoded, on === 'global' ? { role: 'global' } : east, configuredFields(DEFAULT_MESH_OWNER));
 }
 
 function reportOf(input: Case): unknown {

@@ -24,12 +24,22 @@ export interface ValidatedDraft {
   readonly warnings: readonly string[];
 }
 
-/** Fills in defaults, then labels, and checks every rule that needs no other resource. Pure. */
-export function validateDraft(decoded: DecodedDocument, cp: ControlPlane): ValidatedDraft {
+/** Spec fields that a control plane fills in where a document leaves them out, by kind. */
+export type ConfiguredFields = Readonly<Record<string, JsonObject>>;
+
+/**
+ * Fills in what this control plane is configured with, then defaults, then labels, and checks every rule that needs no other
+ * resource. Pure.
+ */
+export function validateDraft(
+  decoded: DecodedDocument,
+  cp: ControlPlane,
+  configured: ConfiguredFields = {},
+): ValidatedDraft {
   const { draft, labelsAt } = decoded;
   const { kind } = draft;
   const id = draftIdentity(draft, ownZone(cp));
-  const filled = kind.withDefaults(without(draft.spec, kind.serverOwned));
+  const filled = kind.withDefaults({ ...configured[kind.name], ...without(draft.spec, kind.serverOwned) });
   const computed = computedLabels(kind, id, cp);
   const own = Object.entries(draft.labels).filter(([key]) => !isComputedLabel(key));
   const labels = { ...Object.fromEntries(own), ...computed };

@@ -1,4 +1,5 @@
 import { planRanges, type PoolMetrics } from '@causeway/ipam';
+import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { AvailabilityReconciler } from './availability/availability-reconciler';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
@@ -6,7 +7,8 @@ import { MultizoneReconciler } from './multizone/multizone-reconciler';
 import { KeyedLoop } from './reconcile/keyed-reconciler';
 import type { ControlLoop } from './runner/control-loop';
 import { ServicesReconciler } from './services/services-reconciler';
-import { VipReconciler } from './vip/vip-reconciler';
+import type { PoolReport } from './vip/vip-allocator';
+import { VipReconciler, type VipConfig } from './vip/vip-reconciler';
 
 /** Settings of the control loops of a zone. */
 export interface ZoneReconcilersConfig {
@@ -21,8 +23,12 @@ export interface ZoneReconcilersConfig {
   readonly grace?: number;
   /** Called for a Dataplane (index key) that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
+  /** What each mesh means here; without it every mesh that has a Mesh is served, with the zone's settings. */
+  readonly meshes?: Meshes;
   /** See VipConfig. */
-  readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
+  readonly leastCooldown?: number;
+  readonly onExhausted?: NonNullable<VipConfig['onExhausted']>;
+  readonly onRaisedCooldown?: NonNullable<VipConfig['onRaisedCooldown']>;
 }
 
 /**
@@ -30,7 +36,7 @@ export interface ZoneReconcilersConfig {
  * address ranges contradict each other: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
-  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, onExhausted } = config;
+  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes } = config;
   if (cp.role !== 'zone') throw new Error('these loops run on zones only');
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
@@ -38,13 +44,19 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   return [
     new KeyedLoop(new ServicesReconciler({ cp, gracePeriod: grace, ...(onUnusableName ? { onUnusableName } : {}) })),
     new KeyedLoop(new AvailabilityReconciler(cp.zone)),
-    new VipReconciler({ ranges: plan.owned, cooldown, ...(onExhausted ? { onExhausted } : {}) }),
-    new HostnameReconciler(cp),
+    new VipReconciler({ ...config, ranges: plan.owned, cooldown }),
+    new HostnameReconciler(cp, meshes),
     new KeyedLoop(new MultizoneReconciler()),
   ];
 }
 
-/** How full the address ranges are, by kind: `vip_pool_{size,used,cooling}`. Empty without a vip loop. */
+/** How full the address ranges of the zone are, by kind: `vip_pool_{size,used,cooling}`. Empty without a vip loop. */
 export function poolMetrics(loops: readonly ControlLoop[]): Readonly<Record<string, PoolMetrics>> {
-  return loops.find((loop) => loop instanceof VipReconciler)?.metrics ?? {};
+  const shared = poolReports(loops).filter(({ mesh }) => mesh === undefined);
+  return Object.fromEntries(shared.map(({ kind, size, used, cooling }) => [kind, { size, used, cooling }]));
+}
+
+/** The same with the ranges that meshes have for themselves. */
+export function poolReports(loops: readonly ControlLoop[]): readonly PoolReport[] {
+  return loops.find((loop) => loop instanceof VipReconciler)?.reports ?? [];
 }

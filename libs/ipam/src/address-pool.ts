@@ -1,5 +1,5 @@
 import { AddressSpace, type AddressRange } from './range';
-import { CooldownQueue } from './cooldown-queue';
+import { CooldownQueue, type CoolingAddress } from './cooldown-queue';
 import { AllocationBitmap } from './allocation-bitmap';
 
 /** The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. */
@@ -15,13 +15,15 @@ export interface PoolMetrics {
 interface FreedBy {
   readonly owner: string;
   readonly at: number;
+  /** When the cooldown ends. */
+  readonly until: number;
 }
 
 /**
  * The addresses of some ranges and their holders (docs/design.md §4 vip). An owner holds at most one address of the pool, an
  * address has at most one holder. `allocate` gives, in this order: what the owner holds; what the owner freed last and
- * nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address freed
- * longest ago, if its cooldown is over. Costs do not depend on the size of the ranges. Deterministic.
+ * nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address whose
+ * cooldown ends first, if it is over. Costs do not depend on the size of the ranges. Deterministic.
  */
 export class AddressPool {
   private readonly space: AddressSpace;
@@ -36,7 +38,7 @@ export class AddressPool {
   private last: bigint | undefined;
   private releaseCount = 0;
 
-  /** `cooldown` in ms: how long a freed address stays unused before another owner may get it. */
+  /** `cooldown` in ms: how long a freed address stays unused before another owner may get it, unless its note says. */
   constructor(
     ranges: readonly AddressRange[],
     private readonly cooldown: number,
@@ -104,23 +106,27 @@ export class AddressPool {
     this.heldBy.delete(owner);
     this.holders.delete(n);
     const freed = this.freed.get(n);
-    if (freed) this.startCooldown(n, freed.at);
+    if (freed) this.startCooldown(n, freed.until);
     this.updateAllocated(n);
   }
 
-  /** Notes that `owner` freed `ip` at `at` (ms of the store's clock). Of several notes on an address the latest counts. */
-  markFreed(owner: string, ip: string, at: number): void {
+  /**
+   * Notes that `owner` freed `ip` at `at` (ms of the store's clock); it cools down for `cooldown` ms. Of several notes on
+   * an address the latest counts.
+   */
+  markFreed(owner: string, ip: string, at: number, cooldown = this.cooldown): void {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
     const known = this.freed.get(n);
     if (known && (known.at > at || (known.at === at && known.owner <= owner))) return;
     if (known) this.freedBy.get(known.owner)?.delete(n);
-    this.freed.set(n, { owner, at });
+    const until = at + cooldown;
+    this.freed.set(n, { owner, at, until });
     this.freedBy.set(owner, (this.freedBy.get(owner) ?? new Set<bigint>()).add(n));
     if (this.holders.has(n)) return;
     this.releaseCount += 1;
     if (known) this.coolingCount -= 1;
-    this.startCooldown(n, at);
+    this.startCooldown(n, until);
     this.updateAllocated(n);
   }
 
@@ -136,10 +142,9 @@ export class AddressPool {
   allocate(owner: string, now: number): Allocation {
     const n = this.heldBy.get(owner) ?? this.formerOf(owner) ?? this.next();
     if (n !== undefined) return this.give(owner, n);
-    const longest = this.longestFreed();
-    if (!longest) return { ok: false };
-    const retryAt = longest.at + this.cooldown;
-    return retryAt <= now ? this.give(owner, longest.n) : { ok: false, retryAt };
+    const rested = this.firstRested();
+    if (!rested) return { ok: false };
+    return rested.until <= now ? this.give(owner, rested.n) : { ok: false, retryAt: rested.until };
   }
 
   private give(owner: string, n: bigint): Allocation {
@@ -155,16 +160,16 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  private startCooldown(n: bigint, at: number): void {
+  private startCooldown(n: bigint, until: number): void {
     this.coolingCount += 1;
-    this.coolingQueue.push({ n, at });
+    this.coolingQueue.push({ n, until });
     if (this.coolingQueue.length > 2 * this.freed.size + 64) this.sweepQueue();
   }
 
   /** Outdated entries are dropped only at the head of the queue, so an address freed over and over would pile them up. */
   private sweepQueue(): void {
     this.coolingQueue = new CooldownQueue();
-    for (const [n, { at }] of this.freed) if (this.isIdle(n)) this.coolingQueue.push({ n, at });
+    for (const [n, { until }] of this.freed) if (this.isIdle(n)) this.coolingQueue.push({ n, until });
   }
 
   private updateAllocated(n: bigint): void {
@@ -195,10 +200,10 @@ export class AddressPool {
     return n;
   }
 
-  private longestFreed(): { readonly n: bigint; readonly at: number } | undefined {
+  private firstRested(): CoolingAddress | undefined {
     for (;;) {
       const first = this.coolingQueue.first;
-      if (!first || (this.isIdle(first.n) && this.freedAt(first.n) === first.at)) return first;
+      if (!first || (this.isIdle(first.n) && this.freed.get(first.n)?.until === first.until)) return first;
       this.coolingQueue.shift();
     }
   }

@@ -1,10 +1,10 @@
-/** The number of a freed address, and when it was freed. */
+/** The number of a freed address, and when its cooldown ends. */
 export interface CoolingAddress {
   readonly n: bigint;
-  readonly at: number;
+  readonly until: number;
 }
 
-/** Freed addresses, the longest freed first, of equals the smaller address: a binary heap. */
+/** Freed addresses, those first whose cooldown ends first, of equals the smaller address: a binary heap. */
 export class CooldownQueue {
   private readonly heap: CoolingAddress[] = [];
 
@@ -48,5 +48,5 @@ export class CooldownQueue {
 
 function isBefore(a: CoolingAddress | undefined, b: CoolingAddress | undefined): boolean {
   if (!a || !b) return a !== undefined;
-  return a.at !== b.at ? a.at < b.at : a.n < b.n;
+  return a.until !== b.until ? a.until < b.until : a.n < b.n;
 }

@@ -6,5 +6,5 @@
  */
 export { isIP, parseAddress } from './address';
 export { AddressPool, type Allocation, type PoolMetrics } from './address-pool';
-export { planRanges, type OwnedRanges, type RangePlan } from './plan-ranges';
-export { describeRange, overlaps, parseRange, type AddressRange } from './range';
+export { carvingFault, planRanges, type OwnedRanges, type RangePlan, type RangeSetting } from './plan-ranges';
+export { describeRange, overlaps, parseRange, RangeIndex, withoutAll, type AddressRange, type Ranged } from './range';

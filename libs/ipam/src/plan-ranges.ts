@@ -67,6 +67,30 @@ export function planRanges(settings: readonly RangeSetting[], options: { readonl
   return errors.length > 0 ? { ok: false, errors } : { ok: true, owned, warnings };
 }
 
+/**
+ * Why `wanted` cannot be carved out of a zone's configured ranges; undefined where it can: it lies within one of them or
+ * shares no address with any. Ranges that cannot be read are left to their own checks.
+ */
+export function carvingFault(
+  wanted: RangeSetting,
+  configured: readonly RangeSetting[],
+  options: { readonly force?: boolean } = {},
+): string | undefined {
+  const parsed = parseRange(wanted.range);
+  if (!parsed.ok) return undefined;
+  const { range } = parsed;
+  const what = `the range ${wanted.range} of ${wanted.owner}`;
+  if (options.force !== true && !isPrivateOrReserved(range)) return `${what} is neither private nor reserved`;
+  for (const { owner, range: text } of configured) {
+    const other = parseRange(text);
+    if (!other.ok || !overlaps(range, other.range)) continue;
+    if (!contains(range, other.range) && contains(other.range, range)) continue;
+    const how = !contains(range, other.range) ? 'overlaps in part' : contains(other.range, range) ? 'is' : 'contains';
+    return `${what} ${how} the range ${text} of ${owner} that this zone is configured with`;
+  }
+  return undefined;
+}
+
 function clashes(parsed: readonly OwnerRange[]): readonly string[] {
   return parsed.flatMap((a, i) =>
     parsed.slice(i + 1).flatMap((b) => {

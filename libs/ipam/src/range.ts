@@ -53,6 +53,21 @@ export function without(ranges: readonly AddressRange[], hole: AddressRange): re
   });
 }
 
+/** `ranges`, in order and disjoint, without the addresses of any hole; holes may lie in each other. Linear after sorting. */
+export function withoutAll(ranges: readonly AddressRange[], holes: readonly AddressRange[]): readonly AddressRange[] {
+  const sorted = [...holes].sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  return ranges.flatMap((range) => {
+    const left: AddressRange[] = [];
+    let { first } = range;
+    for (const hole of sorted) {
+      if (!overlaps(range, hole)) continue;
+      if (hole.first > first) left.push({ ...range, first, last: hole.first - 1n });
+      if (hole.last >= first) first = hole.last + 1n;
+    }
+    return first <= range.last ? [...left, { ...range, first }] : left;
+  });
+}
+
 const NOT_ROUTED: readonly AddressRange[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -77,41 +92,66 @@ function rangesOf(text: string): readonly AddressRange[] {
   return parsed.ok ? [parsed.range] : [];
 }
 
-/** A range whose first address has the number `start`. */
-interface NumberedRange extends AddressRange {
-  readonly start: bigint;
+/** A range with what belongs to it. */
+export type Ranged<T> = AddressRange & { readonly value: T };
+
+/** Finds the range of an address among disjoint ranges, in logarithmic time. */
+export class RangeIndex<T> {
+  private readonly sorted: readonly Ranged<T>[];
+
+  constructor(ranges: readonly Ranged<T>[]) {
+    this.sorted = [...ranges].sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : 1));
+  }
+
+  /** The range that contains the address. */
+  find({ family, value }: IpAddress): Ranged<T> | undefined {
+    let [low, high] = [0, this.sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const range = this.sorted[middle];
+      if (range && (range.family < family || (range.family === family && range.last < value))) low = middle + 1;
+      else high = middle;
+    }
+    const range = this.sorted[low];
+    return range && range.family === family && range.first <= value ? range : undefined;
+  }
 }
 
 /** Numbers the addresses of disjoint ranges from 0 on, in the order of the ranges, without listing them. */
 export class AddressSpace {
   readonly size: bigint;
-  private readonly ranges: readonly NumberedRange[];
+  private readonly index: RangeIndex<bigint>;
+  /** With the number of the first address. */
+  private readonly numbered: readonly Ranged<bigint>[];
 
   constructor(ranges: readonly AddressRange[]) {
     let start = 0n;
-    this.ranges = ranges.map((range) => {
-      const numbered = { ...range, start };
+    this.numbered = ranges.map((range) => {
+      const numbered = { ...range, value: start };
       start += range.last - range.first + 1n;
       return numbered;
     });
+    this.index = new RangeIndex(this.numbered);
     this.size = start;
   }
 
   /** The number of an address; undefined when it is outside the ranges. */
   numberOf(ip: string): bigint | undefined {
     const address = parseAddress(ip);
-    const range = address && this.ranges.find((candidate) => isIn(candidate, address));
-    return range && range.start + address.value - range.first;
+    const range = address && this.index.find(address);
+    return range && range.value + address.value - range.first;
   }
 
   /** The address with number `n`; throws RangeError when there is none. */
   addressOf(n: bigint): string {
-    const range = this.ranges.find(({ start, first, last }) => n >= start && n - start <= last - first);
+    let [low, high] = [0, this.numbered.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.numbered[middle]?.value ?? 0n) <= n) low = middle;
+      else high = middle - 1;
+    }
+    const range = n >= 0n && n < this.size ? this.numbered[low] : undefined;
     if (!range) throw new RangeError(`there is no address ${n} among ${this.size}`);
-    return formatAddress({ family: range.family, value: range.first + n - range.start });
+    return formatAddress({ family: range.family, value: range.first + n - range.value });
   }
-}
-
-function isIn({ family, first, last }: AddressRange, address: IpAddress): boolean {
-  return family === address.family && first <= address.value && address.value <= last;
 }

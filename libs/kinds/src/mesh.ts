@@ -3,34 +3,51 @@ import { checkName, defineKind, Sync, type FieldPath, type Violation } from '@ca
 import { nameWarnings, selectorViolations } from './schema/rules';
 import { Selector, strict } from './schema/schema-parts';
 
-/** The controller name with which this product claims meshes (GEP-3949 `controllerName`). */
-const controllerName = 'causeway.io/control-plane';
+/** A domain, as the Gateway API defines it. */
+const DOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 
-/** A domain-prefixed path, as the Gateway API defines it. */
-const DOMAIN_PATH =
-  "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$";
-
+/** The reference as the schema of XMesh has it; of a group with a version the version is dropped where it is read. */
 const ParametersRef = Type.Object(
   {
-    group: Type.Optional(Type.String({ maxLength: 253 })),
-    kind: Type.String({ minLength: 1, maxLength: 63 }),
+    group: Type.Optional(
+      Type.String({
+        title: 'a domain such as example.com, or ""',
+        maxLength: 253,
+        pattern: `^$|^${DOMAIN}(/[a-z0-9]+)?$`,
+      }),
+    ),
+    kind: Type.String({
+      title: 'letters, digits and inner dashes, the first a letter',
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$',
+    }),
     name: Type.String({ minLength: 1, maxLength: 253 }),
-    namespace: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+    namespace: Type.Optional(
+      Type.String({
+        title: 'lower-case letters, digits and inner dashes',
+        minLength: 1,
+        maxLength: 63,
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+      }),
+    ),
   },
   strict,
 );
 
 const Spec = Type.Object(
   {
+    /** Who manages the Mesh; admission fills in the control plane's own where a Mesh names nobody (row T000-06). */
     controllerName: Type.Optional(
       Type.String({
         title: 'a domain and a path such as example.com/mesh',
         minLength: 1,
         maxLength: 253,
-        pattern: DOMAIN_PATH,
-        default: controllerName,
+        pattern: `^${DOMAIN}\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$`,
       }),
     ),
+    /** The name at App Mesh; absent means the name (row T003-04). */
+    awsName: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     parametersRef: Type.Optional(ParametersRef),
     description: Type.Optional(Type.String({ maxLength: 64 })),
     namespaceSelector: Type.Optional(Selector),
@@ -38,18 +55,27 @@ const Spec = Type.Object(
   { ...strict, examples: [{ description: 'everything of the shop' }] },
 );
 
-/** A mesh, to which services, policies and names belong (GEP-3949). */
+/** A mesh, to which services, policies and names belong (GEP-3949; App Mesh v1beta2). */
 export const Mesh = defineKind({
   name: 'Mesh',
   plural: 'meshes',
   shortName: 'm',
-  aliases: ['XMesh'],
+  aliases: [
+    {
+      name: 'XMesh',
+      plural: 'xmeshes',
+      apiVersion: 'gateway.networking.x-k8s.io/v1alpha1',
+      required: ['controllerName'],
+    },
+  ],
   apiVersion: 'gateway.networking.k8s.io/v1alpha1',
   scope: 'global',
   sync: Sync.meshWide,
   writer: 'operator',
   spec: Spec,
-  immutable: ['controllerName'],
+  immutable: ['controllerName', 'awsName'],
+  derive: ({ name, spec: { awsName } }) => ({ awsName: typeof awsName === 'string' ? awsName : name }),
+  pending: ['Accepted'],
   checkName: (name, at) => [...checkName(name, at), ...fitsLabel(name, at)],
   validate: (spec, at) => selectorViolations(spec.namespaceSelector, at.field('namespaceSelector')),
   warn: ({ name }) => nameWarnings(name),

@@ -4,7 +4,22 @@
  *
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
-export { accepting, designate, isTerminating, type Designation, type MeshMembership, type MeshOwner } from './membership';
-export { DEFAULT_MESH_OWNER, Meshes, type MeshesOptions, type MeshState } from './meshes';
+export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
+export {
+  accepting,
+  designate,
+  isTerminating,
+  type Designation,
+  type MeshMembership,
+  type MeshOwner,
+} from './membership';
+export {
+  DEFAULT_MESH_OWNER,
+  Meshes,
+  type MeshesOptions,
+  type MeshMismatch,
+  type MeshState,
+  type ZoneRanges,
+} from './meshes';
 export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';

@@ -1,3 +1,4 @@
+import { carvingFault, type RangeSetting } from '@causeway/ipam';
 import { Mesh, type MeshParametersSpec } from '@causeway/kinds';
 import {
   compareText,
@@ -36,12 +37,30 @@ export interface MeshState {
   readonly terminating: boolean;
 }
 
+/** The expected Mesh is somebody else's: it is left alone, and its members are served as with an empty spec (row T000-20). */
+export interface MeshMismatch {
+  readonly name: string;
+  /** What the Mesh has. */
+  readonly controllerName: string;
+  /** What this control plane is called. */
+  readonly ownName: string;
+}
+
 /** What a table of Meshes reads. */
 export interface MeshesOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>;
   readonly owner: MeshOwner;
   /** Reads the YAML of a ConfigMap. */
   readonly parse: ParseText;
+  /** The ranges of virtual IPs of this zone; absent on the global. A mesh's ranges must fit into them or stand apart. */
+  readonly zoneRanges?: ZoneRanges;
+}
+
+/** The ranges of virtual IPs that a zone is configured with. */
+export interface ZoneRanges {
+  readonly settings: readonly RangeSetting[];
+  /** Takes ranges that are neither private nor reserved. */
+  readonly force: boolean;
 }
 
 /** Kinds that a table is derived from. */
@@ -77,6 +96,18 @@ export class Meshes {
     return this.current().states.get(name);
   }
 
+  /** Whether documents may name this mesh: the expected one always exists, any other has a Mesh (row T000-22). */
+  exists(name: string): boolean {
+    return this.state(name) !== undefined;
+  }
+
+  /** What is wrong with the expected Mesh; undefined where it is ours or missing. */
+  mismatch(): MeshMismatch | undefined {
+    const { expectedName: name, controllerName: ownName } = this.owner;
+    const controllerName = this.state(name)?.resource?.spec.controllerName ?? ownName;
+    return controllerName === ownName ? undefined : { name, controllerName, ownName };
+  }
+
   /** All Meshes, the assumed one included. */
   all(): Iterable<MeshState> {
     return this.current().states.values();
@@ -86,6 +117,11 @@ export class Meshes {
   isServed(name: string): boolean {
     const state = this.state(name);
     return state !== undefined && state.claim !== 'foreign';
+  }
+
+  /** The meshes whose services are served. */
+  served(): readonly MeshState[] {
+    return [...this.all()].filter(({ claim }) => claim !== 'foreign');
   }
 
   /** The Meshes, sorted, whose `namespaceSelector` selects a namespace; those of others and ending ones do not count. */
@@ -153,8 +189,19 @@ export class Meshes {
     const { index, parse } = this.options;
     const result = readParameters(spec.parametersRef, index, parse);
     if (!result.ok) return result;
-    const conflict = book.enter(id.name, result.parameters.vipRanges ?? {});
+    const ranges = result.parameters.vipRanges ?? {};
+    const conflict = this.zoneFault(id.name, ranges) ?? book.enter(id.name, ranges);
     return conflict === undefined ? result : { ok: false, message: conflict };
+  }
+
+  /** Why a mesh cannot have these ranges in this zone; elsewhere it may. */
+  private zoneFault(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
+    const { settings, force } = this.options.zoneRanges ?? { settings: [], force: true };
+    for (const [owner, range = ''] of Object.entries(ranges)) {
+      const fault = carvingFault({ owner, range }, settings, { force });
+      if (fault !== undefined) return `vipRanges of mesh "${mesh}" are not used in this zone: ${fault}`;
+    }
+    return undefined;
   }
 }
 

@@ -174,7 +174,9 @@ describe('Queries', () => {
   it('say NotFound for what this control plane does not know or decide', async () => {
     await open();
     const { hostnames, decisions: zoneDecisions, zoneTokens } = queries;
-    await expect(hostnames.explain({ mesh: 'default', hostname: 'a' }, undefined, NEVER)).rejects.toThrow(NotFound);
+    await expect(hostnames.explain({ mesh: 'default', hostname: 'a' }, rights, undefined, NEVER)).rejects.toThrow(
+      NotFound,
+    );
     await expect(hostnames.lookup({ name: 'a' })).rejects.toThrow(NotFound);
     await expect(hostnames.ofService({ kind: kindNamed('Dataplane'), name: 'a' }, rights)).rejects.toThrow(NotFound);
     await expect(zoneDecisions.confirmZone('west')).rejects.toThrow(NotFound);

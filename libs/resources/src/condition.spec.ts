@@ -1,4 +1,6 @@
-import { withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
+import { statusAsRead, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
+import { globalIdentity } from './identity';
+import { isJsonObject, type JsonObject } from './json';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const [AT0, AT1] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
@@ -37,6 +39,64 @@ describe('withCondition', () => {
 
   it('I10 gives the same object back when nothing changes', () => {
     expect(withCondition(stored, { ...stated }, T0 + 1_000)).toBe(stored);
+  });
+
+  const types = (status: JsonObject): readonly unknown[] =>
+    [status['conditions']].flat().map((one) => (isJsonObject(one) ? one['type'] : one));
+  const full = (count: number): JsonObject => ({
+    conditions: Array.from({ length: count }, (_, i) => ({ type: `T${i}`, status: 'True' })),
+  });
+
+  it('T000-36 the list has one entry a type; of doubles the last wins', () => {
+    const doubled = { conditions: [{ type: 'Mine', status: 'True' }, other, { type: 'Mine', status: 'Unknown' }] };
+    const next = withCondition(doubled, { ...stated, status: 'False' }, T0);
+    expect(next).toEqual({ conditions: [{ ...stated, status: 'False', lastTransitionTime: AT0 }, other] });
+  });
+
+  it('T000-36 an eighth type is written, a ninth is refused, one of the eight can still change', () => {
+    const eight = withCondition(full(7), stated, T0);
+    expect(types(eight)).toEqual(['T0', 'T1', 'T2', 'T3', 'T4', 'T5', 'T6', 'Mine']);
+    expect(withCondition(eight, { ...stated, type: 'Ninth' }, T0)).toBe(eight);
+    const changed = withCondition(eight, { ...stated, status: 'False' }, T0);
+    expect([types(changed), changed]).toEqual([types(eight), expect.not.objectContaining(eight)]);
+    const own = { conditions: [{ type: 'Mine' }, { type: 'Mine', status: 'True' }, { type: 'Too' }] };
+    const joined = withConditionsOf(full(9), ['Mine', 'Too'], own);
+    expect(types(joined)).toEqual(['T0', 'T1', 'T2', 'T3', 'T4', 'T5', 'Mine', 'Too']);
+  });
+});
+
+describe('statusAsRead', () => {
+  const kind = { derive: ({ name }: { readonly name: string }) => ({ alias: name }), pending: ['Accepted'] };
+  const pending = {
+    ...{ type: 'Accepted', status: 'Unknown', reason: 'Pending', message: 'Waiting for controller' },
+    lastTransitionTime: '1970-01-01T00:00:00Z',
+  };
+  const read = (status?: JsonObject): JsonObject | undefined =>
+    statusAsRead(kind, { id: globalIdentity('Mesh', 'a'), spec: {}, ...(status ? { status } : {}) });
+
+  it.each<[string, JsonObject | undefined, JsonObject]>([
+    ['nothing is stored', undefined, { alias: 'a', conditions: [pending] }],
+    [
+      'something else is stored',
+      { vip: 'x', conditions: [other] },
+      { vip: 'x', alias: 'a', conditions: [pending, other] },
+    ],
+    [
+      'it is stored',
+      { alias: 'b', conditions: [{ type: 'Accepted' }] },
+      { alias: 'a', conditions: [{ type: 'Accepted' }] },
+    ],
+  ])('T000-25 T003-04 where %s', (_, status, want) => {
+    const before = JSON.stringify(status);
+    expect(read(status)).toEqual(want);
+    expect(JSON.stringify(status)).toBe(before);
+  });
+
+  it('is the stored one for a kind that derives nothing', () => {
+    const status = { vip: 'x' };
+    const plain = { derive: () => ({}), pending: [] };
+    expect(statusAsRead(plain, { id: globalIdentity('Zone', 'a'), spec: {}, status })).toBe(status);
+    expect(statusAsRead(plain, { id: globalIdentity('Zone', 'a'), spec: {} })).toBeUndefined();
   });
 });
 

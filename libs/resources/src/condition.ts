@@ -1,4 +1,9 @@
 import { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from './json';
+import type { Kind } from './kind/kind';
+import type { Resource } from './resource';
+
+/** Most conditions of one resource (row T000-36). */
+const MOST_CONDITIONS = 8;
 
 /** One statement of one writer about a resource, in its status (docs/design.md §1, Conditions). */
 export type Condition = {
@@ -18,8 +23,9 @@ export function conditionOf(status: JsonObject | undefined, type: string): JsonO
 }
 
 /**
- * `status` with `next` in place of the condition of its type; all other conditions are unchanged and keep their place.
- * `lastTransitionTime` (RFC 3339) changes only if the condition's status does. Returns the same object if nothing changes.
+ * `status` with `next` in place of the conditions of its type; all other conditions are unchanged and keep their place.
+ * `lastTransitionTime` (RFC 3339) changes only if the condition's status does. Returns the same object if nothing changes,
+ * and for a ninth type, which is refused: a list has 8 conditions at most (row T000-36).
  */
 export function withCondition(status: JsonObject, next: Condition, now: number): JsonObject {
   const stored = conditionOf(status, next.type);
@@ -27,8 +33,8 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   const condition: JsonObject = { ...next, lastTransitionTime: since };
   if (jsonEqual(stored, condition)) return status;
   const all = conditionsOf(status);
-  const conditions = stored ? all.map((other) => (other === stored ? condition : other)) : [...all, condition];
-  return { ...status, conditions };
+  if (!stored && all.length >= MOST_CONDITIONS) return status;
+  return { ...status, conditions: keyedByType([...all, condition]) };
 }
 
 /** `status` without the conditions of these types. Returns the same object if it has none of them. */
@@ -40,11 +46,46 @@ export function withoutConditions(status: JsonObject, types: readonly string[]):
   return kept.length === 0 ? rest : { ...rest, conditions: kept };
 }
 
-/** `status` with its conditions of these types replaced by those of `source`. */
+/**
+ * `status` with its conditions of these types replaced by those of `source`: one a type, 8 in all, of which those of
+ * `source` are kept first.
+ */
 export function withConditionsOf(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
-  const taken = conditionsOf(source).filter((condition) => isOfType(condition, types));
+  const taken = keyedByType(conditionsOf(source).filter((condition) => isOfType(condition, types)));
   const rest = withoutConditions(status, types);
-  return taken.length === 0 ? rest : { ...rest, conditions: [...conditionsOf(rest), ...taken] };
+  if (taken.length === 0) return rest;
+  const kept = keyedByType(conditionsOf(rest)).slice(0, Math.max(0, MOST_CONDITIONS - taken.length));
+  return { ...rest, conditions: [...kept, ...taken] };
+}
+
+/**
+ * The status of a resource as readers see it: the stored one, with what its kind derives, and with the pending conditions
+ * that no controller has written yet. Undefined where there is nothing to see. Computed at each read, never stored.
+ */
+export function statusAsRead(
+  { derive, pending }: Pick<Kind, 'derive' | 'pending'>,
+  { id, spec, status }: Pick<Resource, 'id' | 'spec' | 'status'>,
+): JsonObject | undefined {
+  const derived = derive({ name: id.name, spec });
+  const waiting = pending.filter((type) => !conditionOf(status, type)).map(pendingCondition);
+  if (waiting.length === 0 && Object.keys(derived).length === 0) return status;
+  const conditions = waiting.length === 0 ? {} : { conditions: [...waiting, ...conditionsOf(status)] };
+  return { ...status, ...derived, ...conditions };
+}
+
+/** A condition before its controller has looked: as the schema of XMesh fills it in (row T000-25). */
+function pendingCondition(type: string): JsonObject {
+  return {
+    ...{ type, status: 'Unknown', reason: 'Pending', message: 'Waiting for controller' },
+    lastTransitionTime: '1970-01-01T00:00:00Z',
+  };
+}
+
+/** One condition a type, the last of several, at the place of the first. */
+function keyedByType(conditions: readonly JsonValue[]): readonly JsonValue[] {
+  const byType = new Map<JsonValue | undefined, JsonValue>();
+  for (const condition of conditions) byType.set(isJsonObject(condition) ? condition['type'] : undefined, condition);
+  return [...byType.values()];
 }
 
 function isOfType(condition: JsonValue, types: readonly string[]): boolean {

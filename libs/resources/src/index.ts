@@ -15,7 +15,15 @@ export {
   ownZone,
   type ControlPlane,
 } from './computed-labels';
-export { conditionOf, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
+export {
+  conditionOf,
+  statusAsRead,
+  withCondition,
+  withConditionsOf,
+  withoutConditions,
+  type Condition,
+} from './condition';
+export { durationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export {
   checkName,
@@ -43,8 +51,8 @@ export {
   type JsonValue,
 } from './json';
 export { defineKind } from './kind/define-kind';
-export { type Kind, type SpecOf, type TypedKind, type Writer } from './kind/kind';
-export { Registry } from './kind/registry';
+export { type Kind, type KindAlias, type SpecOf, type TypedKind, type Writer } from './kind/kind';
+export { Registry, type NamedKind } from './kind/registry';
 export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
 export {
   checkLabels,

@@ -39,11 +39,12 @@ export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
 /**
  * Whether the global sends `resource` to a zone (docs/design.md §5, docs/reference/kds-wire.md §4.2). It sends its own
  * resources and, of kinds that cross zones, those of other visible zones that export them; of policies only those of
- * producers. It never sends a zone its own resources back, nor resources of an unknown mesh.
+ * producers. It never sends a zone its own resources back, nor resources of an unknown mesh or
+ * of somebody else's (row T000-07).
  */
 export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
   if (!isKindSentDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
-  if (kind.scope === 'mesh' && !view.meshes.has(resource.id.mesh)) return false;
+  if (kind.scope === 'mesh' && !view.hasMesh(resource.id.mesh)) return false;
   const { zone } = resource.id;
   if (zone === '') return true;
   if (kind.sync.down === 'producers' && resource.labels[ROLE_LABEL] !== 'producer') return false;

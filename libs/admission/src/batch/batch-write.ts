@@ -16,7 +16,7 @@ import type { AdmissionParts } from '../admission-parts';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
-import { catchUp, membershipRead, placed } from '../mesh-rules';
+import { catchUp, configuredFields, membershipRead, placed } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
@@ -210,7 +210,8 @@ export class BatchWrite {
 
   private validated(decoded: DecodedDocument, meshes: MeshMembership): ValidatedDraft {
     this.rules.authorise(decoded);
-    const draft = validateDraft(decoded, this.parts.controlPlane);
+    const { controlPlane, meshes: known } = this.parts;
+    const draft = validateDraft(decoded, controlPlane, configuredFields(known.owner));
     const { kind, mesh } = decoded.draft;
     if (kind.scope === 'mesh' && !meshes.state(mesh))
       draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);

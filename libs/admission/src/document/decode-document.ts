@@ -17,6 +17,8 @@ import type { DecodedDocument, Target } from './document';
 import { openEnvelope, type Envelope } from './document-forms';
 import { checkSize, DocumentReport, throwIfInvalid } from './document-report';
 
+const KUMA_API = 'kuma.io/v1alpha1';
+
 /** What the readers of the single parts share. */
 interface DecodeContext {
   readonly kind: Kind;
@@ -38,6 +40,7 @@ export function decodeDocument(registry: Registry, body: unknown, target: Target
   report.violations.merge(envelope.violations);
   report.warn(...envelope.warnings);
   const context = { kind: readKind(registry, envelope, target, report), envelope, target, report };
+  checkRequired(registry, envelope, report);
   if (!checkSize(context.kind, envelope, report)) throw new Invalid(report.violations);
   const labels = readLabels(context);
   const draft = {
@@ -89,6 +92,15 @@ function readKind(registry: Registry, envelope: Envelope, target: Target, report
   return kind;
 }
 
+/** Refuses a document with the name of an alias that lacks a field which documents of that name must have (row T000-06). */
+function checkRequired(registry: Registry, { type, spec }: Envelope, report: DocumentReport): void {
+  const alias = typeof type === 'string' ? registry.alias(type) : undefined;
+  if (!alias) return;
+  for (const field of alias.required)
+    if (!isJsonObject(spec) || spec[field] === undefined)
+      report.refuse(FieldPath.at('spec').field(field), `is required of kind ${alias.name}`, 'required');
+}
+
 function unknownKind(registry: Registry, type: JsonValue | undefined): string {
   if (type === undefined || type === null) return 'is required';
   if (typeof type !== 'string') return 'must be a string';
@@ -132,7 +144,8 @@ function readNamespace({ kind, envelope, target, report }: DecodeContext, labels
   const given = readText(envelope.namespace, at, report);
   if (!kind.namespaced) {
     if (given === undefined) return '';
-    if (envelope.form === 'k8s')
+    // Kuma keeps its kinds without namespaces in the namespace of its own system.
+    if (envelope.form === 'k8s' && kind.apiVersion === KUMA_API)
       report.warn(`${at.toString()}: ${kind.name} has no namespaces; "${shortened(given, 80)}" was dropped`);
     else report.refuse(at, `${kind.name} has no namespaces; leave it out`);
     return '';

@@ -9,6 +9,7 @@ const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 
 const samples: Readonly<Record<string, object>> = {
   Mesh: { description: 'demo' },
+  ConfigMap: { data: { 'parameters.yaml': 'exportDefault: None' } },
   Namespace: {},
   Zone: { enabled: true },
   Dataplane: { networking: { address: '10.0.0.1', inbound: [{ port: 80 }] } },

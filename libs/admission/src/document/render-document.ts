@@ -1,10 +1,12 @@
 import { kriOf } from '@causeway/naming';
-import { Label, type JsonObject, type Kind, type Resource } from '@causeway/resources';
+import { Label, statusAsRead, type JsonObject, type Kind, type KindAlias, type Resource } from '@causeway/resources';
 
 /** How a document is rendered. */
 export interface DocumentFormat {
   /** Default: `universal`. */
   readonly form?: 'universal' | 'k8s';
+  /** The name by which the kind was asked for; the Kubernetes form has it in place of the kind's own. */
+  readonly alias?: KindAlias | undefined;
   /** Leaves the spec of confidential kinds empty. Lists must set it. */
   readonly redacted?: boolean;
 }
@@ -12,10 +14,13 @@ export interface DocumentFormat {
 /** A resource as users see it (docs/design.md §1). The result can be edited and PUT back. */
 export function toDocument(kind: Kind, resource: Resource, format: DocumentFormat = {}): JsonObject {
   const spec = format.redacted === true && kind.confidential ? {} : resource.spec;
-  return format.form === 'k8s' ? kubernetesForm(kind, resource, spec) : universalForm(kind, resource, spec);
+  const status = statusAsRead(kind, resource);
+  const document =
+    format.form === 'k8s' ? kubernetesForm(kind, resource, format.alias ?? kind) : universalForm(kind, resource);
+  return { ...document, spec, ...(status ? { status } : {}) };
 }
 
-function universalForm(kind: Kind, resource: Resource, spec: JsonObject): JsonObject {
+function universalForm(kind: Kind, resource: Resource): JsonObject {
   const { id } = resource;
   return {
     type: kind.name,
@@ -28,16 +33,14 @@ function universalForm(kind: Kind, resource: Resource, spec: JsonObject): JsonOb
     modificationTime: new Date(resource.modifiedAt).toISOString(),
     kri: kriOf({ shortName: kind.shortName, mesh: id.mesh, name: id.name, labels: resource.labels }),
     labels: resource.labels,
-    spec,
-    ...(resource.status ? { status: resource.status } : {}),
   };
 }
 
-function kubernetesForm(kind: Kind, resource: Resource, spec: JsonObject): JsonObject {
+function kubernetesForm(kind: Kind, resource: Resource, called: Pick<KindAlias, 'name' | 'apiVersion'>): JsonObject {
   const { id } = resource;
   return {
-    apiVersion: kind.apiVersion,
-    kind: kind.name,
+    apiVersion: called.apiVersion,
+    kind: called.name,
     metadata: {
       name: id.name,
       ...(kind.namespaced ? { namespace: id.namespace } : {}),
@@ -46,7 +49,5 @@ function kubernetesForm(kind: Kind, resource: Resource, spec: JsonObject): JsonO
       generation: resource.generation,
       creationTimestamp: new Date(resource.createdAt).toISOString(),
     },
-    spec,
-    ...(resource.status ? { status: resource.status } : {}),
   };
 }

@@ -2,7 +2,15 @@ import { ClaimTable, parseGenerator } from '@causeway/naming';
 import { isJsonObject, Label, type Resource } from '@causeway/resources';
 import { inSlices, SingleFlight } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { applyToClaims, fillClaims, NAMED_KINDS, type ZoneControlPlane } from '../hostname/zone-claims';
+import {
+  applyToClaims,
+  fillClaims,
+  fillMeshes,
+  NAMED_KINDS,
+  type ClaimsOf,
+  type ServedMeshes,
+  type ZoneControlPlane,
+} from '../hostname/zone-claims';
 
 /**
  * The claim table of this zone for readers (explain, lists, dry runs), on any replica. It costs nothing until the first
@@ -15,11 +23,15 @@ export class ClaimsView {
   private readonly filling = new SingleFlight((signal) => this.fill(signal));
   private unsubscribe: (() => void) | undefined;
   private closed = false;
+  private readonly of: ClaimsOf;
 
   constructor(
     private readonly index: IndexReader,
-    private readonly cp: ZoneControlPlane,
-  ) {}
+    cp: ZoneControlPlane,
+    meshes?: ServedMeshes,
+  ) {
+    this.of = { cp, meshes };
+  }
 
   /**
    * Resolves with the claims as of the index at that moment; read them at once, do not keep or change them. Filling goes
@@ -42,10 +54,10 @@ export class ClaimsView {
   }
 
   private async fill(signal: AbortSignal): Promise<ClaimTable> {
-    const table = new ClaimTable(this.cp.zone);
+    const table = new ClaimTable(this.of.cp.zone);
     if (!this.closed) this.follow(table);
     try {
-      await inSlices(fillClaims(table, this.index, this.cp), signal);
+      await inSlices(fillClaims(table, this.index, this.of), signal);
     } catch (error) {
       // The next caller fills it again, and may have begun already.
       if (this.current === table) this.forget();
@@ -65,10 +77,16 @@ export class ClaimsView {
     this.unsubscribe ??= this.index.subscribe(({ reloaded, changes }) => {
       if (reloaded) this.forget();
       if (!this.current) return;
-      for (const change of changes) applyToClaims(this.current, change, this.cp);
+      for (const change of changes) applyToClaims(this.current, change, this.of);
       this.current.discardChanged();
     });
   }
+}
+
+/** What the global computes a zone's claims from. */
+export interface HeldByGlobal {
+  readonly index: IndexReader;
+  readonly meshes?: ServedMeshes | undefined;
 }
 
 /**
@@ -76,16 +94,16 @@ export class ClaimsView {
  * made on the global, and the MeshServices of all other enabled zones. Export rules and lost zones are ignored. Costs one
  * pass over all rows, which ends when `signal` aborts; for dry runs.
  */
-export async function claimsOfZone(index: IndexReader, zone: string, signal: AbortSignal): Promise<ClaimTable> {
+export async function claimsOfZone(held: HeldByGlobal, zone: string, signal: AbortSignal): Promise<ClaimTable> {
   const table = new ClaimTable(zone);
-  await inSlices(fillAsZone(table, index, zone), signal);
+  await inSlices(fillAsZone(table, held, zone), signal);
   table.discardChanged();
   return table;
 }
 
-function* fillAsZone(table: ClaimTable, index: IndexReader, zone: string): Generator<unknown> {
+function* fillAsZone(table: ClaimTable, { index, meshes }: HeldByGlobal, zone: string): Generator<unknown> {
   const disabled = disabledZones(index);
-  for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
+  fillMeshes(table, index, meshes);
   for (const generator of index.ofKind('HostnameGenerator')) {
     if (belongsTo(generator, zone)) table.upsertGenerator(parseGenerator(generator, generator.id.zone === zone));
   }

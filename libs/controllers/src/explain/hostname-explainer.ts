@@ -1,7 +1,8 @@
 import { FieldPath, globalIdentity, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { ClaimsView, claimsOfZone } from './claims-view';
+import type { ServedMeshes } from '../hostname/zone-claims';
+import { ClaimsView, claimsOfZone, type HeldByGlobal } from './claims-view';
 import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-run-generator';
 import {
   explainHostname,
@@ -11,7 +12,7 @@ import {
   type HostnamePage,
   type HostnameRef,
 } from './explain-hostname';
-import { listReported, withReports } from './reported-hostnames';
+import { listReported, reportedEntry, withReports } from './reported-hostnames';
 
 /** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */
 export interface ZoneOfView {
@@ -30,32 +31,41 @@ export type ZonedHostnameRef = HostnameRef & ZoneOfView;
 export class HostnameExplainer {
   /** The claims of this zone; undefined on the global. */
   private readonly claims: ClaimsView | undefined;
+  private readonly held: HeldByGlobal;
 
   constructor(
     private readonly index: IndexReader,
     private readonly cp: ControlPlane,
+    meshes?: ServedMeshes,
   ) {
-    this.claims = cp.role === 'zone' ? new ClaimsView(index, cp) : undefined;
+    this.held = { index, meshes };
+    this.claims = cp.role === 'zone' ? new ClaimsView(index, cp, meshes) : undefined;
   }
 
   /** Which services claim a hostname, which has it, and why. */
   async explain({ zone, ...question }: ZonedHostnameRef, signal: AbortSignal): Promise<HostnameExplanation> {
     const zoneOf = this.viewed(zone);
     if (this.claims) return explainHostname(await this.claims.table(signal), question, signal);
-    const table = await claimsOfZone(this.index, zoneOf, signal);
+    const table = await claimsOfZone(this.held, zoneOf, signal);
     return withReports(this.index, await explainHostname(table, question, signal));
   }
 
-  /** The hostnames that services claim in a mesh: on a zone by its own claims, on the global as the zones reported them. */
+  /**
+   * The hostnames that services claim in a mesh: on a zone by its own claims; on the global as the zones reported them, or
+   * with `page.zone` by the claims that the zone would have.
+   */
   async list(mesh: string, page: HostnamePage, signal: AbortSignal): Promise<SortedPage<HostnameEntry>> {
+    if (!this.claims && page.zone === undefined) return listReported(this.index, mesh, page, signal);
+    const zone = this.viewed(page.zone);
     if (this.claims) return listHostnames(await this.claims.table(signal), mesh, page, signal);
-    return listReported(this.index, mesh, page, signal);
+    const found = await listHostnames(await claimsOfZone(this.held, zone, signal), mesh, page, signal);
+    return { ...found, items: found.items.map((entry) => reportedEntry(this.index, zone, entry)) };
   }
 
   /** What a generator would do, on the global in the named zone. Writes nothing. */
   async dryRun(source: DryRunSource, zone: string | undefined, signal: AbortSignal): Promise<GeneratorDryRun> {
     const viewed = this.viewed(zone);
-    const table = await (this.claims?.table(signal) ?? claimsOfZone(this.index, viewed, signal));
+    const table = await (this.claims?.table(signal) ?? claimsOfZone(this.held, viewed, signal));
     return dryRunGenerator(table, source, signal);
   }
 

@@ -14,7 +14,14 @@ import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/sto
 import { WorkQueue } from '../reconcile/work-queue';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { PendingReleases } from './pending-releases';
-import { applyToClaims, fillClaims, NAMED_KINDS, type ZoneControlPlane } from './zone-claims';
+import {
+  applyToClaims,
+  fillClaims,
+  NAMED_KINDS,
+  type ClaimsOf,
+  type ServedMeshes,
+  type ZoneControlPlane,
+} from './zone-claims';
 
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
@@ -36,7 +43,14 @@ export class HostnameReconciler implements ControlLoop {
   private outdated = new Set<string>();
   private pending = new PendingReleases();
 
-  constructor(private readonly cp: ZoneControlPlane) {
+  private readonly of: ClaimsOf;
+
+  /** Meshes that `meshes` does not serve have no hostnames; see `ClaimsOf`. */
+  constructor(
+    private readonly cp: ZoneControlPlane,
+    meshes?: ServedMeshes,
+  ) {
+    this.of = { cp, meshes };
     this.claims = new ClaimTable(cp.zone);
   }
 
@@ -51,7 +65,7 @@ export class HostnameReconciler implements ControlLoop {
 
   observe(event: IndexEvent): void {
     for (const change of event.changes) {
-      applyToClaims(this.claims, change, this.cp);
+      applyToClaims(this.claims, change, this.of);
       if (NAMED_KINDS.includes(change.id.kind)) this.stale.add(change.key);
     }
   }
@@ -73,7 +87,7 @@ export class HostnameReconciler implements ControlLoop {
 
   /** Fills the claim table, one row a step, and queues every row; that includes those that the table reports as changed. */
   private *fill(index: IndexReader): Generator<unknown> {
-    for (const { id } of fillClaims(this.claims, index, this.cp)) {
+    for (const { id } of fillClaims(this.claims, index, this.of)) {
       if (NAMED_KINDS.includes(id.kind)) this.stale.add(identityKey(id));
       yield;
     }

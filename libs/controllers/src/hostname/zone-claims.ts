@@ -1,3 +1,4 @@
+import type { Meshes } from '@causeway/meshes';
 import { parseGenerator, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
 import { conditionOf, identityKey, isMadeHere, Label, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -10,32 +11,52 @@ export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 /** The control plane of a zone; the global gives no hostnames. */
 export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 
+/** Which meshes have hostnames; without it those that have a Mesh. */
+export type ServedMeshes = Pick<Meshes, 'served' | 'isServed'>;
+
+/** Whose claims a table has. */
+export interface ClaimsOf {
+  readonly cp: ZoneControlPlane;
+  readonly meshes?: ServedMeshes | undefined;
+}
+
 /**
  * Puts every row of `index` that matters for hostnames into `table`, one row a step, and yields it. Changes of the index
  * between two steps go to `applyToClaims` as always; a row may be put twice, which changes nothing.
  */
-export function* fillClaims(table: ClaimTable, index: IndexReader, cp: ZoneControlPlane): Generator<Resource> {
+export function* fillClaims(table: ClaimTable, index: IndexReader, of: ClaimsOf): Generator<Resource> {
+  fillMeshes(table, index, of.meshes);
   // Generators before services: then each service makes all its claims at once.
-  for (const kind of ['Mesh', 'HostnameGenerator', ...NAMED_KINDS]) {
+  for (const kind of ['HostnameGenerator', ...NAMED_KINDS]) {
     for (const resource of index.ofKind(kind)) {
-      put(table, identityKey(resource.id), resource, cp);
+      put(table, identityKey(resource.id), resource, of.cp);
       yield resource;
     }
   }
 }
 
+/** Adds the meshes that have hostnames. */
+export function fillMeshes(table: ClaimTable, index: IndexReader, meshes: ServedMeshes | undefined): void {
+  if (!meshes) for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
+  for (const { name } of meshes?.served() ?? []) table.addMesh(name);
+}
+
 /** Applies one change of the index to `table`; a change of another kind does nothing. */
-export function applyToClaims(table: ClaimTable, { key, id, after }: IndexChange, cp: ZoneControlPlane): void {
-  if (after) put(table, key, after, cp);
-  else if (id.kind === 'Mesh') table.removeMesh(id.name);
+export function applyToClaims(table: ClaimTable, { key, id, after }: IndexChange, { cp, meshes }: ClaimsOf): void {
+  if (id.kind === 'Mesh') applyMesh(table, id.name, meshes ? meshes.isServed(id.name) : after !== undefined);
+  else if (after) put(table, key, after, cp);
   else if (id.kind === 'HostnameGenerator') table.removeGenerator(key);
   else if (NAMED_KINDS.includes(id.kind)) table.removeService(key);
 }
 
+function applyMesh(table: ClaimTable, name: string, isServed: boolean): void {
+  if (isServed) table.addMesh(name);
+  else table.removeMesh(name);
+}
+
 function put(table: ClaimTable, key: string, resource: Resource, cp: ZoneControlPlane): void {
-  const { kind, name } = resource.id;
-  if (kind === 'Mesh') table.addMesh(name);
-  else if (kind === 'HostnameGenerator') table.upsertGenerator(parseGenerator(resource, isMadeHere(resource, cp)));
+  const { kind } = resource.id;
+  if (kind === 'HostnameGenerator') table.upsertGenerator(parseGenerator(resource, isMadeHere(resource, cp)));
   else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key, unreachableReason(resource));
 }
 

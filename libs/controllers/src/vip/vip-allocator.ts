@@ -1,91 +1,146 @@
-import { AddressPool, describeRange, type Allocation, type OwnedRanges, type PoolMetrics } from '@causeway/ipam';
-import type { FreedAddress } from '@causeway/resources';
+import {
+  AddressPool,
+  describeRange,
+  parseAddress,
+  RangeIndex,
+  type Allocation,
+  type PoolMetrics,
+} from '@causeway/ipam';
+import type { FreedAddress, Identity } from '@causeway/resources';
+import type { MeshVipRules, PoolRanges } from './vip-rules';
 import type { ServiceVip } from './vip-status';
 
-interface KindPool {
+/** A service as the pools know it. */
+export interface VipOwner {
+  /** The index key. */
+  readonly key: string;
+  readonly id: Pick<Identity, 'kind' | 'mesh'>;
+  readonly rules: MeshVipRules;
+}
+
+/** How full the ranges of one kind are; of one mesh where it has ranges of its own. */
+export interface PoolReport extends PoolMetrics {
   readonly kind: string;
+  readonly mesh?: string;
+}
+
+interface NamedPool {
+  readonly kind: string;
+  readonly mesh: string | undefined;
+  /** Of the note with its cursor. */
+  readonly key: string;
   readonly pool: AddressPool;
   readonly ranges: string;
 }
 
 /**
- * The pools of all kinds. An address is reserved in the pool whose range contains it, whatever kind holds it: after a
- * range moved to another kind, nothing is handed out that the former kind still uses or has just freed.
+ * The pools of all kinds and meshes. An address is reserved in the pool whose range contains it, whoever holds it: after a
+ * range moved to another kind or mesh, nothing is handed out that the former one still uses or has just freed.
  */
 export class VipAllocator {
-  private readonly pools: readonly KindPool[];
+  private readonly pools: readonly NamedPool[];
+  private readonly byRange: RangeIndex<NamedPool>;
+  private readonly shared = new Map<string, NamedPool>();
+  private readonly byMesh = new Map<string, Map<string, NamedPool>>();
+  /** Services whose row has an address outside their own pool, with the pool that contains it. */
+  private readonly strays = new Map<string, NamedPool | undefined>();
+  /** The kinds that get addresses, in some mesh. */
+  readonly kinds: ReadonlySet<string>;
 
-  /** `cooldown` in ms. */
-  constructor(owned: readonly OwnedRanges[], cooldown: number) {
-    this.pools = owned.map(({ owner, ranges }) => ({
-      kind: owner,
+  /** `cooldown` in ms: of addresses of which nobody knows who freed them. */
+  constructor(plan: readonly PoolRanges[], cooldown: number) {
+    this.pools = plan.map(({ owner: kind, mesh, ranges }) => ({
+      ...{ kind, mesh, key: mesh === undefined ? kind : `${kind}@${mesh}` },
       pool: new AddressPool(ranges, cooldown),
       ranges: ranges.map(describeRange).join(', '),
     }));
+    this.byRange = new RangeIndex(
+      plan.flatMap(({ ranges }, i) => {
+        const value = this.pools[i];
+        return value ? ranges.map((range) => ({ ...range, value })) : [];
+      }),
+    );
+    for (const pool of this.pools) {
+      const pools =
+        pool.mesh === undefined ? this.shared : (this.byMesh.get(pool.mesh) ?? new Map<string, NamedPool>());
+      if (pool.mesh !== undefined) this.byMesh.set(pool.mesh, pools);
+      pools.set(pool.kind, pool);
+    }
+    this.kinds = new Set(plan.map(({ owner }) => owner));
   }
 
   /** Reserves what a service holds and notes what it has freed. True when it needs no new address. */
-  reserve(kind: string, key: string, held: ServiceVip | undefined, freed: readonly FreedAddress[]): boolean {
-    this.markFreed(key, freed);
+  reserve(owner: VipOwner, held: ServiceVip | undefined, freed: readonly FreedAddress[]): boolean {
+    this.markFreed(owner, freed);
     if (held?.type === 'Kubernetes') {
-      for (const { pool } of this.pools) {
-        pool.release(key);
-        pool.block(held.ip);
-      }
+      this.block(owner, held.ip);
       return true;
     }
     // Without an address in the row, the service keeps what the pool has allocated to it.
     if (!held) return false;
-    const answers = this.pools.map(({ kind: other, pool }) => [other, pool.reserve(key, held.ip)] as const);
-    return answers.some(([other, answer]) => other === kind && answer === 'held');
+    const { key } = owner;
+    const [own, at] = [this.poolOf(owner.id), this.poolAt(held.ip)];
+    if (this.strays.get(key) !== at) this.releaseStray(key);
+    if (own && at === own) {
+      this.strays.delete(key);
+      return own.pool.reserve(key, held.ip) === 'held';
+    }
+    own?.pool.release(key);
+    this.strays.delete(key);
+    if (at?.pool.reserve(key, held.ip) === 'taken') return false;
+    this.strays.set(key, at);
+    return owner.rules.keepsAddresses;
   }
 
-  /** True when this service holds `ip`, of its kind's ranges, and nothing else. */
-  isReserved(kind: string, key: string, ip: string): boolean {
-    return this.pools.every(({ kind: other, pool }) => pool.holds(key, other === kind ? ip : undefined));
+  /** True when this service holds `ip`, of its own ranges, and nothing else. */
+  isReserved({ key, id }: VipOwner, ip: string): boolean {
+    return this.poolOf(id)?.pool.holds(key, ip) === true && !this.strays.has(key);
+  }
+
+  /** Services that have an address outside the ranges from which they would get one now. */
+  get strayKeys(): Iterable<string> {
+    return this.strays.keys();
   }
 
   /** Notes that a service was deleted, and what it freed. */
-  release(key: string, freed: readonly FreedAddress[]): void {
-    for (const { pool } of this.pools) pool.release(key);
-    this.markFreed(key, freed);
+  release(owner: VipOwner, freed: readonly FreedAddress[]): void {
+    this.forget(owner);
+    this.markFreed(owner, freed);
   }
 
-  /** Notes that an unknown holder has `ip`, which was allocated to `key`. */
-  block(key: string, ip: string): void {
-    for (const { pool } of this.pools) {
-      pool.release(key);
-      pool.block(ip);
-    }
+  /** Notes that an unknown holder has `ip`, which was allocated to the service or is shown by it. */
+  block(owner: VipOwner, ip: string): void {
+    this.forget(owner);
+    this.poolAt(ip)?.pool.block(ip);
   }
 
-  /** Allocates an address of the kind's ranges; `storeNow` by the store's clock. */
-  allocate(kind: string, key: string, storeNow: number): Allocation {
-    return this.poolOf(kind)?.pool.allocate(key, storeNow) ?? { ok: false };
+  /** Allocates an address to a service; `storeNow` by the store's clock. */
+  allocate({ key, id }: VipOwner, storeNow: number): Allocation {
+    return this.poolOf(id)?.pool.allocate(key, storeNow) ?? { ok: false };
   }
 
-  /** Whether services of this kind get addresses here. */
-  has(kind: string): boolean {
-    return this.poolOf(kind) !== undefined;
+  /** Whether services of this kind and mesh get addresses here. */
+  has(id: VipOwner['id']): boolean {
+    return this.poolOf(id) !== undefined;
   }
 
-  /** The ranges of a kind as text. */
-  rangesOf(kind: string): string {
-    return this.poolOf(kind)?.ranges ?? '';
+  /** The ranges of a kind and mesh as text. */
+  rangesOf(id: VipOwner['id']): string {
+    return this.poolOf(id)?.ranges ?? '';
   }
 
-  /** Continues after these addresses; for a kind without one, after the highest address that is held or was freed. */
+  /** Continues after these addresses; where there is none of a pool, after its highest address that is held or was freed. */
   moveCursors(cursors: ReadonlyMap<string, string>): void {
-    for (const { kind, pool } of this.pools) {
-      const cursor = cursors.get(kind);
+    for (const { key, pool } of this.pools) {
+      const cursor = cursors.get(key);
       if (cursor !== undefined && pool.contains(cursor)) pool.moveCursor(cursor);
       else pool.moveCursorToHighest();
     }
   }
 
-  /** The address last handed out in sequence, by kind. */
+  /** The address last handed out in sequence, by pool. */
   get cursors(): ReadonlyMap<string, string> {
-    return new Map(this.pools.flatMap(({ kind, pool }) => (pool.cursor === undefined ? [] : [[kind, pool.cursor]])));
+    return new Map(this.pools.flatMap(({ key, pool }) => (pool.cursor === undefined ? [] : [[key, pool.cursor]])));
   }
 
   /** A counter that grows whenever an address is released. */
@@ -93,15 +148,34 @@ export class VipAllocator {
     return this.pools.reduce((sum, { pool }) => sum + pool.releases, 0);
   }
 
-  get metrics(): Readonly<Record<string, PoolMetrics>> {
-    return Object.fromEntries(this.pools.map(({ kind, pool }) => [kind, pool.metrics]));
+  get reports(): readonly PoolReport[] {
+    return this.pools.map(({ kind, mesh, pool }) => ({
+      kind,
+      ...(mesh === undefined ? {} : { mesh }),
+      ...pool.metrics,
+    }));
   }
 
-  private markFreed(key: string, freed: readonly FreedAddress[]): void {
-    for (const { ip, at } of freed) for (const { pool } of this.pools) pool.markFreed(key, ip, at);
+  private markFreed({ key, rules }: VipOwner, freed: readonly FreedAddress[]): void {
+    for (const { ip, at } of freed) this.poolAt(ip)?.pool.markFreed(key, ip, at, rules.cooldown);
   }
 
-  private poolOf(kind: string): KindPool | undefined {
-    return this.pools.find((pool) => pool.kind === kind);
+  private forget({ key, id }: VipOwner): void {
+    this.poolOf(id)?.pool.release(key);
+    this.releaseStray(key);
+  }
+
+  private releaseStray(key: string): void {
+    this.strays.get(key)?.pool.release(key);
+    this.strays.delete(key);
+  }
+
+  private poolOf({ kind, mesh }: VipOwner['id']): NamedPool | undefined {
+    return this.byMesh.get(mesh)?.get(kind) ?? this.shared.get(kind);
+  }
+
+  private poolAt(ip: string): NamedPool | undefined {
+    const address = parseAddress(ip);
+    return address && this.byRange.find(address)?.value;
   }
 }

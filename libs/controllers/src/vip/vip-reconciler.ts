@@ -1,10 +1,10 @@
-import type { OwnedRanges, PoolMetrics } from '@causeway/ipam';
 import {
   compareText,
   describeIdentity,
   identityKey,
   parseIdentityKey,
   type FreedAddress,
+  type Identity,
   type Resource,
 } from '@causeway/resources';
 import { SlicedWork, SortedRuns } from '@causeway/runtime';
@@ -12,17 +12,16 @@ import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causew
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
-import { VipAllocator } from './vip-allocator';
+import { VipAllocator, type PoolReport, type VipOwner } from './vip-allocator';
+import { VipRules, type RaisedCooldown, type VipRulesConfig } from './vip-rules';
 import { confirm, deny, grant, vipOf } from './vip-status';
 
 /** Settings of the vip reconciler. */
-export interface VipConfig {
-  /** The ranges of each kind of service, as `planRanges` returns them. */
-  readonly ranges: readonly OwnedRanges[];
-  /** How long a freed address stays unused before another service may get it, ms. */
-  readonly cooldown: number;
-  /** Called once when the ranges of a kind are used up, with the first service that gets none; again after an address was free. */
+export interface VipConfig extends VipRulesConfig {
+  /** Called once when ranges of a kind are used up, with the first service that gets none; again after an address was free. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
+  /** Called once for each `vipCooldown` of a mesh that is raised. */
+  readonly onRaisedCooldown?: (raised: RaisedCooldown) => void;
 }
 
 /** Changes in one plan: the store writes them in batches, and the index applies one while the next is written. */
@@ -35,7 +34,8 @@ const NOTE_AREA = 'vip-cursor';
 
 /**
  * Gives a virtual IP to every service in this zone's store, its own services and copies (docs/design.md §4 vip). The pools are
- * rebuilt from the rows at every reset; only the cursor of each range is kept in a note, written with the addresses.
+ * rebuilt from the rows at every reset, and when the ranges or cooldowns of meshes change; only the cursor of each range is
+ * kept in a note, written with the addresses.
  */
 export class VipReconciler implements ControlLoop {
   readonly name = 'vip';
@@ -48,19 +48,26 @@ export class VipReconciler implements ControlLoop {
   /** The cursors that are written or being written. */
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleases = 0;
-  private metricsBefore: Readonly<Record<string, PoolMetrics>> | undefined;
-  /** Kinds whose ranges were reported as used up. */
+  private reportsBefore: readonly PoolReport[] | undefined;
+  /** Ranges that were reported as used up. */
   private readonly exhausted = new Set<string>();
+  /** Cooldowns that were reported as raised. */
+  private readonly raised = new Set<string>();
+  /** Services of foreign Meshes, which get no address as long as that is so. */
+  private readonly unserved = new Set<string>();
+  private rules: VipRules;
+  private rulesVersion: string | undefined;
   private allocator: VipAllocator;
   private index: IndexReader | undefined;
 
   constructor(private readonly config: VipConfig) {
-    this.allocator = this.newAllocator();
+    this.rules = VipRules.of(config);
+    this.allocator = new VipAllocator(this.rules.pools, config.cooldown);
   }
 
-  /** How full the ranges of each kind are; while the pools are rebuilt, how full they were before. */
-  get metrics(): Readonly<Record<string, PoolMetrics>> {
-    return this.metricsBefore ?? this.allocator.metrics;
+  /** How full the ranges are; while the pools are rebuilt, how full they were before. */
+  get reports(): readonly PoolReport[] {
+    return this.reportsBefore ?? this.allocator.reports;
   }
 
   restore(notes: readonly Note[]): void {
@@ -72,20 +79,18 @@ export class VipReconciler implements ControlLoop {
   /** Begins to rebuild the pools; of two services with one address the older keeps it. */
   reset(index: IndexReader): void {
     this.index = index;
-    this.metricsBefore = this.metrics;
-    this.allocator = this.newAllocator();
-    this.stale.clear();
-    this.waiting.clear();
-    this.rebuilding.begin(this.rebuild(index));
+    this.readRules();
+    this.beginRebuild(index);
   }
 
   observe(event: IndexEvent): void {
     for (const { id, key, after } of event.changes) {
-      if (this.allocator.has(id.kind) && !(after && this.isUpToDate(key, after))) this.stale.add(key);
+      if (this.allocator.kinds.has(id.kind) && !(after && this.isUpToDate(key, after))) this.stale.add(key);
     }
   }
 
   plan(now: number, elapsed: number): LoopPlan | undefined {
+    this.followMeshes();
     if (!this.rebuilding.advance()) return { changes: [], more: true };
     this.wakeWaiting(this.storeClock.lowerBound(elapsed));
     const atMost = { changes: CHANGES_PER_PLAN, keys: KEYS_PER_PLAN };
@@ -102,30 +107,60 @@ export class VipReconciler implements ControlLoop {
     changes.forEach((change, i) => {
       const answer = result.results[i];
       if (answer?.type !== 'refused' || answer.refusal !== 'vip-taken' || change.type !== 'patch') return;
-      if (typeof change.vip === 'string') this.allocator.block(identityKey(change.id), change.vip);
+      if (typeof change.vip === 'string')
+        this.allocator.block(this.ownerOf(identityKey(change.id), change.id), change.vip);
     });
     for (const key of refusedKeys(changes, result)) this.stale.add(key);
+  }
+
+  private readRules(): void {
+    this.rulesVersion = this.config.meshes?.version;
+    this.rules = VipRules.of(this.config);
+    for (const raised of this.rules.raised) {
+      const text = JSON.stringify(raised);
+      if (!this.raised.has(text)) this.config.onRaisedCooldown?.(raised);
+      this.raised.add(text);
+    }
+  }
+
+  /** Takes parameters that have changed: only other ranges or cooldowns make the pools anew. */
+  private followMeshes(): void {
+    const { index, config, rules: before } = this;
+    if (!index || config.meshes?.version === this.rulesVersion) return;
+    this.readRules();
+    if (!this.rules.hasSamePools(before)) return this.beginRebuild(index);
+    for (const key of this.allocator.strayKeys) this.stale.add(key);
+    for (const key of this.unserved) this.stale.add(key);
+  }
+
+  private beginRebuild(index: IndexReader): void {
+    this.reportsBefore = this.reports;
+    this.allocator = new VipAllocator(this.rules.pools, this.config.cooldown);
+    this.stale.clear();
+    this.waiting.clear();
+    this.unserved.clear();
+    this.rebuilding.begin(this.rebuild(index));
   }
 
   /** Fills the pools, one row a step. Rows that change in between are queued by `observe`. */
   private *rebuild(index: IndexReader): Generator<unknown> {
     for (const { id, freed, deletedAt } of index.tombstones()) {
-      if (this.allocator.has(id.kind)) this.release(identityKey(id), freed, deletedAt);
+      if (this.allocator.kinds.has(id.kind)) this.release(this.ownerOf(identityKey(id), id), freed, deletedAt);
       yield;
     }
     const services = new SortedRuns(compareCreation);
-    for (const { owner } of this.config.ranges) for (const service of index.ofKind(owner)) yield services.add(service);
-    const unserved: string[] = [];
+    for (const kind of this.allocator.kinds) for (const service of index.ofKind(kind)) yield services.add(service);
+    const open: string[] = [];
     for (const { id } of services) {
       const key = identityKey(id);
       const service = index.byIdentityKey(key);
-      if (service && !(this.reserve(key, service) && !confirm(service, 0))) unserved.push(key);
+      if (service && !(this.reserve(this.ownerOf(key, id), service) && !confirm(service, 0))) open.push(key);
       yield;
     }
-    this.stale.addSorted(unserved);
+    this.stale.addSorted(open);
     this.allocator.moveCursors(this.cursors);
     this.seenReleases = this.allocator.releases;
-    this.metricsBefore = undefined;
+    this.reportsBefore = undefined;
   }
 
   private decide(key: string, now: number, storeNow: number): Change | undefined {
@@ -134,26 +169,27 @@ export class VipReconciler implements ControlLoop {
       this.forget(key);
       return undefined;
     }
-    if (this.reserve(key, service)) {
-      this.waiting.set(key, undefined);
-      return confirm(service, now);
-    }
-    const { kind } = service.id;
-    const allocation = this.allocator.allocate(kind, key, storeNow);
+    const owner = this.ownerOf(key, service.id);
+    this.waiting.set(key, undefined);
+    this.unserved.delete(key);
+    if (this.reserve(owner, service)) return confirm(service, now);
+    if (!owner.rules.isServed) this.unserved.add(key);
+    if (!owner.rules.isServed || !this.allocator.has(service.id)) return undefined;
+    const ranges = this.allocator.rangesOf(service.id);
+    const allocation = this.allocator.allocate(owner, storeNow);
     if (allocation.ok) {
-      this.waiting.set(key, undefined);
-      this.exhausted.delete(kind);
+      this.exhausted.delete(ranges);
       return grant(service, allocation.ip, now);
     }
     this.waiting.set(key, allocation.retryAt ?? Infinity);
-    this.reportExhausted(service);
-    return deny(service, this.allocator.rangesOf(kind), now);
+    this.reportExhausted(service, ranges);
+    return deny(service, ranges, now);
   }
 
-  private reportExhausted({ id }: Resource): void {
-    if (this.exhausted.has(id.kind)) return;
-    this.exhausted.add(id.kind);
-    this.config.onExhausted?.(id.kind, this.allocator.rangesOf(id.kind), describeIdentity(id));
+  private reportExhausted({ id }: Resource, ranges: string): void {
+    if (this.exhausted.has(ranges)) return;
+    this.exhausted.add(ranges);
+    this.config.onExhausted?.(id.kind, ranges, describeIdentity(id));
   }
 
   /** True when nothing is to be decided or reserved, as for most rows after a large write of this loop. */
@@ -163,25 +199,31 @@ export class VipReconciler implements ControlLoop {
     return (
       held?.type === 'Kuma' &&
       freed.length === 0 &&
-      this.allocator.isReserved(id.kind, key, held.ip) &&
+      this.allocator.isReserved(this.ownerOf(key, id), held.ip) &&
       !confirm(service, 0)
     );
   }
 
   private forget(key: string): void {
     this.waiting.set(key, undefined);
-    const tombstone = this.index?.tombstone(parseIdentityKey(key));
-    this.release(key, tombstone?.freed ?? [], tombstone?.deletedAt ?? 0);
+    this.unserved.delete(key);
+    const id = parseIdentityKey(key);
+    const tombstone = this.index?.tombstone(id);
+    this.release(this.ownerOf(key, id), tombstone?.freed ?? [], tombstone?.deletedAt ?? 0);
   }
 
-  private reserve(key: string, { id, status, freed }: Resource): boolean {
+  private ownerOf(key: string, id: Identity): VipOwner {
+    return { key, id, rules: this.rules.ofMesh(id.mesh) };
+  }
+
+  private reserve(owner: VipOwner, { status, freed }: Resource): boolean {
     for (const { at } of freed) this.storeClock.observe(at);
-    return this.allocator.reserve(id.kind, key, vipOf(status), freed);
+    return this.allocator.reserve(owner, vipOf(status), freed);
   }
 
-  private release(key: string, freed: readonly FreedAddress[], deletedAt: number): void {
+  private release(owner: VipOwner, freed: readonly FreedAddress[], deletedAt: number): void {
     this.storeClock.observe(deletedAt);
-    this.allocator.release(key, freed);
+    this.allocator.release(owner, freed);
   }
 
   /** Queues services without address again when an address may have become free. */
@@ -197,13 +239,13 @@ export class VipReconciler implements ControlLoop {
 
   private cursorNotes(): readonly Note[] {
     const { cursors } = this.allocator;
-    const moved = [...cursors].filter(([kind, ip]) => this.cursors.get(kind) !== ip);
+    const moved = [...cursors].filter(([pool, ip]) => this.cursors.get(pool) !== ip);
+    const gone = [...this.cursors.keys()].filter((pool) => !cursors.has(pool) && pool.includes('@'));
     this.cursors = cursors;
-    return moved.map(([key, ip]) => ({ area: NOTE_AREA, key, value: { ip } }));
-  }
-
-  private newAllocator(): VipAllocator {
-    return new VipAllocator(this.config.ranges, this.config.cooldown);
+    return [
+      ...moved.map(([key, ip]) => ({ area: NOTE_AREA, key, value: { ip } })),
+      ...gone.map((key) => ({ area: NOTE_AREA, key, value: null })),
+    ];
   }
 
   private compareKeys(a: string, b: string): number {

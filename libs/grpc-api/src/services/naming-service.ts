@@ -1,6 +1,5 @@
-import type { CallerRights } from '@causeway/access';
 import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
-import { KINDS_WITH_HOSTNAMES, type Queries, type ResolvedEndpoint } from '@causeway/queries';
+import type { Queries, ResolvedEndpoint } from '@causeway/queries';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, revisionOf } from '../wire/messages';
@@ -14,34 +13,27 @@ export class NamingServiceHandlers {
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
     const question = questionOf(request);
-    checkRights(rights, question.mesh);
-    const found = await this.queries.resolution.resolve(question, revisionOf(request.minRevision), signal);
-    const mayListInstances = rights.may('list', { kind: 'Dataplane', mesh: question.mesh });
+    const found = await this.queries.resolution.resolve(question, rights, revisionOf(request.minRevision), signal);
     return {
       ...{ hostname: found.hostname, zone: found.zone, service: identityMessage(found.service) },
       virtualIps: [...found.virtualIps],
       ports: found.ports.map((port) => ({ ...port })),
-      endpoints: mayListInstances ? found.endpoints.map(endpointMessage) : [],
+      endpoints: found.endpoints.map(endpointMessage),
     };
   }
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request);
-    checkRights(rights, question.mesh);
-    const explained = await this.queries.hostnames.explain(question, revisionOf(request.minRevision), signal);
-    const { hostname, zone, claims, hints } = explained;
+    const explained = await this.queries.hostnames.explain(question, rights, revisionOf(request.minRevision), signal);
+    const { hostname, zone, claims, hints, note } = explained;
     return {
       hostname: textOf(hostname),
       zone: textOf(zone),
       claims: listOf(claims).filter(isJsonObject).map(claimMessage),
       hints: listOf(hints).map(textOf),
+      note: textOf(note),
     };
   }
-}
-
-/** A hostname may be of any of these kinds, and its claims are of several. */
-function checkRights(rights: CallerRights, mesh: string): void {
-  for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
 }
 
 function questionOf({ hostname, mesh, zone }: ResolveRequest | ExplainRequest): {
@@ -77,6 +69,7 @@ function claimMessage({
       ...{ namespace: textOf(namespace), name: textOf(name) },
     },
     generator: isJsonObject(generator) ? textOf(generator['name']) : '',
+    generatorZone: isJsonObject(generator) && typeof generator['zone'] === 'string' ? generator['zone'] : undefined,
     available: status === 'Available',
     ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
   };

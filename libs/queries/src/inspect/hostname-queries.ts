@@ -1,6 +1,7 @@
 import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
 import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import type { Meshes } from '@causeway/meshes';
 import {
   compareText,
   isJsonArray,
@@ -23,6 +24,7 @@ import type { DnsQuestion, Insights } from './insights';
 export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
+  readonly meshes: Pick<Meshes, 'exists'>;
   readonly freshness: Freshness;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
@@ -57,9 +59,9 @@ export class HostnameQueries {
 
   /** The table of all hostnames of a mesh; denied claims show their reason. */
   async table({ mesh, page, minRevision }: HostnameTableRequest, signal: AbortSignal): Promise<HostnameTable> {
-    const { insights, index, expensive, freshness } = this.sources;
+    const { insights, meshes, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
-    requireMesh(index, mesh);
+    requireMesh(meshes, mesh);
     const { hostnames } = insights;
     if (!hostnames) throw new NotFound('This control plane does not list hostnames.');
     const rows = await expensive.run((running) => hostnames(mesh, page, running), signal);
@@ -90,13 +92,33 @@ export class HostnameQueries {
     if (!KINDS_WITH_HOSTNAMES.includes(kind.name)) throw new NotFound(`A ${kind.name} has no hostnames.`);
   }
 
-  /** Who claims a hostname and who wins, by which rule (docs/design.md §4). */
-  async explain(question: ZonedHostnameRef, minRevision: number | undefined, signal: AbortSignal): Promise<JsonObject> {
-    const { insights, index, expensive, freshness } = this.sources;
+  /**
+   * Who claims a hostname and who wins, by which rule (docs/design.md §4). A caller who may not list all services of the mesh is
+   * shown the claims of those that it may read, and of the others that there are some. Throws AccessDenied where it may read none.
+   */
+  async explain(
+    question: ZonedHostnameRef,
+    rights: CallerRights,
+    minRevision: number | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const explained = await this.explainAll(question, rights, minRevision, signal);
+    return mayListAll(rights, question.mesh) ? explained : readableClaims(explained, rights, question.mesh);
+  }
+
+  /** As `explain`, with what the caller may not read: not to be shown. */
+  async explainAll(
+    question: ZonedHostnameRef,
+    rights: CallerRights,
+    minRevision: number | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    rights.checkAny();
+    const { insights, meshes, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
     const { explainHostname } = insights;
     if (!explainHostname) throw new NotFound('This control plane does not explain hostnames.');
-    requireMesh(index, question.mesh);
+    requireMesh(meshes, question.mesh);
     return expensive.run(async (running) => explainHostname(question, running), signal);
   }
 
@@ -107,6 +129,42 @@ export class HostnameQueries {
     if (!dnsLookup) throw new NotFound('This control plane answers no DNS; ask a zone.');
     return dnsLookup(question);
   }
+}
+
+function mayListAll(rights: CallerRights, mesh: string): boolean {
+  return KINDS_WITH_HOSTNAMES.every((kind) => rights.may('list', { kind, mesh }));
+}
+
+/** Throws AccessDenied, which names the right, unless the caller may list all services of a mesh. */
+export function checkListAll(rights: CallerRights, mesh: string): void {
+  for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
+}
+
+/** An explanation without the claims of services that the caller may not read, nor what it says of them elsewhere. */
+function readableClaims(explained: JsonObject, rights: CallerRights, mesh: string): JsonObject {
+  const { hostname, zone, claims, winner } = explained;
+  const all = isJsonArray(claims) ? claims.filter(isJsonObject) : [];
+  const isReadable = ({ service }: JsonObject): boolean => {
+    const { kind, namespace } = isJsonObject(service) ? service : {};
+    const target = {
+      kind: typeof kind === 'string' ? kind : '',
+      mesh,
+      namespace: typeof namespace === 'string' ? namespace : undefined,
+    };
+    return rights.may('get', target);
+  };
+  const readable = all.filter(isReadable);
+  if (readable.length === 0) checkListAll(rights, mesh);
+  if (readable.length === all.length) return explained;
+  const reason = 'services that you may not read claim this name too';
+  return {
+    ...{ hostname: hostname ?? '', zone: zone ?? '' },
+    claims: readable.map(({ service, generator, status }) => ({
+      ...{ service: service ?? {}, generator: generator ?? null, status: status ?? '', reason },
+    })),
+    winner: isJsonObject(winner) && isReadable(winner) ? winner : null,
+    hints: [reason],
+  };
 }
 
 /** The hostnames that the status of a service shows as Available, each once. */

@@ -1,3 +1,4 @@
+import { targetOf, type CallerRights } from '@causeway/access';
 import { selectedDataplanes, type ZonedHostnameRef } from '@causeway/controllers';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
 import {
@@ -11,7 +12,7 @@ import {
 } from '@causeway/resources';
 import { sortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import type { HostnameQueries } from './hostname-queries';
+import { checkListAll, type HostnameQueries } from './hostname-queries';
 
 /** Most endpoints of one answer. */
 const MOST_ENDPOINTS = 1_000;
@@ -52,16 +53,22 @@ export class HostnameResolution {
     private readonly hostnames: HostnameQueries,
   ) {}
 
-  /** Rejects with NotFound where nobody has the name, and as HostnameQueries.explain does. */
+  /**
+   * Rejects with NotFound where nobody has the name, with AccessDenied for a service that the caller may not read, and as
+   * HostnameQueries.explain does. Endpoints are shown to who may list the Dataplanes of its namespace.
+   */
   async resolve(
     question: ZonedHostnameRef,
+    rights: CallerRights,
     minRevision: number | undefined,
     signal: AbortSignal,
   ): Promise<ResolvedHostname> {
-    const explained = await this.hostnames.explain(question, minRevision, signal);
+    const explained = await this.hostnames.explainAll(question, rights, minRevision, signal);
     const { hostname, zone, winner } = explained;
     const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
     const service = isJsonObject(named) ? this.index.get(identityIn(named)) : undefined;
+    if (service) rights.check('get', targetOf(service.id));
+    else checkListAll(rights, question.mesh);
     if (!service) throw new NotFound(`no service has the hostname ${question.hostname} in mesh ${question.mesh}`);
     return {
       hostname: text(hostname),
@@ -70,7 +77,9 @@ export class HostnameResolution {
       // On the global a status is what the zone of origin reported of itself.
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? virtualIpsOf(service) : [],
       ports: portsOf(service),
-      endpoints: await this.endpointsOf(service, signal),
+      endpoints: rights.may('list', { ...targetOf(service.id), kind: Dataplane.name })
+        ? await this.endpointsOf(service, signal)
+        : [],
     };
   }
 

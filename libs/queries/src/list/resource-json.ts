@@ -14,8 +14,8 @@ export class ResourceJson {
   constructor(private readonly registry: Registry) {}
 
   /** As lists and watches show a resource: without the values of confidential kinds (docs/design.md §6). */
-  listed(resource: Resource, form: DocumentFormat['form'] = 'universal'): string {
-    if (form === 'k8s') return this.encode(resource, { form, redacted: true });
+  listed(resource: Resource, format: DocumentFormat = {}): string {
+    if (format.form === 'k8s') return this.encode(resource, { ...format, redacted: true });
     const cached = this.cache.get(resource);
     if (cached !== undefined) return cached;
     const text = this.encode(resource, { redacted: true });

@@ -13,6 +13,8 @@ type Defaulted =
   | 'confidential'
   | 'serverOwned'
   | 'immutable'
+  | 'derive'
+  | 'pending'
   | 'checkName'
   | 'validate'
   | 'warn';
@@ -25,7 +27,7 @@ export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | '
 
 /**
  * Makes a kind from its declaration. Defaults: no namespaces, written by owners of services, not confidential, nothing server-owned,
- * `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
+ * derived or pending, `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
   const schema = compileSchema(input.spec);
@@ -52,6 +54,8 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     spec: input.spec,
     serverOwned: input.serverOwned ?? [],
     immutable: input.immutable ?? [],
+    derive: input.derive ?? (() => ({})),
+    pending: input.pending ?? [],
     checkName: input.checkName ?? checkName,
     check: (spec, at) => {
       const found = new Violations();

@@ -1,9 +1,10 @@
 import type { Static, TSchema } from 'typebox';
+import type { JsonObject } from '../json';
 import type { Resource } from '../resource';
 import type { SyncRule } from './sync-rule';
 import type { FieldPath, Violation, Violations } from '../violation';
 
-/** What `warn` sees of a resource; never other resources. */
+/** What `warn` and `derive` see of a resource; never other resources. */
 export interface Subject<Spec> {
   readonly name: string;
   readonly spec: Spec;
@@ -20,6 +21,18 @@ export interface KindBounds {
 /** The bounds of kinds that do not set any. */
 export const DEFAULT_BOUNDS: KindBounds = Object.freeze({ bytes: 256 * 1024, labels: 128 });
 
+/** Another name of a kind, by which documents, paths and commands may call it (row T000-02). */
+export interface KindAlias {
+  /** `XMesh`: the `type` or `kind` of its documents. */
+  readonly name: string;
+  /** `xmeshes`: its path on REST, and a noun. */
+  readonly plural: string;
+  /** `apiVersion` of its Kubernetes form. */
+  readonly apiVersion: string;
+  /** Spec fields that its documents must have, although documents with the kind's own name may leave them out. */
+  readonly required: readonly string[];
+}
+
 /** The one declaration from which REST, storage, sync, CLI and contract tests of a kind follow (docs/design.md §1). */
 export interface KindDefinition<S extends TSchema = TSchema> {
   /** `MeshService`: the `type` of documents. */
@@ -28,8 +41,8 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly plural: string;
   /** `msvc`: the abbreviation in KRIs and on the command line. */
   readonly shortName: string;
-  /** Other names that documents may use (`XMesh`); output always has `name`. */
-  readonly aliases: readonly string[];
+  /** Other names. Output has `name`, but in the Kubernetes form where the alias is asked for. */
+  readonly aliases: readonly KindAlias[];
   /** `apiVersion` of its Kubernetes form. */
   readonly apiVersion: string;
   readonly scope: 'global' | 'mesh';
@@ -44,8 +57,15 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly spec: S;
   /** Spec fields the control plane computes: a user's PUT keeps the stored value. */
   readonly serverOwned: readonly string[];
-  /** Spec fields that keep the value they were created with. */
+  /** Spec fields that keep the value they were created with; where a status is derived of that name, its value. */
   readonly immutable: readonly string[];
+  /**
+   * Status fields that follow from the name and the spec as stored, which by sync may break rules (row T003-04). Readers
+   * see them; they are never stored nor sent to peers.
+   */
+  readonly derive: (subject: Subject<JsonObject>) => JsonObject;
+  /** Types of the conditions that readers see as Unknown, reason Pending, until a controller writes them (row T000-25). */
+  readonly pending: readonly string[];
   /** Violations of the rule for names; by default names are RFC 1123 subdomains (docs/design.md §1, Names). */
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** Rules that a schema cannot express. Called only with a spec that fits the schema. */
@@ -62,7 +82,7 @@ export interface Kind {
   readonly name: string;
   readonly plural: string;
   readonly shortName: string;
-  readonly aliases: readonly string[];
+  readonly aliases: readonly KindAlias[];
   readonly apiVersion: string;
   readonly scope: 'global' | 'mesh';
   readonly namespaced: boolean;
@@ -73,6 +93,8 @@ export interface Kind {
   readonly spec: TSchema;
   readonly serverOwned: readonly string[];
   readonly immutable: readonly string[];
+  readonly derive: (subject: Subject<JsonObject>) => JsonObject;
+  readonly pending: readonly string[];
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** Violations of size, schema and rules; field paths begin with `at`. Linear in the spec. */
   readonly check: (spec: unknown, at: FieldPath) => Violations;

@@ -8,7 +8,7 @@ const Thing = defineKind({
   name: 'Thing',
   plural: 'things',
   shortName: 'th',
-  aliases: ['XThing'],
+  aliases: [{ name: 'XThing', plural: 'xthings', apiVersion: 'x.io/v1', required: ['size'] }],
   scope: 'global',
   sync: Sync.fromGlobal,
   spec: Type.Object({ size: Type.Optional(Type.Integer({ default: 3 })) }, { additionalProperties: false }),
@@ -81,7 +81,20 @@ describe('Registry', () => {
     expect(registry.kind('things')).toBeUndefined();
     expect(registry.noun('things')).toBe(Thing);
     expect(registry.noun('ot')).toBe(Other);
+    expect(['thing', 'xthing', 'xthings'].map((noun) => registry.noun(noun))).toEqual([Thing, Thing, Thing]);
     expect(registry.noun('constructor')).toBeUndefined();
+  });
+
+  it('T000-02 tells an alias from the name of its kind', () => {
+    const [alias] = Thing.aliases;
+    expect([registry.alias('XThing'), registry.alias('Thing'), registry.alias('x')]).toEqual([
+      alias,
+      undefined,
+      undefined,
+    ]);
+    expect(registry.collection('xthings')).toEqual({ kind: Thing, alias });
+    expect(registry.collection('things')).toEqual({ kind: Thing });
+    expect(registry.collection('th')).toBeUndefined();
   });
 
   it('suggests what was most likely meant', () => {

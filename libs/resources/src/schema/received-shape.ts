@@ -1,4 +1,4 @@
-import { entrySchema, isLonger, isRecord, ownSchema, type Schema } from './schema';
+import { codePoints, entrySchema, isLonger, isRecord, ownSchema, type Schema } from './schema';
 import { show } from './schema-violations';
 import type { FieldPath, Violation, ViolationRule } from '../violation';
 
@@ -69,7 +69,7 @@ function arrayViolation({ items, maxItems = Infinity }: Schema, value: readonly 
 
 function textViolation(most: number, value: string, at: FieldPath): Violation | undefined {
   if (!isLonger(value, most)) return undefined;
-  return at.violation(`must not be longer than ${most} characters, has ${value.length}`, 'too-long');
+  return at.violation(`must not be longer than ${most} characters, has ${codePoints(value)}`, 'too-long');
 }
 
 /** For a list of values only type and length are checked, because another version may know further values. */

@@ -42,6 +42,7 @@ describe('the violations of a value that does not fit a schema', () => {
       ['spec.prot: is not a known field; did you mean "port"?', 'spec.zzz: is not a known field'],
     ],
     ['lengths', { name: 'a' }, ['spec.name: must have at least 2 characters']],
+    ['lengths in code points', { name: '😀😀😀😀😀' }, ['spec.name: must not be longer than 4 characters, has 5']],
     ['more lengths', { name: 'abcde' }, ['spec.name: must not be longer than 4 characters, has 5']],
     ['emptiness', { name: '' }, ['spec.name: must not be empty']],
     [

@@ -1,4 +1,4 @@
-import { entrySchema, isLonger, isRecord, matches, ownSchema, type Schema } from './schema';
+import { codePoints, entrySchema, isLonger, isRecord, matches, ownSchema, type Schema } from './schema';
 import { nearest } from '../suggestion';
 import { shortened, type FieldPath, type Violations } from '../violation';
 
@@ -112,7 +112,7 @@ function stringViolations(schema: Schema, value: string, at: FieldPath, found: V
   if (value === '' && minLength > 0) return found.add(at, 'required', () => 'must not be empty');
   if (value.length < minLength) return found.add(at, 'too-short', () => `must have at least ${minLength} characters`);
   if (isLonger(value, maxLength))
-    return found.add(at, 'too-long', () => `must not be longer than ${maxLength} characters, has ${value.length}`);
+    return found.add(at, 'too-long', () => `must not be longer than ${maxLength} characters, has ${codePoints(value)}`);
   if (pattern !== undefined && !matches(pattern, value))
     found.add(
       at,

@@ -37,9 +37,14 @@ export function matches(pattern: string, text: string): boolean {
 export function isLonger(text: string, most: number): boolean {
   if (text.length <= most) return false;
   if (text.length > 2 * most) return true;
+  return codePoints(text) > most;
+}
+
+/** The number of characters of a text, as JSON Schema counts them. Linear in the text. */
+export function codePoints(text: string): number {
   let points = 0;
   for (const _ of text) points += 1;
-  return points > most;
+  return points;
 }
 
 /** The schema of an entry that is not a property: the values of a map. */

@@ -43,7 +43,7 @@ export class ResourceController {
   ): Promise<void> {
     if (wanted.type === 'watch') return this.watch(wanted, request, reply);
     const result = await this.queries.resources.list(wanted, signal);
-    const text = listBody(request, wanted.page, result, (one) => this.queries.json.listed(one, wanted.form));
+    const text = listBody(request, wanted.page, result, (one) => this.queries.json.listed(one, wanted.format));
     void reply.headers(jsonHeaders(result.revision)).send(text);
   }
 
@@ -51,12 +51,12 @@ export class ResourceController {
   @Get(['/:plural/:name', '/meshes/:mesh/:plural/:name'])
   @Access('any-right')
   async get(
-    @FromRequest(GetPipe) { name, form, minRevision }: GetQuery,
+    @FromRequest(GetPipe) { name, format, minRevision }: GetQuery,
     @FromRequest(RightsPipe) rights: CallerRights,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const resource = await this.queries.resources.get(name, rights, minRevision);
-    const text = this.queries.json.encode(resource, { form });
+    const text = this.queries.json.encode(resource, format);
     // Sent here: this is the hottest route, and what Nest does with a returned value costs 2 µs.
     void reply.headers(resourceHeaders(resource)).send(text);
   }

@@ -36,7 +36,7 @@ export class RouteTable {
   /** False for a path that matched a generic route though its `:plural` belongs to no kind; true for other routes. */
   hasKnownKind(params: unknown): boolean {
     const plural = isJsonObject(params) ? params['plural'] : undefined;
-    return plural === undefined || (typeof plural === 'string' && this.registry.noun(plural)?.plural === plural);
+    return plural === undefined || (typeof plural === 'string' && this.registry.collection(plural) !== undefined);
   }
 
   /** The error for a request that no route takes: 405 where the path takes other methods, else 404 with a suggestion. */
@@ -68,7 +68,7 @@ export class RouteTable {
   }
 
   private isKind(plural: string, segments: readonly string[]): boolean {
-    const kind = this.registry.kinds.find((candidate) => candidate.plural === plural);
+    const kind = this.registry.collection(plural)?.kind;
     if (!kind) return false;
     const inMesh = segments[0] === 'meshes' && segments.length >= 3;
     return inMesh ? kind.scope === 'mesh' : kind.scope === 'global' || segments.length === 1;

@@ -1,4 +1,4 @@
-import type { Kind } from '@causeway/resources';
+import type { Kind, KindAlias } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
 import { deleteParameters, getParameters, listParameters, writeParameters } from '../requests/query-parameters';
 import {
@@ -14,32 +14,44 @@ import {
 import { problemResponses, jsonContent, page, schema, type OpenApiObject } from './schema-parts';
 import { documentSchema, exampleDocument, listedSchema } from './resource-schemas';
 
-/** The paths of one kind: its lists and its single resources. */
+/** The paths of one kind and of its aliases: lists and single resources. */
 export function kindPaths(kind: Kind): OpenApiObject {
+  const paths = [kind, ...kind.aliases].map((called) => pathsOf(kind, called));
+  return Object.fromEntries(paths.flatMap((some) => Object.entries(some)));
+}
+
+/** What a path calls a kind: by its own name, or by an alias. */
+type Called = Pick<KindAlias, 'name' | 'plural'>;
+
+function article({ name }: Called): string {
+  return /^[AEIOX]/.test(name) ? 'an' : 'a';
+}
+
+function pathsOf(kind: Kind, called: Called): OpenApiObject {
   const mesh = kind.scope === 'mesh' ? [MESH] : [];
   const prefix = kind.scope === 'mesh' ? '/meshes/{mesh}' : '';
   const everywhere = {
-    [`/${kind.plural}`]: { get: listOperation(kind, [], kind.scope === 'mesh' ? 'OfAllMeshes' : '') },
+    [`/${called.plural}`]: { get: listOperation(kind, called, [], kind.scope === 'mesh' ? 'OfAllMeshes' : '') },
   };
-  const inMesh = { [`${prefix}/${kind.plural}`]: { get: listOperation(kind, mesh, '') } };
+  const inMesh = { [`${prefix}/${called.plural}`]: { get: listOperation(kind, called, mesh, '') } };
   return {
     ...everywhere,
     ...(kind.scope === 'mesh' ? inMesh : {}),
-    [`${prefix}/${kind.plural}/{name}`]: {
+    [`${prefix}/${called.plural}/{name}`]: {
       parameters: [...mesh, NAME],
-      get: getOperation(kind),
-      put: putOperation(kind),
-      patch: patchOperation(kind),
-      delete: deleteOperation(kind),
+      get: getOperation(kind, called),
+      put: putOperation(kind, called),
+      patch: patchOperation(kind, called),
+      delete: deleteOperation(kind, called),
     },
   };
 }
 
-function listOperation(kind: Kind, path: readonly OpenApiObject[], suffix: string): OpenApiObject {
+function listOperation(kind: Kind, called: Called, path: readonly OpenApiObject[], suffix: string): OpenApiObject {
   const body = jsonContent('A page of resources.', page(schema(listedSchema(kind))), REVISION_HEADER);
   return {
-    ...{ operationId: `list${kind.name}${suffix}`, tags: [kind.name] },
-    summary: `List or watch ${kind.plural}${suffix === '' ? '' : ' of all meshes'}`,
+    ...{ operationId: `list${called.name}${suffix}`, tags: [kind.name] },
+    summary: `List or watch ${called.plural}${suffix === '' ? '' : ' of all meshes'}`,
     parameters: [...path, ...queryParameters(listParameters(kind)), LAST_EVENT_ID],
     responses: {
       200: {
@@ -54,9 +66,9 @@ function listOperation(kind: Kind, path: readonly OpenApiObject[], suffix: strin
   };
 }
 
-function getOperation(kind: Kind): OpenApiObject {
+function getOperation(kind: Kind, called: Called): OpenApiObject {
   return {
-    ...{ operationId: `get${kind.name}`, tags: [kind.name], summary: `Read one ${kind.name}` },
+    ...{ operationId: `get${called.name}`, tags: [kind.name], summary: `Read one ${called.name}` },
     parameters: queryParameters(getParameters(kind)),
     responses: {
       200: jsonContent('The resource.', schema(documentSchema(kind)), { ...REVISION_HEADER, ...ETAG_HEADER }),
@@ -65,11 +77,11 @@ function getOperation(kind: Kind): OpenApiObject {
   };
 }
 
-function putOperation(kind: Kind): OpenApiObject {
+function putOperation(kind: Kind, called: Called): OpenApiObject {
   const example = exampleDocument(kind);
   const media = { schema: schema(documentSchema(kind)), ...(example === undefined ? {} : { example }) };
   return {
-    ...writeOperation(kind, 'put', `Create or replace a ${kind.name}`),
+    ...writeOperation(kind, called, 'put', `Create or replace ${article(called)} ${called.name}`),
     requestBody: {
       required: true,
       content: Object.fromEntries([BODY_TYPES.json[0], BODY_TYPES.yaml[0]].map((type) => [type, media])),
@@ -82,10 +94,10 @@ function putOperation(kind: Kind): OpenApiObject {
   };
 }
 
-function patchOperation(kind: Kind): OpenApiObject {
+function patchOperation(kind: Kind, called: Called): OpenApiObject {
   const media = { schema: { type: 'object' }, example: { labels: { team: 'db' } } };
   return {
-    ...writeOperation(kind, 'patch', `Change parts of a ${kind.name} (RFC 7386)`),
+    ...writeOperation(kind, called, 'patch', `Change parts of ${article(called)} ${called.name} (RFC 7386)`),
     requestBody: {
       required: true,
       content: Object.fromEntries(
@@ -96,9 +108,9 @@ function patchOperation(kind: Kind): OpenApiObject {
   };
 }
 
-function deleteOperation(kind: Kind): OpenApiObject {
+function deleteOperation(kind: Kind, called: Called): OpenApiObject {
   return {
-    ...writeOperation(kind, 'delete', `Delete a ${kind.name}`),
+    ...writeOperation(kind, called, 'delete', `Delete ${article(called)} ${called.name}`),
     parameters: [...queryParameters(deleteParameters(kind)), IF_MATCH],
     responses: { 200: writeResponse('It is gone.'), ...problemResponses(...WRITE_PROBLEMS) },
   };
@@ -112,9 +124,9 @@ const ROLES: Readonly<Record<Kind['writer'], string>> = {
 
 const WRITE_PROBLEMS = [400, 403, 404, 409, 412, 413, 415, 422];
 
-function writeOperation(kind: Kind, verb: string, summary: string): OpenApiObject {
+function writeOperation(kind: Kind, called: Called, verb: string, summary: string): OpenApiObject {
   return {
-    ...{ operationId: `${verb}${kind.name}`, tags: [kind.name], summary },
+    ...{ operationId: `${verb}${called.name}`, tags: [kind.name], summary },
     description: `Written on: ${kind.sync.writtenOn.join(', ')}${kind.sync.standalone ? ', or a zone without a global' : ''}. The least built-in role that may: ${ROLES[kind.writer]}.`,
     parameters: [...queryParameters(writeParameters(kind)), IF_MATCH],
   };

@@ -7,7 +7,7 @@ import {
   type PageRequest,
   type Selection,
 } from '@causeway/queries';
-import { isJsonObject, isLabelKey, type Kind, type Registry } from '@causeway/resources';
+import { isJsonObject, isLabelKey, type Kind, type NamedKind, type Registry } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
 import type { QueryReader } from './query-reader';
 import { pathParameter, type RestRequest } from '../http/rest-request';
@@ -93,8 +93,7 @@ export function readForm(query: QueryReader): DocumentForm {
 }
 
 /** The kind and mesh in a path; `mesh` is absent in a path over all meshes. */
-export interface KindInPath {
-  readonly kind: Kind;
+export interface KindInPath extends NamedKind {
   readonly mesh: string | undefined;
 }
 
@@ -102,9 +101,9 @@ export interface KindInPath {
 export function kindInPath(request: RestRequest, registry: Registry, one: boolean): KindInPath {
   const plural = pathParameter(request, 'plural');
   const mesh = meshInPath(request);
-  const kind = registry.noun(plural);
-  const scope = mesh !== undefined ? 'mesh' : one ? 'global' : kind?.scope;
-  if (kind?.plural === plural && kind.scope === scope) return { kind, mesh };
+  const named = registry.collection(plural);
+  const scope = mesh !== undefined ? 'mesh' : one ? 'global' : named?.kind.scope;
+  if (named && named.kind.scope === scope) return { ...named, mesh };
   throw new HttpError(404, unknownPath(pathOf(request.url), registry));
 }
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { CallerRights } from '@causeway/access';
-import type { NameQuery, WriteOptions } from '@causeway/admission';
+import type { DocumentFormat, NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
-import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
+import { isJsonObject, type Registry } from '@causeway/resources';
 import { originOf } from '../http/request-audit';
 import { RequestCallers } from '../http/request-callers';
 import { RequestSignals } from '../http/request-signals';
@@ -16,7 +16,7 @@ import {
   readMinRevision,
   readPage,
   readSelection,
-  type DocumentForm,
+  type KindInPath,
 } from './request-decoding';
 import { deleteParameters, getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
 import { queryOf } from './query-reader';
@@ -26,7 +26,7 @@ export interface ListQuery {
   readonly type: 'list';
   readonly scope: ListScope;
   readonly page: PageRequest;
-  readonly form: DocumentForm;
+  readonly format: DocumentFormat;
   readonly minRevision: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface WatchQuery {
 /** A GET of one resource. */
 export interface GetQuery {
   readonly name: NameQuery;
-  readonly form: DocumentForm;
+  readonly format: DocumentFormat;
   readonly minRevision: number | undefined;
 }
 
@@ -59,25 +59,25 @@ export class ListPipe implements PipeTransform<RestRequest, ListQuery | WatchQue
   constructor(@Inject(REGISTRY) private readonly registry: Registry) {}
 
   transform(request: RestRequest): ListQuery | WatchQuery {
-    const { kind, mesh } = kindInPath(request, this.registry, false);
+    const named = kindInPath(request, this.registry, false);
     const isWatch = isJsonObject(request.query) && request.query['watch'] === 'true';
-    return isWatch ? watchQuery(request, kind, mesh) : listQuery(request, kind, mesh);
+    return isWatch ? watchQuery(request, named) : listQuery(request, named);
   }
 }
 
-function listQuery(request: RestRequest, kind: Kind, mesh: string | undefined): ListQuery {
+function listQuery(request: RestRequest, { kind, mesh, alias }: KindInPath): ListQuery {
   const query = queryOf(request, listParameters(kind));
   const selection = readSelection(query);
   const page = readPage(query);
-  const form = readForm(query);
+  const format = { form: readForm(query), alias };
   query.flag('watch');
   if (query.text('since') !== undefined) query.refuse('since', 'is for a watch; add watch=true');
   const minRevision = readMinRevision(query);
   query.check();
-  return { type: 'list', scope: { kind: kind.name, mesh, selection }, page, form, minRevision };
+  return { type: 'list', scope: { kind: kind.name, mesh, selection }, page, format, minRevision };
 }
 
-function watchQuery(request: RestRequest, kind: Kind, mesh: string | undefined): WatchQuery {
+function watchQuery(request: RestRequest, { kind, mesh }: KindInPath): WatchQuery {
   const query = queryOf(request, watchParameters(kind));
   query.flag('watch');
   const selection = readSelection(query);
@@ -96,13 +96,13 @@ export class GetPipe implements PipeTransform<RestRequest, GetQuery> {
   constructor(@Inject(REGISTRY) private readonly registry: Registry) {}
 
   transform(request: RestRequest): GetQuery {
-    const { kind, mesh } = kindInPath(request, this.registry, true);
+    const { kind, mesh, alias } = kindInPath(request, this.registry, true);
     const query = queryOf(request, getParameters(kind));
     const name = nameQuery(request, kind, mesh, query);
-    const form = readForm(query);
+    const format = { form: readForm(query), alias };
     const minRevision = readMinRevision(query);
     query.check();
-    return { name, form, minRevision };
+    return { name, format, minRevision };
   }
 }
 

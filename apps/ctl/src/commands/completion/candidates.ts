@@ -124,10 +124,7 @@ async function resourceWords(
   { registry, names, current }: Known & { readonly current: string },
 ): Promise<readonly Candidate[]> {
   const [first] = typed.operands;
-  const pluralOf = (noun: string): string | undefined => {
-    const lower = noun.toLowerCase();
-    return (registry.noun(lower) ?? registry.kinds.find(({ name }) => name.toLowerCase() === lower))?.plural;
-  };
+  const pluralOf = (noun: string): string | undefined => registry.noun(noun.toLowerCase())?.plural;
   const slash = current.indexOf('/');
   if (slash > 0) {
     const plural = pluralOf(current.slice(0, slash));

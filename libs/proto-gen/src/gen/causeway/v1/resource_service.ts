@@ -199,6 +199,8 @@ export interface ApplyResult {
   /** On a dry run that would write: what users own of the document before (empty: it would be created) and after, as JSON. */
   beforeJson: string;
   afterJson: string;
+  /** Position of another document of the same resource, where that is why it was refused. */
+  sameAs?: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1347,6 +1349,7 @@ function createBaseApplyResult(): ApplyResult {
     error: undefined,
     beforeJson: "",
     afterJson: "",
+    sameAs: undefined,
     _unknownFields: {},
   };
 }
@@ -1379,6 +1382,9 @@ export const ApplyResult: MessageFns<ApplyResult> = {
     }
     if (message.afterJson !== "") {
       writer.uint32(74).string(message.afterJson);
+    }
+    if (message.sameAs !== undefined) {
+      writer.uint32(80).uint32(message.sameAs);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1476,6 +1482,14 @@ export const ApplyResult: MessageFns<ApplyResult> = {
             message.afterJson = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.sameAs = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1515,6 +1529,11 @@ export const ApplyResult: MessageFns<ApplyResult> = {
         : isSet(object.after_json)
         ? globalThis.String(object.after_json)
         : "",
+      sameAs: isSet(object.sameAs)
+        ? globalThis.Number(object.sameAs)
+        : isSet(object.same_as)
+        ? globalThis.Number(object.same_as)
+        : undefined,
     };
   },
 
@@ -1547,6 +1566,9 @@ export const ApplyResult: MessageFns<ApplyResult> = {
     if (message.afterJson !== "") {
       obj.afterJson = message.afterJson;
     }
+    if (message.sameAs !== undefined) {
+      obj.sameAs = Math.round(message.sameAs);
+    }
     return obj;
   },
 
@@ -1566,6 +1588,7 @@ export const ApplyResult: MessageFns<ApplyResult> = {
       : undefined;
     message.beforeJson = object.beforeJson ?? "";
     message.afterJson = object.afterJson ?? "";
+    message.sameAs = object.sameAs ?? undefined;
     return message;
   },
 };

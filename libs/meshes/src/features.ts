@@ -1,0 +1,55 @@
+import { compareText } from '@causeway/resources';
+import type { MeshState } from './meshes';
+
+/** Something that a Mesh can say it supports. */
+export interface Feature {
+  /** As `pkg/features` of the Gateway API names it; clients compare names. */
+  readonly name: string;
+  /** The tests that prove it, as `file › words of the title`; a feature without any is not published. */
+  readonly tests: readonly string[];
+  /** It needs a Mesh resource of ours: it is off where one is only assumed (row T000-22). */
+  readonly requiresMesh?: true;
+}
+
+/** Most features of a status (row T000-37). */
+const MOST_FEATURES = 64;
+
+/**
+ * What a mesh may support: the features of the Gateway API that concern a mesh, and off-cluster gateways. The Mesh resource is
+ * no feature (row T000-40). Whoever builds one names its tests here, and every accepted Mesh publishes it.
+ */
+export const FEATURES: readonly Feature[] = [
+  { name: 'Mesh', tests: [] },
+  { name: 'MeshClusterIPMatching', tests: [] },
+  { name: 'MeshConsumerRoute', tests: [] },
+  { name: 'MeshHTTPRouteRewritePath', tests: [] },
+  { name: 'MeshHTTPRouteSchemeRedirect', tests: [] },
+  { name: 'MeshHTTPRouteRedirectPort', tests: [] },
+  { name: 'MeshHTTPRouteRedirectPath', tests: [] },
+  { name: 'MeshHTTPRouteBackendRequestHeaderModification', tests: [] },
+  { name: 'MeshHTTPRouteQueryParamMatching', tests: [] },
+  { name: 'MeshHTTPRouteNamedRouteRule', tests: [] },
+  { name: 'HTTPRoute', tests: [] },
+  { name: 'GRPCRoute', tests: [] },
+  { name: 'TLSRoute', tests: [] },
+  { name: 'TCPRoute', tests: [] },
+  { name: 'UDPRoute', tests: [] },
+  { name: 'OffClusterGateway', tests: [], requiresMesh: true },
+];
+
+/**
+ * `status.supportedFeatures` of an accepted Mesh (rows T000-12, T000-37): each proven feature once, in order of code units, 64
+ * at most.
+ */
+export function supportedFeatures(features: readonly Feature[] = FEATURES): readonly { readonly name: string }[] {
+  const names = new Set(features.filter(({ tests }) => tests.length > 0).map(({ name }) => name));
+  return [...names]
+    .sort(compareText)
+    .slice(0, MOST_FEATURES)
+    .map((name) => ({ name }));
+}
+
+/** Whether a feature may be in use in a mesh: it is proven, and what it requires is there (row T000-22). */
+export function isFeatureEnabled({ tests, requiresMesh }: Feature, { claim }: Pick<MeshState, 'claim'>): boolean {
+  return tests.length > 0 && (requiresMesh !== true || claim === 'ours');
+}
