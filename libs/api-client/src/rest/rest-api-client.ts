@@ -3,6 +3,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@cau
 import type {
   ApiClient,
   ApplyOptions,
+  DeleteOptions,
   ApplyResult,
   ApplySummary,
   Connection,
@@ -86,10 +87,11 @@ export class RestApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag, dryRun = false, terminate = false }: DeleteOptions = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
-    const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
+    const flags = { ...(dryRun ? { dryRun: 'true' } : {}), ...(terminate ? { terminate: 'true' } : {}) };
+    const query = { ...addressOf(resource), ...flags };
     const request = { method: 'PUT', path: pathOf(resource), query, headers, body: document } as const;
     const { body, headers: answered } = await this.http.answer(request);
     const outcome = WRITTEN.find((one) => one === answered['causeway-outcome']) ?? 'updated';
@@ -98,10 +100,11 @@ export class RestApiClient implements ApiClient {
 
   async delete(
     resource: ResourceRef,
-    { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag, dryRun = false, terminate = false }: DeleteOptions = {},
   ): Promise<readonly string[]> {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
-    const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
+    const flags = { ...(dryRun ? { dryRun: 'true' } : {}), ...(terminate ? { terminate: 'true' } : {}) };
+    const query = { ...addressOf(resource), ...flags };
     const body = await this.http.json({ method: 'DELETE', path: pathOf(resource), query, headers });
     return listOf(body['warnings']).map(textOf);
   }
