@@ -142,7 +142,7 @@ describe('the Mesh of a global', () => {
       const service = {
         type: 'MeshMultiZoneService',
         name: 's',
-        spec: { selector: { meshService: {} }, ports: [{ port: 80 }] },
+        spec: { selector: { meshService: { matchLabels: { app: 'x' } } }, ports: [{ port: 80 }] },
       };
       expect(await plane.put('/meshes/default/meshmultizoneservices/s', service)).toBe(201);
     },
