@@ -1,5 +1,5 @@
 import type { Verb } from '@causeway/access';
-import { isTerminating, type MeshMembership } from '@causeway/meshes';
+import { isTerminating } from '@causeway/meshes';
 import {
   Conflict,
   FieldPath,
@@ -108,7 +108,7 @@ export class Admission {
   apply(request: BatchRequest): Promise<BatchOutcome> {
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
-      plan: ({ draft, kind, stored, meshes }: PlannedDocument) => this.plan(draft, kind, request, stored, meshes),
+      plan: (document: PlannedDocument) => this.plan(document, request),
     };
     return new BatchWrite(this.parts, rules, request).run();
   }
@@ -212,13 +212,14 @@ export class Admission {
     draft: ValidatedDraft,
     options: WriteOptions,
   ): Promise<WriteOutcome | undefined> {
-    const held = this.parts.index.get(draft.id);
+    const { index, meshes } = this.parts;
+    const stored = index.get(draft.id);
     try {
-      if (this.plan(draft, kind, options, held).outcome === 'unchanged') return undefined;
+      if (this.plan({ draft, kind, stored, meshes }, options).outcome === 'unchanged') return undefined;
     } catch {
       return undefined;
     }
-    return this.store(draft, kind, options, held);
+    return this.store(draft, kind, options, stored);
   }
 
   private async storeOnce(
@@ -238,7 +239,7 @@ export class Admission {
     options: WriteOptions,
     stored: Resource | undefined,
   ): Promise<WriteOutcome | undefined> {
-    const planned = this.plan(draft, kind, options, stored);
+    const planned = this.plan({ draft, kind, stored, meshes: this.parts.meshes }, options);
     const { id, labels, spec } = planned;
     if (planned.outcome === 'unchanged' || options.dryRun === true) return planned;
     const written = await this.write(
@@ -249,13 +250,7 @@ export class Admission {
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
-  private plan(
-    draft: ValidatedDraft,
-    kind: Kind,
-    options: WriteOptions,
-    stored: Resource | undefined,
-    meshes: MeshMembership = this.parts.meshes,
-  ): WriteOutcome {
+  private plan({ draft, kind, stored, meshes }: PlannedDocument, options: WriteOptions): WriteOutcome {
     this.parts.access.authorise(options.context.caller, stored ? UPDATE : CREATE, draft.id);
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);

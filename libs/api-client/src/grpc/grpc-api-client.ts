@@ -118,7 +118,7 @@ export class GrpcApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag = '', dryRun = false, terminate = false }: DeleteOptions = {},
+    { etag = '', dryRun = false }: Omit<DeleteOptions, 'terminate'> = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     for (const [field, named] of [['type', resource.kind] as const, ['name', resource.name] as const]) {
       if (document[field] === named) continue;

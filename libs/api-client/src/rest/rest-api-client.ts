@@ -87,11 +87,10 @@ export class RestApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag, dryRun = false, terminate = false }: DeleteOptions = {},
+    { etag, dryRun = false }: Omit<DeleteOptions, 'terminate'> = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
-    const flags = { ...(dryRun ? { dryRun: 'true' } : {}), ...(terminate ? { terminate: 'true' } : {}) };
-    const query = { ...addressOf(resource), ...flags };
+    const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
     const request = { method: 'PUT', path: pathOf(resource), query, headers, body: document } as const;
     const { body, headers: answered } = await this.http.answer(request);
     const outcome = WRITTEN.find((one) => one === answered['causeway-outcome']) ?? 'updated';
