@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createZoneLifecycleLoop } from '@causeway/kds';
+import { meshesOf } from '../support/meshes';
 import type { TestGlobal } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 
@@ -120,6 +121,7 @@ async function keeperRound({ state, index }: TestGlobal): Promise<void> {
   const logger = { ...silentLogger, warn: (message: string, fields: unknown) => void failures.push([message, fields]) };
   const keeper = createZoneLifecycleLoop({
     ...{ store, sessions, index, registry: coreKinds, clock: systemClock, logger, term },
+    meshes: meshesOf(index),
     lost: { policy: 'keep', after: 600_000 },
   });
   await keeper.round();

@@ -4,6 +4,7 @@ import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createZoneLifecycleLoop } from '@causeway/kds';
 import type { ZoneLifecycleLoop } from '../../libs/kds/src/testing';
+import { meshesOf } from '../support/meshes';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';
 import { ReplicaWorld, SPEC } from './replica-world';
@@ -131,5 +132,5 @@ async function keep({ state, index }: TestGlobal): Promise<ZoneLifecycleLoop> {
   const term = { epoch, holder, signal: new AbortController().signal };
   const { store, sessions } = state;
   const parts = { store, sessions, index, registry: coreKinds, clock: systemClock, logger: silentLogger };
-  return createZoneLifecycleLoop({ ...parts, term, lost: { policy: 'keep', after: 600_000 } });
+  return createZoneLifecycleLoop({ ...parts, meshes: meshesOf(index), term, lost: { policy: 'keep', after: 600_000 } });
 }

@@ -3,6 +3,7 @@ import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createZoneLifecycleLoop } from '@causeway/kds';
 import type { ZoneLifecycleLoop } from '../../libs/kds/src/testing';
+import { meshesOf } from '../support/meshes';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';
 
@@ -95,5 +96,5 @@ async function keep({ state, index }: TestGlobal): Promise<ZoneLifecycleLoop> {
   const term = { epoch, holder, signal: new AbortController().signal };
   const { store, sessions } = state;
   const parts = { store, sessions, index, registry: coreKinds, clock: systemClock, logger: silentLogger };
-  return createZoneLifecycleLoop({ ...parts, term, lost: LOST });
+  return createZoneLifecycleLoop({ ...parts, meshes: meshesOf(index), term, lost: LOST });
 }

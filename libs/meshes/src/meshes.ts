@@ -45,6 +45,15 @@ export interface MeshState {
   readonly terminating: boolean;
 }
 
+/** The expected Mesh is somebody else's: it is left alone, and its members are served as with an empty spec (row T000-20). */
+export interface MeshMismatch {
+  readonly name: string;
+  /** What the Mesh has. */
+  readonly controllerName: string;
+  /** What this control plane is called. */
+  readonly ownName: string;
+}
+
 /** What a table of Meshes reads. */
 export interface MeshesOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>;
@@ -98,6 +107,18 @@ export class Meshes {
     return this.current().states.get(name);
   }
 
+  /** Whether documents may name this mesh: the expected one always exists, any other has a Mesh (row T000-22). */
+  exists(name: string): boolean {
+    return this.state(name) !== undefined;
+  }
+
+  /** What is wrong with the expected Mesh; undefined where it is ours or missing. */
+  mismatch(): MeshMismatch | undefined {
+    const { expectedName: name, controllerName: ownName } = this.owner;
+    const controllerName = this.state(name)?.resource?.spec.controllerName ?? ownName;
+    return controllerName === ownName ? undefined : { name, controllerName, ownName };
+  }
+
   /** All Meshes, the assumed one included. */
   all(): Iterable<MeshState> {
     return this.current().states.values();
@@ -107,6 +128,11 @@ export class Meshes {
   isServed(name: string): boolean {
     const state = this.state(name);
     return state !== undefined && state.claim !== 'foreign';
+  }
+
+  /** The meshes whose services are served. */
+  served(): readonly MeshState[] {
+    return [...this.all()].filter(({ claim }) => claim !== 'foreign');
   }
 
   /** The Meshes, sorted, whose `namespaceSelector` selects a namespace; those of others and ending ones do not count. */

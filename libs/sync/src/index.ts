@@ -17,7 +17,7 @@ export {
   type Receiver,
   type SyncPeer,
 } from './sync-rules';
-export { MeshView, type ExportDefault } from './mesh-view';
+export { MeshView, type ExportDefault, type SyncedMesh } from './mesh-view';
 export { Outbox } from './outbox';
 export {
   type LastSent,
@@ -29,7 +29,18 @@ export {
 export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } from './inbox';
 export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
-export { lostRuleOf, lostSince, lostStateOf, type LostPolicy, type LostRule, type LostState } from './lost-zone';
+export {
+  lostRuleOf,
+  lostRulesOf,
+  lostSince,
+  lostStateOf,
+  zoneLoss,
+  type LostPolicy,
+  type LostRule,
+  type LostRules,
+  type LostState,
+  type ZoneLoss,
+} from './lost-zone';
 export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {

@@ -1,4 +1,12 @@
-import { lostRuleOf, lostSince, type LostRule, type ZoneContact } from './lost-zone';
+import {
+  lostRuleOf,
+  lostRulesOf,
+  lostSince,
+  lostStateOf,
+  zoneLoss,
+  type LostRule,
+  type ZoneContact,
+} from './lost-zone';
 
 const RULE: LostRule = { policy: 'withdraw', after: 100 };
 const gone: ZoneContact = { connected: false, lastSeen: 1_000, servingSince: 0 };
@@ -33,4 +41,50 @@ describe('lostRuleOf', () => {
     [{ policy: 'of a later version', after: 'soon' }, RULE],
     [{ after: '3h' }, { policy: 'withdraw', after: 10_800_000 }],
   ])('%j', (lost, want) => expect(lostRuleOf(lost, RULE)).toEqual(want));
+});
+
+describe('a zone that is lost for some meshes and not for others', () => {
+  const minute = 60_000;
+  const configured: LostRule = { policy: 'keep', after: 5 * minute };
+  const meshes = new Map<string, unknown>([
+    ['early', { policy: 'withdraw', after: '1m' }],
+    ['late', { policy: 'depreferred', after: '10m' }],
+    ['other', { policy: 'withdraw' }],
+    ['same', { policy: 'keep' }],
+  ]);
+  const seen = (lost: unknown, away: number): unknown[] => {
+    const loss = zoneLoss(lostRulesOf(lost, meshes, configured), away, 'then');
+    const status = loss ? { lost: { ...loss } } : {};
+    return ['', ...meshes.keys()].map((mesh) => lostStateOf({ status }, mesh)?.policy);
+  };
+
+  it.each([
+    ['nobody', undefined, minute - 1, [undefined, undefined, undefined, undefined, undefined]],
+    ['the first mesh', undefined, minute, [undefined, 'withdraw', undefined, undefined, undefined]],
+    ['all but the last', undefined, 5 * minute, ['keep', 'withdraw', undefined, 'withdraw', 'keep']],
+    ['each by its own policy', undefined, 10 * minute, ['keep', 'withdraw', 'depreferred', 'withdraw', 'keep']],
+    [
+      'the Zone’s own policy',
+      { policy: 'withdraw' },
+      5 * minute,
+      ['withdraw', 'withdraw', undefined, 'withdraw', 'withdraw'],
+    ],
+    ['the Zone’s own rule', { policy: 'keep', after: '2m' }, 2 * minute, ['keep', 'keep', 'keep', 'keep', 'keep']],
+    [
+      'the Zone’s own time',
+      { policy: 'keep', after: '2m' },
+      2 * minute - 1,
+      [undefined, undefined, undefined, undefined, undefined],
+    ],
+  ])('for %s', (_, lost, away, want) => expect(seen(lost, away)).toEqual(want));
+
+  it('is said as short as can be', () => {
+    const loss = (away: number): unknown => zoneLoss(lostRulesOf(undefined, meshes, configured), away, 'then');
+    expect(loss(minute)).toEqual({ since: 'then', meshes: { early: 'withdraw' } });
+    expect(loss(5 * minute)).toEqual({
+      since: 'then',
+      policy: 'keep',
+      meshes: { early: 'withdraw', late: 'none', other: 'withdraw' },
+    });
+  });
 });

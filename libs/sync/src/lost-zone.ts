@@ -1,4 +1,4 @@
-import { durationMs, isJsonObject, type Resource } from '@causeway/resources';
+import { durationMs, isJsonObject, ownField, type Resource } from '@causeway/resources';
 
 /** What happens to a lost zone's services in other zones (docs/design.md §5). */
 export type LostPolicy = 'keep' | 'depreferred' | 'withdraw';
@@ -25,25 +25,77 @@ export interface ZoneContact {
  * Since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone that never
  * had a session is never lost. A lost zone stays lost until it is back: a new leader does not restart the wait.
  */
-export function lostSince(rule: LostRule, contact: ZoneContact, now: number): number | undefined {
+export function lostSince(rule: Pick<LostRule, 'after'>, contact: ZoneContact, now: number): number | undefined {
   const { connected, lastSeen, servingSince, reportedSince } = contact;
   if (connected || lastSeen === undefined) return undefined;
   const since = reportedSince ?? Math.max(lastSeen, servingSince);
   return now - since >= rule.after ? since : undefined;
 }
 
-/** The state of a lost zone in the status of its Zone. */
+/** The rules for a zone: its own, and those of meshes with a rule of their own that differs. */
+export interface LostRules {
+  readonly zone: LostRule;
+  readonly meshes: ReadonlyMap<string, LostRule>;
+}
+
+/**
+ * The rules for the zone with this `Zone.spec.lost`. Field by field the Zone's own value counts, then that of the mesh
+ * (`meshes`: what its parameters say of lost zones), then the configured one. Linear in the meshes.
+ */
+export function lostRulesOf(lost: unknown, meshes: ReadonlyMap<string, unknown>, configured: LostRule): LostRules {
+  const zone = lostRuleOf(lost, configured);
+  const own = [...meshes].map(([mesh, given]) => [mesh, lostRuleOf(lost, lostRuleOf(given, configured))] as const);
+  return {
+    zone,
+    meshes: new Map(own.filter(([, { policy, after }]) => policy !== zone.policy || after !== zone.after)),
+  };
+}
+
+/** For whom a zone is lost: the value of `Zone.status.lost`. */
+export interface ZoneLoss {
+  /** RFC 3339: since when the zone has had no session. */
+  readonly since: string;
+  /** Absent while the zone is lost for some meshes only. */
+  readonly policy?: LostPolicy;
+  /** Meshes for which something else holds; `none`: the zone is not lost for the mesh. */
+  readonly meshes?: Readonly<Record<string, LostPolicy | 'none'>>;
+}
+
+/** What holds for whom when a zone has had no session for `away` ms; undefined where it is lost for nobody. */
+export function zoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
+  const policyOf = ({ policy, after }: LostRule): LostPolicy | undefined => (away >= after ? policy : undefined);
+  const policy = policyOf(rules.zone);
+  const others = [...rules.meshes].filter(([, rule]) => policyOf(rule) !== policy);
+  if (policy === undefined && others.length === 0) return undefined;
+  const meshes = Object.fromEntries(others.map(([mesh, rule]) => [mesh, policyOf(rule) ?? 'none'] as const));
+  return { since, ...(policy === undefined ? {} : { policy }), ...(others.length === 0 ? {} : { meshes }) };
+}
+
+/** A lost zone as the resources of one mesh see it. */
 export interface LostState {
   readonly policy: LostPolicy;
   /** RFC 3339. */
   readonly since: string;
 }
 
-/** `Zone.status.lost`; undefined for a zone that is not lost. */
-export function lostStateOf({ status }: Pick<Resource, 'status'>): LostState | undefined {
+/**
+ * Whether a zone is lost for the resources of `mesh`, by `Zone.status.lost`; without `mesh`, for those of meshes for which
+ * nothing else holds. Undefined where it is not.
+ */
+export function lostStateOf({ status }: Pick<Resource, 'status'>, mesh?: string): LostState | undefined {
   const lost = status?.['lost'];
-  if (!isJsonObject(lost) || !isPolicy(lost['policy'])) return undefined;
-  return { policy: lost['policy'], since: typeof lost['since'] === 'string' ? lost['since'] : '' };
+  if (!isJsonObject(lost)) return undefined;
+  const { policy, since, meshes } = lost;
+  const own = mesh !== undefined && isJsonObject(meshes) ? ownField(meshes, mesh) : undefined;
+  const holds = own ?? policy;
+  return isPolicy(holds) ? { policy: holds, since: typeof since === 'string' ? since : '' } : undefined;
+}
+
+/** The meshes for which `Zone.status.lost` says something else than for the others. */
+export function meshesOfLoss({ status }: Pick<Resource, 'status'>): readonly string[] {
+  const lost = status?.['lost'];
+  const meshes = isJsonObject(lost) ? lost['meshes'] : undefined;
+  return isJsonObject(meshes) ? Object.keys(meshes) : [];
 }
 
 /** `Zone.spec.lost` over the configured rule; a field that cannot be read has the configured value. */

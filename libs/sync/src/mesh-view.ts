@@ -8,14 +8,25 @@ import {
   type Labels,
   type Resource,
 } from '@causeway/resources';
-import { lostStateOf } from './lost-zone';
+import { lostStateOf, meshesOfLoss } from './lost-zone';
 
 /** Export rule of services that have none. */
 export type ExportDefault = 'All' | 'None';
 
+/** A mesh whose resources are sent. */
+export interface SyncedMesh {
+  readonly name: string;
+  readonly parameters: {
+    /** For its services without an export rule; absent means as configured. */
+    readonly exportDefault?: ExportDefault;
+  };
+}
+
 /** A zone as other zones see it. */
 interface ZoneView {
   readonly visible: boolean;
+  /** The meshes for whose resources the opposite holds, in order. */
+  readonly except: readonly string[];
   readonly labels: Labels;
 }
 
@@ -25,33 +36,37 @@ const UNSELECTABLE_LABELS: readonly string[] = [Label.origin, Label.displayName]
 /** The part of the global's state that decides which zone gets which resource, at one moment; immutable. */
 export class MeshView {
   private constructor(
-    readonly meshes: ReadonlySet<string>,
+    /** The export default of each mesh whose resources are sent. */
+    private readonly meshes: ReadonlyMap<string, ExportDefault>,
     private readonly zones: ReadonlyMap<string, ZoneView>,
-    private readonly exportDefault: ExportDefault,
   ) {}
 
-  /** The view that follows from all Meshes and Zones. */
-  static of(meshes: Iterable<Resource>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
-    const views = [...zones].map((zone): [string, ZoneView] => [
-      zone.id.name,
-      { visible: isVisible(zone), labels: zone.labels },
-    ]);
-    return new MeshView(new Set([...meshes].map((mesh) => mesh.id.name)), new Map(views), exportDefault);
+  /** The view that follows from all served meshes and all Zones; `exportDefault` as configured. */
+  static of(meshes: Iterable<SyncedMesh>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
+    const defaults = [...meshes].map((mesh) => [mesh.name, mesh.parameters.exportDefault ?? exportDefault] as const);
+    return new MeshView(new Map(defaults), new Map([...zones].map((zone) => [zone.id.name, viewOf(zone)])));
+  }
+
+  /** Whether resources of this mesh are sent at all: it exists and is not somebody else's. */
+  hasMesh(mesh: string): boolean {
+    return this.meshes.has(mesh);
   }
 
   /**
-   * Whether other zones may get the resources of this one: it exists, is enabled, not quarantined, not withdrawn as
-   * lost.
+   * Whether other zones may get the resources that this zone has in this mesh: it exists, is enabled, not quarantined, not
+   * withdrawn as lost. What belongs to no mesh (`''`) they may get if they may get something in any mesh.
    */
-  isZoneVisible(zone: string): boolean {
-    return this.zones.get(zone)?.visible ?? false;
+  isZoneVisible(zone: string, mesh: string): boolean {
+    const view = this.zones.get(zone);
+    if (view === undefined) return false;
+    return mesh === '' ? view.visible || view.except.length > 0 : view.visible !== view.except.includes(mesh);
   }
 
   /** Whether the zone `to` may get this resource of another zone, by that zone's visibility and `spec.export`. */
   exports(resource: Resource, to: string): boolean {
-    if (to === resource.id.zone || !this.isZoneVisible(resource.id.zone)) return false;
+    if (to === resource.id.zone || !this.isZoneVisible(resource.id.zone, resource.id.mesh)) return false;
     const rule = resource.spec['export'];
-    if (!isJsonObject(rule)) return this.exportDefault === 'All';
+    if (!isJsonObject(rule)) return this.meshes.get(resource.id.mesh) === 'All';
     if (rule['mode'] !== 'Subset') return rule['mode'] === 'All';
     const wanted = rule['zones'];
     if (isJsonArray(wanted)) return wanted.includes(to);
@@ -62,15 +77,22 @@ export class MeshView {
   /** The part of the view that decides what zones get of a kind, as text: equal texts give equal states. */
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
-    if (!crossesZones(kind.sync)) return JSON.stringify([meshes]);
-    const zones = [...this.zones].map(([name, { visible, labels }]) => [name, visible, selectableLabels(labels)]);
-    return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
+    if (!crossesZones(kind.sync)) return JSON.stringify([meshes.map(([name]) => name)]);
+    const zones = [...this.zones].map(([name, { visible, except, labels }]) => [
+      ...[name, visible, selectableLabels(labels)],
+      ...(except.length > 0 ? [except] : []),
+    ]);
+    return JSON.stringify([meshes, zones.sort()]);
   }
 
-  /** Zones whose visibility differs between the two views. */
+  /** Zones whose visibility to others differs between the two views, for some mesh. */
   zonesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
-    return [...names].filter((name) => this.isZoneVisible(name) !== older.isZoneVisible(name));
+    const of = (view: MeshView, name: string): string => {
+      const { visible = false, except = [] } = view.zones.get(name) ?? {};
+      return JSON.stringify([visible, except]);
+    };
+    return [...names].filter((name) => of(this, name) !== of(older, name));
   }
 
   /** Whether a label changed that export rules select by. */
@@ -81,17 +103,21 @@ export class MeshView {
     return [...names].some((name) => of(this, name) !== of(older, name));
   }
 
-  /** Meshes that only one of the two views has. */
+  /** Meshes that only one of the two views has, and those whose export default differs. */
   meshesChangedSince(older: MeshView): readonly string[] {
-    const names = new Set([...this.meshes, ...older.meshes]);
-    return [...names].filter((name) => this.meshes.has(name) !== older.meshes.has(name));
+    const names = new Set([...this.meshes.keys(), ...older.meshes.keys()]);
+    return [...names].filter((name) => this.meshes.get(name) !== older.meshes.get(name));
   }
 }
 
-function isVisible(zone: Resource): boolean {
+function viewOf(zone: Resource): ZoneView {
   const { enabled, quarantine } = zone.spec;
+  const { labels } = zone;
   const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;
-  return enabled !== false && !isQuarantined && lostStateOf(zone)?.policy !== 'withdraw';
+  if (enabled === false || isQuarantined) return { visible: false, except: [], labels };
+  const isKept = (mesh?: string): boolean => lostStateOf(zone, mesh)?.policy !== 'withdraw';
+  const visible = isKept();
+  return { visible, except: meshesOfLoss(zone).filter((mesh) => isKept(mesh) !== visible), labels };
 }
 
 function selectableLabels(labels: Labels): readonly (readonly [string, string])[] {

@@ -26,7 +26,7 @@ const zoneRow = (name: string, spec: Resource['spec'] = {}): Resource => ({
   id: { ...resource('').id, name },
   spec,
 });
-const meshRow = zoneRow('default');
+const meshRow = { name: 'default', parameters: {} };
 const VIEW = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west'), zoneRow('shut', { enabled: false })]);
 const WEST = { zone: 'west', causeway: true };
 const KUMA_WEST = { zone: 'west', causeway: false };
@@ -110,6 +110,37 @@ describe('isSentDown', () => {
     const addresses = kindOf(Sync.zoneAddresses);
     const sent = ['east', 'west', 'shut', 'gone'].map((zone) => isSentDown(addresses, resource(zone), WEST, closed));
     expect(sent).toEqual([true, false, false, false]);
+    const lost = {
+      ...zoneRow('east'),
+      status: { lost: { since: 'then', policy: 'withdraw', meshes: { shop: 'keep' } } },
+    };
+    const meshes = [meshRow, { name: 'shop', parameters: {} }];
+    const view = MeshView.of(meshes, [lost, zoneRow('west')]);
+    const kept = ['default', 'shop'].map((mesh) => isSentDown(addresses, resource('east', { mesh }), WEST, view));
+    const ofAll = isSentDown(kindOf(Sync.zoneAddresses, 'global'), resource('east', { mesh: '' }), WEST, view);
+    expect([kept, ofAll]).toEqual([[false, true], true]);
+  });
+
+  it('T000-24 exports by the default of the mesh, where it has one', () => {
+    const meshes = [meshRow, { name: 'shop', parameters: { exportDefault: 'None' as const } }];
+    const view = MeshView.of(meshes, [zoneRow('east'), zoneRow('west')]);
+    const sent = (rest: Parameters<typeof resource>[1]): boolean =>
+      isSentDown(across, resource('east', rest), WEST, view);
+    expect([sent({}), sent({ mesh: 'shop' }), sent({ mesh: 'shop', ...rule('All') })]).toEqual([true, false, true]);
+    expect(view.describe(across)).not.toBe(
+      MeshView.of([meshRow, { name: 'shop', parameters: {} }], [zoneRow('east'), zoneRow('west')]).describe(across),
+    );
+    expect(view.meshesChangedSince(VIEW)).toEqual(['shop']);
+  });
+
+  it('of a zone that is lost for one mesh: that of the others', () => {
+    const lost = { ...zoneRow('east'), status: { lost: { since: 'then', meshes: { shop: 'withdraw' } } } };
+    const meshes = [meshRow, { name: 'shop', parameters: {} }];
+    const view = MeshView.of(meshes, [lost, zoneRow('west')]);
+    const before = MeshView.of(meshes, [zoneRow('east'), zoneRow('west')]);
+    const sent = ['default', 'shop'].map((mesh) => isSentDown(across, resource('east', { mesh }), WEST, view));
+    expect([sent, view.zonesChangedSince(before)]).toEqual([[true, false], ['east']]);
+    expect(view.describe(across)).not.toBe(before.describe(across));
   });
 
   it.each([

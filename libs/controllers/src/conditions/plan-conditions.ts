@@ -5,6 +5,7 @@ import {
   withoutConditions,
   type Condition,
   type ControlPlane,
+  type Identity,
   type Kind,
   type Resource,
   type Violation,
@@ -17,7 +18,8 @@ import { SyncCondition, type LostPolicy, type LostState } from '@causeway/sync';
 export interface ConditionInputs {
   readonly cp: ControlPlane;
   hasMesh(mesh: string): boolean;
-  lostState(zone: string): LostState | undefined;
+  /** Of the zone and for the mesh of an identity. */
+  lostState(id: Identity): LostState | undefined;
   /** Why a resource cannot be sent to Kuma zones; undefined where it can be. */
   unsupportedByKuma(resource: Resource, kind: Kind): string | undefined;
 }
@@ -63,8 +65,9 @@ function wantedConditions(resource: Resource, kind: Kind, inputs: ConditionInput
   ];
 }
 
-function originLost({ id: { zone }, generation }: Resource, inputs: ConditionInputs): readonly Condition[] {
-  const lost = zone === '' ? undefined : inputs.lostState(zone);
+function originLost({ id, generation }: Resource, inputs: ConditionInputs): readonly Condition[] {
+  const { zone } = id;
+  const lost = zone === '' ? undefined : inputs.lostState(id);
   if (!lost) return [];
   const message = `zone "${zone}" has had no session with the global since ${lost.since}; policy ${lost.policy}`;
   return [trueCondition(SyncCondition.originLost, LOST_REASONS[lost.policy], message, generation)];

@@ -12,7 +12,7 @@ export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 
 /** Which meshes have hostnames; without it those that have a Mesh. */
-export type ServedMeshes = Pick<Meshes, 'all' | 'isServed'>;
+export type ServedMeshes = Pick<Meshes, 'served' | 'isServed'>;
 
 /** Whose claims a table has. */
 export interface ClaimsOf {
@@ -38,7 +38,7 @@ export function* fillClaims(table: ClaimTable, index: IndexReader, of: ClaimsOf)
 /** Adds the meshes that have hostnames. */
 export function fillMeshes(table: ClaimTable, index: IndexReader, meshes: ServedMeshes | undefined): void {
   if (!meshes) for (const { id } of index.ofKind('Mesh')) table.addMesh(id.name);
-  for (const { name } of meshes?.all() ?? []) if (meshes?.isServed(name)) table.addMesh(name);
+  for (const { name } of meshes?.served() ?? []) table.addMesh(name);
 }
 
 /** Applies one change of the index to `table`; a change of another kind does nothing. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Meshes } from '@causeway/meshes';
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
@@ -17,10 +18,12 @@ export interface Subscriber {
 /** What a fan-out reads. */
 export interface FanOutSource {
   readonly index: IndexReader;
+  /** What each mesh means here; of the same index. */
+  readonly meshes: Meshes;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;
-  /** For services without an export rule. */
+  /** For services without an export rule, of meshes without a default of their own. */
   readonly exportDefault: ExportDefault;
 }
 
@@ -32,9 +35,12 @@ export class FanOut {
   private readonly subscribers = new Set<Subscriber>();
   private readonly hashes = new Map<string, string>();
   private view: MeshView;
+  /** Of the meshes that `view` was made of. */
+  private meshesVersion: string;
   private scheduled = false;
 
   constructor(private readonly source: FanOutSource) {
+    this.meshesVersion = source.meshes.version;
     this.view = this.currentView();
   }
 
@@ -70,7 +76,11 @@ export class FanOut {
   /** Handles a change of the index. */
   observe({ changes, reloaded }: IndexEvent): void {
     const before = this.view;
-    if (reloaded || changes.some(({ id }) => id.kind === 'Zone' || id.kind === 'Mesh')) this.view = this.currentView();
+    const { version } = this.source.meshes;
+    if (reloaded || version !== this.meshesVersion || changes.some(({ id }) => id.kind === 'Zone')) {
+      this.meshesVersion = version;
+      this.view = this.currentView();
+    }
     for (const { id, before: was } of changes) this.markAll(id.kind, identityKey(id), was, before);
     if (before !== this.view) this.move(before);
     this.schedulePump();
@@ -96,8 +106,8 @@ export class FanOut {
   }
 
   private currentView(): MeshView {
-    const { index, exportDefault } = this.source;
-    return MeshView.of(index.ofKind('Mesh'), index.ofKind('Zone'), exportDefault);
+    const { index, meshes, exportDefault } = this.source;
+    return MeshView.of(meshes.served(), index.ofKind('Zone'), exportDefault);
   }
 
   /** Marks the resources whose visibility may have changed with a zone or a mesh. */

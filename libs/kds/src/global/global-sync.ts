@@ -100,9 +100,9 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
 }
 
-function fanOutOf({ index, registry, clock, kuma, exportDefault = 'All' }: GlobalSyncOptions): FanOut {
+function fanOutOf({ index, meshes, registry, clock, kuma, exportDefault = 'All' }: GlobalSyncOptions): FanOut {
   const encoder = new ResourceEncoder({ role: 'global' }, kuma);
-  return new FanOut({ index, registry, encoder, now: () => clock.now(), exportDefault });
+  return new FanOut({ index, meshes, registry, encoder, now: () => clock.now(), exportDefault });
 }
 
 function inboundOf({ clock, inbound = {} }: GlobalSyncOptions): InboundCapacity {

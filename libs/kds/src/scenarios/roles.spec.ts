@@ -4,6 +4,7 @@ import type { JsonObject } from '@causeway/resources';
 import { FakeClock, silentLogger } from '@causeway/runtime';
 import { MemoryLease } from '@causeway/store';
 import { KumaZone } from '../../../../test/support/kuma-zone';
+import { meshesOf } from '../../../../test/support/meshes';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
@@ -36,6 +37,7 @@ describe('roles over a global and its zones', () => {
     const epoch = (await new MemoryLease(global.disk).takeOver(0, 'global-1', 1_000_000_000)) ?? 0;
     keeper = createZoneLifecycleLoop({
       ...{ store: global.store, sessions: global.sessions, index: global.index, registry: coreKinds, clock, rights },
+      meshes: meshesOf(global.index),
       ...{ logger: silentLogger, lost: { policy: 'keep', after: 600_000 } },
       term: { epoch, holder: 'global-1', signal: stop.signal },
     });

@@ -2,10 +2,12 @@ import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock, silentLogger } from '@causeway/runtime';
 import { MemoryLease } from '@causeway/store';
+import { meshesOf } from '../../../../test/support/meshes';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
+const ORIGIN = { 'kuma.io/origin': 'zone' };
 const LOST = { policy: 'withdraw', after: 600_000 } as const;
 
 describe('who knows a service', () => {
@@ -27,7 +29,10 @@ describe('who knows a service', () => {
     const term = { epoch, holder: 'global-1', signal: stop.signal };
     const registry = coreKinds;
     nextKeeper = () =>
-      createZoneLifecycleLoop({ store, sessions, index, registry, clock, logger: silentLogger, term, lost: LOST });
+      createZoneLifecycleLoop({
+        ...{ store, sessions, index, meshes: meshesOf(index), registry, clock },
+        ...{ logger: silentLogger, term, lost: LOST },
+      });
     keeper = nextKeeper();
     await Promise.all([east.join(global), west.join(global)]);
     await put('redis');
@@ -119,15 +124,19 @@ describe('who knows a service', () => {
   });
 
   it('nobody when its mesh was deleted while its zone was away; the global keeps it', async () => {
+    const inShop = east.id('MeshService', 'redis', { mesh: 'shop' });
+    await global.put('Mesh', 'shop', {});
+    await east.write([{ type: 'put', id: inShop, expect: 'any', labels: ORIGIN, spec: SPEC }]);
+    await west.holds(inShop);
     await east.leave();
     await global.left('east');
-    await global.delete('Mesh', 'default');
-    await west.lacks(redis());
+    await global.delete('Mesh', 'shop');
+    await west.lacks(inShop);
     await east.join(global);
-    await east.lacks(global.id('Mesh', 'default'));
-    expect(global.get(redis())).toBeDefined();
-    expect(east.get(redis())).toBeDefined();
-    await global.put('Mesh', 'default', {});
-    await west.holds(redis());
+    await east.lacks(global.id('Mesh', 'shop'));
+    expect(global.get(inShop)).toBeDefined();
+    expect(east.get(inShop)).toBeDefined();
+    await global.put('Mesh', 'shop', {});
+    await west.holds(inShop);
   });
 });

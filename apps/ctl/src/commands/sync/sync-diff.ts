@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { identityKey, isJsonObject, type Kind, type Resource } from '@causeway/resources';
+import type { ApiClient } from '@causeway/api-client';
+import { identityKey, isJsonObject, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
-import { listAll, type ApiClient } from '../../api-client';
 import { UsageError, type CommandContext } from '../../context';
 import { outputOption, type SetExitCode } from '../../options';
-import { objectAt, structured, table, textAt, type Output } from '../../render';
+import { resourceOf, selectionOf } from '../../refs';
+import { structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
-import { resourceOfItem } from './listed-resource';
+import { servedMeshes } from './synced-meshes';
 
 export interface SyncDiffOptions {
   readonly zoneContext?: string;
@@ -24,8 +25,8 @@ export async function syncDiff(context: CommandContext, zone: string, options: S
   const { zoneContext, zoneServer: server, zoneToken } = options;
   const token = zoneToken === undefined ? {} : { token: zoneToken };
   const servers = {
-    global: context.api(),
-    zone: context.api(server === undefined ? { context: zoneContext ?? zone, ...token } : { server, ...token }),
+    global: await context.api(),
+    zone: await context.api(server === undefined ? { context: zoneContext ?? zone, ...token } : { server, ...token }),
   };
   await checkServers(servers, zone);
   const found = await standing(context, servers, zone);
@@ -62,8 +63,7 @@ async function checkServers({ global, zone }: Servers, name: string): Promise<vo
 }
 
 async function modeOf(api: ApiClient): Promise<string> {
-  const { body } = await api.send({ method: 'GET', path: '/' });
-  const facts = isJsonObject(body) ? body : {};
+  const facts = await api.rest.json({ path: '/' });
   return textAt(facts, 'mode') === 'zone' ? `zone ${textAt(facts, 'zone')}` : textAt(facts, 'mode');
 }
 
@@ -90,9 +90,11 @@ async function compareAll(
   servers: Servers,
   { zone, kinds }: { readonly zone: string; readonly kinds: readonly Kind[] },
 ): Promise<readonly Difference[]> {
-  const [mesh, zoneKind] = [context.registry.kind('Mesh'), context.registry.kind('Zone')];
-  const [meshes, zones] = [await listKind(servers.global, mesh), await listKind(servers.global, zoneKind)];
-  const view = MeshView.of(meshes, zones, await exportDefaultOf(servers.global));
+  const config = await configOf(servers.global);
+  const meshes = await servedMeshes(servers.global, context.registry, config);
+  const zones = await listKind(servers.global, context.registry.kind('Zone'));
+  const exportDefault = textAt(config, 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+  const view = MeshView.of(meshes, zones, exportDefault);
   const differences: Difference[] = [];
   for (const kind of kinds) {
     const [inGlobal, inZone] = await Promise.all([listKind(servers.global, kind), listKind(servers.zone, kind)]);
@@ -103,12 +105,12 @@ async function compareAll(
 
 async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
   if (!kind) return [];
-  return (await listAll(api, { path: `/${kind.plural}` })).map((item) => resourceOfItem(kind, item));
+  return (await api.list(selectionOf(kind, {}))).documents.map((item) => resourceOf(kind, item));
 }
 
-async function exportDefaultOf(api: ApiClient): Promise<'All' | 'None'> {
-  const { body } = await api.send({ method: 'GET', path: '/config' });
-  return isJsonObject(body) && textAt(objectAt(body), 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
+async function configOf(api: ApiClient): Promise<JsonObject> {
+  const settings = await api.rest.json({ path: '/config' });
+  return isJsonObject(settings) ? settings : {};
 }
 
 /** `east/default/shop/redis`, without empty parts. */

@@ -1,4 +1,5 @@
-import { globalIdentity, type Registry, type Resource } from '@causeway/resources';
+import type { Meshes } from '@causeway/meshes';
+import { globalIdentity, jsonEqual, type Registry, type Resource } from '@causeway/resources';
 import { batchesOf, errorText, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import {
   Fenced,
@@ -8,7 +9,7 @@ import {
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
-import { lostRuleOf, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
+import { lostRulesOf, type LostRule } from '@causeway/sync';
 import { peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../kuma/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
@@ -26,16 +27,21 @@ const BATCH = 500;
 /** Areas of the notes that have a zone's name as key. */
 const ZONE_AREAS = [INSIGHT_AREA, REFUSED_STORES_AREA, DOUBTFUL_CLAIMS_AREA] as const;
 
+/** Kinds whose changes may change when a zone is lost for a mesh. */
+const LOST_RULE_KINDS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
+
 /** What the loop depends on. */
 export interface ZoneLifecycleOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
   readonly index: IndexReader;
+  /** What each mesh means here; of the same index. */
+  readonly meshes: Meshes;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly term: LeaderTerm;
-  /** For zones without `spec.lost` (docs/design.md §5 Lost zone). */
+  /** For zones without `spec.lost` and meshes without `lostZones` (docs/design.md §5 Lost zone). */
   readonly lost: LostRule;
   /** What zones may send; everything without. */
   readonly rights?: ZoneRights;
@@ -85,7 +91,8 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     const zones = changes.filter(({ id }) => id.kind === 'Zone');
     if (reloaded || zones.some(({ after }) => !after)) orphansLikely = true;
     // Decisions of the operator take effect at once.
-    if (zones.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
+    const decided = changes.filter(({ id: { kind } }) => kind === 'Zone' || LOST_RULE_KINDS.includes(kind));
+    if (decided.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
   });
   const stop = (): void => {
     unsubscribe();
@@ -105,15 +112,19 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
 }
 
 async function reportLost(
-  { store, index, term, lost, logger }: ZoneLifecycleOptions,
+  { store, index, meshes, term, lost, logger }: ZoneLifecycleOptions,
   liveness: ZoneLivenessTracker,
 ): Promise<void> {
   await liveness.refresh(() => store.notes(INSIGHT_AREA));
+  const ruled = [...meshes.all()].flatMap(({ name, parameters: { lostZones } }) =>
+    lostZones ? [[name, lostZones] as const] : [],
+  );
+  const byMesh = new Map(ruled);
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
-    const wanted = liveness.lostState(zone, lostRuleOf(zone.spec['lost'], lost));
-    if (isReported(zone, wanted)) return [];
+    const wanted = liveness.lossOf(zone, lostRulesOf(zone.spec['lost'], byMesh, lost));
+    const { lost: told, ...status } = zone.status ?? {};
+    if (jsonEqual(told, wanted && { ...wanted })) return [];
     logger.warn(wanted ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...wanted });
-    const { lost: _, ...status } = zone.status ?? {};
     return [
       {
         type: 'patch',
@@ -125,11 +136,6 @@ async function reportLost(
   });
   if (changes.length > 0)
     await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
-}
-
-function isReported(zone: Resource, wanted: LostState | undefined): boolean {
-  const told = lostStateOf(zone);
-  return told?.policy === wanted?.policy && told?.since === wanted?.since;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { globalIdentity, type JsonObject, type Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
-import type { LostRule, LostState } from '@causeway/sync';
+import type { LostRule, LostRules, ZoneLoss } from '@causeway/sync';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
 
 const RULE: LostRule = { policy: 'withdraw', after: 10_000 };
+const RULES: LostRules = { zone: RULE, meshes: new Map() };
 const ROUND = 5_000;
 
 /** A clock whose date jumps, as when a machine's time is set. */
@@ -15,7 +16,7 @@ class JumpingClock extends FakeClock {
   }
 }
 
-function zone(lost?: LostState): Resource {
+function zone(lost?: ZoneLoss): Resource {
   return {
     id: globalIdentity('Zone', 'east'),
     uid: 'u',
@@ -35,7 +36,7 @@ function zone(lost?: LostState): Resource {
 describe('ZoneLivenessTracker', () => {
   let clock: JumpingClock;
   let tracker: ZoneLivenessTracker;
-  let lost: LostState | undefined;
+  let lost: ZoneLoss | undefined;
   beforeEach(() => {
     clock = new JumpingClock(1_000_000);
     tracker = new ZoneLivenessTracker(clock);
@@ -47,7 +48,7 @@ describe('ZoneLivenessTracker', () => {
     for (let round = 0; round < count; round++) {
       clock.advance(ROUND);
       await tracker.refresh(() => Promise.resolve([{ key: 'east', value: insight(round) }]));
-      lost = tracker.lostState(zone(lost), RULE);
+      lost = tracker.lossOf(zone(lost), RULES);
     }
   };
   /** Renewed by a replica whose clock is off by `skew`, ms. */

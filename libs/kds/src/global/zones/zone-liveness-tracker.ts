@@ -1,7 +1,7 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { Note } from '@causeway/store';
-import { lostSince, lostStateOf, type LostRule, type LostState } from '@causeway/sync';
+import { lostSince, lostStateOf, zoneLoss, type LostRules, type ZoneLoss } from '@causeway/sync';
 import { isOnline, STALE_AFTER } from './zone-insights';
 
 /** The last insight of a zone, and when it was first read, by `Clock.elapsed`. */
@@ -40,20 +40,21 @@ export class ZoneLivenessTracker {
     this.looked = asked;
   }
 
-  /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is not lost. */
-  lostState(zone: Resource, rule: LostRule): LostState | undefined {
+  /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is lost for nobody. */
+  lossOf(zone: Resource, rules: LostRules): ZoneLoss | undefined {
     const { servingSince, looked = servingSince } = this;
     const seen = this.seen.get(zone.id.name);
-    const former = this.reportedBefore(zone, looked - rule.after);
+    const former = this.reportedBefore(zone, looked - reportedAfter(zone, rules));
     // The session of an insight from before this term may be over: such an insight ends no loss.
     const counts = seen !== undefined && (seen.isNew || !former);
     const connected = counts && seen.online && looked - seen.at <= STALE_AFTER;
     const contact = { connected, lastSeen: seen?.at, servingSince, reportedSince: former?.at };
-    const since = lostSince(rule, contact, looked);
+    const after = [rules.zone, ...rules.meshes.values()].map((rule) => rule.after);
+    const since = lostSince({ after: Math.min(...after) }, contact, looked);
     if (since === undefined) return undefined;
     const known = since === former?.at ? former : { since: this.dateOf(since), at: since };
     this.reported.set(zone.id.name, known);
-    return { policy: rule.policy, since: known.since };
+    return zoneLoss(rules, looked - since, known.since);
   }
 
   /** The zone was deleted: a later zone of its name was never seen. */
@@ -75,7 +76,7 @@ export class ZoneLivenessTracker {
    * time since; what a former leader reported began at `latest` or before, whatever the date is.
    */
   private reportedBefore(zone: Resource, latest: number): ReportedLoss | undefined {
-    const since = lostStateOf(zone)?.since;
+    const since = reportedSince(zone);
     const date = Date.parse(since ?? '');
     if (since === undefined || Number.isNaN(date)) return undefined;
     const known = this.reported.get(zone.id.name);
@@ -88,4 +89,15 @@ export class ZoneLivenessTracker {
   private dateOf(elapsed: number): string {
     return new Date(this.clock.now() - (this.clock.elapsed() - elapsed)).toISOString();
   }
+}
+
+/** The longest wait after which a Zone is reported as lost for somebody: that much time has passed at least. */
+function reportedAfter(zone: Resource, rules: LostRules): number {
+  const meshes = [...rules.meshes].filter(([mesh]) => lostStateOf(zone, mesh)).map(([, { after }]) => after);
+  return Math.max(lostStateOf(zone) ? rules.zone.after : 0, ...meshes);
+}
+
+function reportedSince({ status }: Resource): string | undefined {
+  const lost = status?.['lost'];
+  return isJsonObject(lost) && typeof lost['since'] === 'string' ? lost['since'] : undefined;
 }
