@@ -23,17 +23,17 @@ import type {
 } from '../api-client';
 import { ApiError } from '../api-error';
 import { resumingWatch } from '../resuming-watch';
-import { Http, itemsOf, PAGE, problemError } from './http';
+import { HttpClient, itemsOf, PAGE, problemError } from './http';
 import type { RestCalls } from './rest-calls';
 
 /** A control plane over REST. Lists are read page by page; a watch from their token repeats what changed in between. */
 export class RestApiClient implements ApiClient {
   readonly server: URL;
-  private readonly http: Http;
+  private readonly http: HttpClient;
 
   constructor(connection: Connection) {
     this.server = connection.server;
-    this.http = new Http(connection);
+    this.http = new HttpClient(connection);
   }
 
   get rest(): RestCalls {
