@@ -9,6 +9,12 @@ const folderOf = (program) => join('apps', program, 'src');
 const CONTROL_PLANES = ['global', 'zone'].map(folderOf);
 const COMMAND_LINE = folderOf('ctl');
 
+/**
+ * Modules of the command line that stay files of their own: gRPC, which most runs do not need and which would double what Node
+ * reads at each start, and the errors that both sides throw and catch, of which there must be one copy.
+ */
+const APART = ['grpc/grpc-api-client.js', 'api-error.js'].map((file) => join('libs', 'api-client', 'src', file));
+
 /** Optional packages that dependencies look for and that are not installed here. */
 const ABSENT = [
   '@fastify/multipart',
@@ -35,13 +41,13 @@ export async function bundle(root) {
   });
   const dist = join(root, 'dist');
   const threads = filesIn(dist, ['libs'], (file) => file.endsWith('-worker.js') && !file.includes('testdata'));
-  const entryPoints = [
-    ...[...CONTROL_PLANES, COMMAND_LINE].map((folder) => entry(dist, join(folder, 'main.js'), folder)),
+  const controlPlanes = [
+    ...CONTROL_PLANES.map((folder) => entry(dist, join(folder, 'main.js'), folder)),
     ...CONTROL_PLANES.flatMap((folder) => threads.map((file) => entry(dist, file, folder))),
   ];
-  await build({
+  const commandLine = [join(COMMAND_LINE, 'main.js'), ...APART].map((file) => entry(dist, file, COMMAND_LINE));
+  const shared = {
     absWorkingDir: root,
-    entryPoints,
     outdir: dist,
     allowOverwrite: true,
     bundle: true,
@@ -51,9 +57,12 @@ export async function bundle(root) {
     sourcemap: 'linked',
     sourcesContent: false,
     external: ABSENT.flatMap((name) => [name, `${name}/*`]),
-    plugins: [mapOwnCodeOnly],
     logLevel: 'silent',
-  })
+  };
+  await Promise.all([
+    build({ ...shared, entryPoints: controlPlanes, plugins: [mapOwnCodeOnly] }),
+    build({ ...shared, entryPoints: commandLine, plugins: [mapOwnCodeOnly, keepApart] }),
+  ])
     .catch((cause) => {
       throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
     })
@@ -85,5 +94,16 @@ const mapOwnCodeOnly = {
       contents: `${await readFile(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${ONE_POSITION}`,
       loader: 'js',
     }));
+  },
+};
+
+/** Leaves the modules of APART beside the program. */
+const keepApart = {
+  name: 'keep-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\..*\/(grpc-api-client|api-error)(\.js)?$/ }, ({ path, kind }) => {
+      if (kind === 'entry-point') return undefined;
+      return { path: `./${basename(path, '.js')}.js`, external: true };
+    });
   },
 };

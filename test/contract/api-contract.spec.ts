@@ -1,5 +1,6 @@
 import { ApiError, connectApi, type ApiClient, type ApplyOptions, type WatchEvent } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
+import type { ResourceIndex, ResourceStore } from '@causeway/store';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { namingFixture } from '../rest/naming-fixture';
 import { serviceId, ZONE_EAST } from '../rest/rest-fixture';
@@ -10,18 +11,20 @@ import { CutProxy } from './cut-proxy';
 interface Served {
   readonly scheme: string;
   readonly port: number;
+  readonly store: ResourceStore;
+  readonly index: ResourceIndex;
   close(): Promise<void>;
 }
 
 async function serveRest(): Promise<Served> {
   const rest = await namingFixture(ZONE_EAST, { access: { operatorToken: OPERATOR_TOKEN } });
   const port = await rest.server.listen('127.0.0.1', 0);
-  return { scheme: 'http', port, close: () => rest.close() };
+  return { scheme: 'http', port, store: rest.store, index: rest.index, close: () => rest.close() };
 }
 
 async function serveGrpc(): Promise<Served> {
   const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false });
-  return { scheme: 'grpc', port: grpc.port, close: () => grpc.close() };
+  return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
 }
 
 const service = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -103,6 +106,23 @@ describe.each([
     expect((await api.list(SERVICES)).documents).toEqual([]);
   });
 
+  it('T000-02 T000-25 reads a Mesh under the name XMesh too, with the status that readers see', async () => {
+    const mesh = { type: 'Mesh', name: 'default' };
+    const status = { awsName: 'default', conditions: [{ type: 'Accepted', status: 'Unknown', reason: 'Pending' }] };
+    const read = await api.get({ kind: 'XMesh', name: 'default' });
+    expect(read.document).toMatchObject({ ...mesh, status });
+    expect((await api.get({ kind: 'Mesh', name: 'default' })).document).toEqual(read.document);
+    expect((await api.list({ kind: 'XMesh' })).documents).toEqual([read.document]);
+    const stop = new AbortController();
+    for await (const event of api.watch({ kind: 'XMesh' }, { signal: stop.signal }))
+      if (event.type === 'put') {
+        expect(event.document).toEqual(read.document);
+        stop.abort();
+      }
+    expect(stop.signal.aborted).toBe(true);
+    expect(await failure(api.get({ kind: 'YMesh', name: 'default' }))).toMatchObject({ code: 'invalid' });
+  });
+
   it('refuses with the same code, and each broken rule by its field', async () => {
     expect(await failure(api.get(named('none')))).toMatchObject({ code: 'not-found' });
     expect(await failure(api.get({ ...named('a'), mesh: 'none' }))).toMatchObject({ code: 'not-found' });
@@ -120,6 +140,83 @@ describe.each([
     const { etag } = await api.get(named('a'));
     expect(await api.delete(named('a'), { etag })).toEqual([]);
     expect(await failure(api.explain({ hostname: 'a.mesh.local', mesh: 'none' }))).toMatchObject({ code: 'not-found' });
+  });
+
+  it('resolves a hostname to its service, its addresses and its instances, and explains it', async () => {
+    const dataplane = (name: string, address: string, state: string): JsonObject => ({
+      ...{ type: 'Dataplane', mesh: 'default', name },
+      spec: { networking: { address, inbound: [{ port: 8080, state, tags: { app: 'a', 'kuma.io/service': 'a' } }] } },
+    });
+    const spec = {
+      selector: { dataplaneTags: { app: 'a' } },
+      ports: [{ port: 80, targetPort: 8080, name: 'web', appProtocol: 'http' }],
+    };
+    const generator = {
+      ...{ type: 'HostnameGenerator', name: 'local' },
+      spec: { selector: { meshService: { matchLabels: {} } }, template: '{{ name }}.mesh' },
+    };
+    const documents = [
+      service('a', { spec }),
+      ...[dataplane('one', '10.0.0.1', 'Ready'), dataplane('two', '10.0.0.2', 'NotReady'), generator],
+    ];
+    const { results, revision } = await api.apply(documents);
+    expect(results.map(({ outcome, error }) => error?.violations ?? outcome)).toEqual(Array(4).fill('created'));
+    await served.index.reached(revision);
+    const status = { vip: { ip: '241.0.0.7', type: 'kuma' } };
+    const stored = served.index.get(serviceId('a'));
+    const change = {
+      type: 'put',
+      id: serviceId('a'),
+      expect: 'any',
+      labels: stored?.labels ?? {},
+      spec,
+      status,
+    } as const;
+    await served.index.reached((await served.store.write({ changes: [change], onRefusal: 'abort' })).revision);
+    const instance = (name: string, address: string, ready: boolean): object => ({
+      ...{ address, port: 8080, servicePort: 80, ready },
+      dataplane: { ...serviceId(name), kind: 'Dataplane' },
+    });
+    expect(await api.resolve({ hostname: 'A.mesh.' })).toEqual({
+      ...{ hostname: 'a.mesh', zone: 'east', service: serviceId('a'), virtualIps: ['241.0.0.7'] },
+      ports: [{ port: 80, name: 'web', appProtocol: 'http' }],
+      endpoints: [instance('one', '10.0.0.1', true), instance('two', '10.0.0.2', false)],
+    });
+    expect(await api.explain({ hostname: 'a.mesh', zone: 'east' })).toEqual({
+      ...{ hostname: 'a.mesh', zone: 'east', hints: [], note: '' },
+      claims: [
+        {
+          ...{ service: serviceId('a'), generator: 'local', generatorZone: 'east', available: true },
+          ...{ rule: '', reason: '', change: '' },
+        },
+      ],
+    });
+    expect(await failure(api.resolve({ hostname: 'b.mesh' }))).toMatchObject({ code: 'not-found', title: 'Not found' });
+    const elsewhere = await failure(api.resolve({ hostname: 'a.mesh', zone: 'west' }));
+    expect(elsewhere).toMatchObject({ code: 'invalid', violations: [{ field: 'zone' }] });
+    expect((await api.explain({ hostname: 'b.mesh' })).hints).not.toEqual([]);
+  });
+
+  it('replaces one resource, if it is in the state that was read', async () => {
+    await api.apply([service('a')]);
+    const { document, etag } = await api.get(named('a'));
+    const labelled = { ...document, labels: { team: 'db' } };
+    expect(await api.replace(named('a'), labelled, { etag, dryRun: true })).toMatchObject({ outcome: 'updated' });
+    expect(await api.replace(named('a'), labelled, { etag })).toMatchObject({ outcome: 'updated', warnings: [] });
+    expect(await failure(api.replace(named('a'), document, { etag }))).toMatchObject({ code: 'precondition-failed' });
+    const other = await failure(api.replace(named('a'), { ...document, name: 'b' }));
+    expect([other.code, other.violations.length > 0]).toEqual(['invalid', true]);
+    expect((await api.list(SERVICES)).documents).toMatchObject([{ name: 'a', labels: { team: 'db' } }]);
+  });
+
+  it('says which two documents are of one resource, and tells results as they come', async () => {
+    const told: number[] = [];
+    const { results } = await api.apply([service('a'), service('b'), service('a')], {
+      result: ({ index }) => void told.push(index),
+    });
+    expect(results.map(({ sameAs }) => sameAs)).toEqual([2, undefined, 0]);
+    expect(told).toEqual([0, 1, 2]);
+    expect((await api.list(SERVICES, { most: 1 })).documents).toHaveLength(1);
   });
 
   it('applies many: each by itself, all or nothing, and as a dry run', async () => {
@@ -187,17 +284,20 @@ describe.each([
       const { results } = await api.apply([document]);
       expect(results).toMatchObject([{ outcome: 'created' }]);
     }
+    const has = (name: string): object => ({
+      ...{ service: serviceId(name), generator: 'by-hand', generatorZone: 'east', available: true },
+      ...{ rule: '', reason: '', change: '' },
+    });
     const { claims } = await api.explain({ hostname: 'one.mesh.local' });
+    const lost = { available: false, rule: expect.stringMatching(/./), reason: expect.stringMatching(/\bb\b/) };
     expect(claims).toEqual([
-      { service: serviceId('b'), generator: 'by-hand', available: true, reason: '' },
-      { service: serviceId('a'), generator: 'by-hand', available: false, reason: expect.stringMatching(/\bb\b/) },
+      has('b'),
+      { ...has('a'), ...lost, change: expect.stringContaining('it gets the name when') },
     ]);
     await api.delete(named('b'));
-    expect((await api.explain({ hostname: 'one.mesh.local' })).claims).toEqual([
-      { service: serviceId('a'), generator: 'by-hand', available: true, reason: '' },
-    ]);
-    const unclaimed = await api.explain({ hostname: 'two.mesh.local' });
-    expect(unclaimed).toEqual({ claims: [], hints: [expect.stringContaining('no HostnameGenerator')] });
+    expect((await api.explain({ hostname: 'one.mesh.local' })).claims).toEqual([has('a')]);
+    const { claims: none, hints } = await api.explain({ hostname: 'two.mesh.local' });
+    expect([none, hints]).toEqual([[], [expect.stringContaining('no HostnameGenerator')]]);
     expect(await failure(api.explain({ hostname: '' }))).toMatchObject({ code: 'invalid' });
   });
 

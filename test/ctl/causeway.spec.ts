@@ -38,6 +38,19 @@ describe('causeway, as its user runs it', () => {
     return path;
   }
 
+  it('T000-02 takes the nouns of an XMesh as those of a Mesh', async () => {
+    const [plain, ...others] = await Promise.all(
+      ['meshes', 'xmeshes', 'xmesh', 'XMesh', 'm'].map((noun) => causeway(['get', noun, 'default', '-o', 'json'])),
+    );
+    expect(JSON.parse(plain?.out ?? '')).toMatchObject({
+      ...{ type: 'Mesh', name: 'default' },
+      status: { awsName: 'default', conditions: [{ type: 'Accepted', status: 'Unknown', reason: 'Pending' }] },
+    });
+    expect(others.map(({ out }) => out)).toEqual(others.map(() => plain?.out));
+    expect((await causeway(['get', 'xmeshes/default'])).out).toMatch(/^NAME .*\ndefault /);
+    expect((await causeway(['get', 'ymeshes', 'default'])).code).toBe(2);
+  }, 30_000);
+
   it('applies every document of a file, shows them, and deletes them', async () => {
     const path = file('two.yaml', `${service('redis')}---\n${service('memcached')}`);
     const applied = await causeway(['apply', '-f', path]);
@@ -167,7 +180,7 @@ describe('causeway, as its user runs it', () => {
     const { port } = proxy.address() as AddressInfo;
     for (const slash of ['', '/']) await causeway(['-s', `http://127.0.0.1:${port}/east/cp${slash}`, 'get', 'msvc']);
     proxy.close();
-    const pages = ['size=1000', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
+    const pages = ['size=1000&cursor=', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
     expect(asked).toEqual([...pages, ...pages]);
   }, 30_000);
 

@@ -61,6 +61,12 @@ function broken(text: string, citing: string): readonly string[] {
   });
 }
 
+/** True if the number of a row stands in the text of a title or a row of test data, not only in a comment. */
+function isTitled(source: string, row: string): boolean {
+  const code = source.split('\n').filter((line) => !/^\s*(\/\/|\/?\*|#)/.test(line));
+  return code.some((line) => new RegExp(`(['"\`][^'"\`]*|row: )${row}\\b`).test(line));
+}
+
 /** The first cells of a page's tables. */
 const rowsOf = (path: string): ReadonlySet<string> =>
   new Set([...read(path).matchAll(/^\| ([^|]+?) \|/gm)].map(([, cell = '']) => cell));
@@ -122,6 +128,18 @@ describe('docs/reference/seeds.md', () => {
     const rows = [...page.matchAll(/^\| (T00\d-\d\d) \|/gm)].map(([, row = '']) => row);
     const wanted = Array.from({ length: count }, (_, i) => `${seed}-${String(i + 1).padStart(2, '0')}`);
     expect(rows.filter((row) => row.startsWith(seed))).toEqual(wanted);
+  });
+
+  it('names for each row of the Mesh tests whose titles or data have its number', () => {
+    const rows = [...page.matchAll(/^\| (T000-\d\d|T003-(?:0[2349]|2[1-9])) \|.*\| ([^|]+) \|$/gm)];
+    const named = rows.flatMap(([, row = '', cell = '']) =>
+      [...cell.matchAll(/`([^`›]+) › ([^`]+)`/g)].map(([, file = '', words]) => ({ row, file, words })),
+    );
+    expect(rows.length).toBe(42 + 13);
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter(({ row, file, words }) => words !== row || !isTitled(read(file), row))).toEqual([]);
+    const pages = rows.filter(([, , cell = '']) => !/^(–|`.*`)$/.test(cell));
+    expect(pages.map(([, row]) => row)).toEqual([]);
   });
 
   it('names tests that are there', () => {

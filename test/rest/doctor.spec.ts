@@ -5,7 +5,7 @@ import { FakeClock, silentLogger } from '@causeway/runtime';
 import { TestPlane } from '../support/test-plane';
 import { openZoneAccess } from './open-zone-access';
 import type { SeedResource } from './rest-fixture';
-import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
+import { meshId, restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): SeedResource => ({
   id: globalIdentity('Zone', name),
@@ -59,9 +59,25 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
-      ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine'],
+      ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine', 'mesh'],
       ...['tokens', 'keys'],
     ]);
+  });
+
+  it("T000-20 names both controllers where the expected Mesh is somebody else's, and T000-35 parameters that are refused", async () => {
+    const conditions = [
+      { type: 'Accepted', status: 'False', reason: 'InvalidParameters', message: 'no such ConfigMap' },
+    ];
+    await open(
+      {},
+      { id: meshId('default'), spec: { controllerName: 'x.io/y' } },
+      { id: meshId('team-b'), status: { conditions } },
+    );
+    const { checks } = await look();
+    expect(checks['mesh']).toMatchObject([
+      { what: 'the Mesh "default" has the controller "x.io/y", this is "causeway.io/control-plane"' },
+    ]);
+    expect(checks['conditions']).toMatchObject([{ what: 'Accepted InvalidParameters: no such ConfigMap' }]);
   });
 
   it('names each thing with what to do', async () => {

@@ -98,6 +98,7 @@ const path = fc.oneof(
     '/',
     '//',
     '/_explain/hostname',
+    '/_resolve/hostname',
     '/zones+insights',
     '/meshes/default/hostnames',
     '/_kri/kri_msvc_default_east__a_',

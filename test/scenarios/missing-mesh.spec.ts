@@ -5,6 +5,7 @@ import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@ca
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../support/loop-harness';
+import { meshesOf } from '../support/meshes';
 
 const SPEC = { ports: [{ port: 80 }] };
 const SHOP: Identity = globalIdentity('Mesh', 'shop');
@@ -26,9 +27,10 @@ describe('a Mesh that is missing', () => {
     harness = new LoopHarness();
     replica = harness.replica();
     const ranges = { MeshService: '241.0.0.0/8' };
+    const meshes = meshesOf(replica.index);
     await replica.lead([
-      ...createZoneReconcilers({ cp: EAST, ranges }),
-      createConditionsReconciler({ cp: EAST, registry: coreKinds }),
+      ...createZoneReconcilers({ cp: EAST, ranges, meshes }),
+      createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes }),
     ]);
     dns = createDnsServer({ index: replica.index, zone: 'east', clock: harness.clock, logger: silentLogger });
     await apply(put(SHOP, {}), everybody, put(theirs, SPEC), put(ours, SPEC));

@@ -1,6 +1,7 @@
 import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
+import type { MeshOwner } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { createRestServer, type RestServer } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -27,14 +28,14 @@ export class MeshApi {
     private readonly end: () => Promise<void>,
   ) {}
 
-  static async open(): Promise<MeshApi> {
+  static async open(owner?: MeshOwner): Promise<MeshApi> {
     const database = await createTestDatabase();
     const backend = await createPostgresBackend({ url: database.url });
     const { store, audit } = backend;
     const index = new ResourceIndex();
     const stop = new AbortController();
     const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
-    const parts = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock };
+    const parts = { registry: coreKinds, store, index, meshes: meshesOf(index, owner), clock: systemClock };
     const policy = new AccessPolicy({ ...parts, cp: CP });
     const admission = new Admission({ ...parts, controlPlane: CP, access: policy });
     const server = await createRestServer({

@@ -21,7 +21,7 @@ describe('a Mesh and its alias XMesh over REST', () => {
   const put = (name: string, spec: JsonObject) => api.ask('PUT', `/meshes/${name}`, { type: 'Mesh', name, spec });
   const specOf = async (name: string) => (await api.store.get(globalIdentity('Mesh', name)))?.spec;
 
-  it('T000-01 T003-02 has no namespace, in no form, and one name is one Mesh', async () => {
+  it('T000-01 has no namespace, in no form, and one name is one Mesh', async () => {
     const document = { type: 'Mesh', name: 'a', namespace: 'x', spec: {} };
     expect(await api.ask('PUT', '/meshes/a', document)).toMatchObject({
       status: 422,
@@ -83,6 +83,14 @@ describe('a Mesh and its alias XMesh over REST', () => {
       invalid_parameters: [{ field: 'spec.controllerName', reason: 'is required of kind XMesh' }],
     });
     expect(await specOf('b')).toEqual({ controllerName: OURS });
+  });
+
+  it('T000-05 the controller that is filled in is the configured one', async () => {
+    const theirs = await MeshApi.open({ controllerName: 'mesh.example/cp', expectedName: 'default' });
+    const answer = await theirs.ask('PUT', '/meshes/a', { type: 'Mesh', name: 'a', spec: {} });
+    const stored = await theirs.store.get(globalIdentity('Mesh', 'a'));
+    await theirs.close();
+    expect([answer.status, stored?.spec]).toEqual([201, { controllerName: 'mesh.example/cp' }]);
   });
 
   it('T000-26 the controller cannot be changed, also not by leaving the one of somebody else out', async () => {

@@ -19,6 +19,7 @@ export { certificateSource, openCertificates, type CertificateSource } from './c
 export { CertificatesModule } from './certificates.module';
 export { grpcApiModule } from './grpc-api';
 export { retryWhileUnavailable } from './retry-while-unavailable';
+export { meshLoops } from './mesh-loops';
 export { maintainStore, type Chore } from './store-maintenance';
 export { tokenChores } from './token-chores';
 export { namingInsights } from './naming-insights';

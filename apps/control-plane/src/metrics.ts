@@ -2,6 +2,7 @@ import type { AuditRecorder } from '@causeway/access';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
+import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { LeaderService } from './leader.module';
@@ -13,11 +14,12 @@ export interface MetricSources {
   readonly backend: PostgresBackend;
   readonly leader: LeaderService;
   readonly recorder: AuditRecorder;
+  readonly meshes: Meshes;
 }
 
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
-  return [...storeMetrics(sources), ...auditMetrics(sources), ...leaderMetrics(sources)];
+  return [...storeMetrics(sources), ...meshMetrics(sources), ...auditMetrics(sources), ...leaderMetrics(sources)];
 }
 
 function storeMetrics({ index, registry, backend }: MetricSources): readonly Metric[] {
@@ -34,6 +36,11 @@ function storeMetrics({ index, registry, backend }: MetricSources): readonly Met
     ),
     gauge('postgres_connections_waiting', 'Statements that wait for a connection', () => backend.status().waiting),
   ];
+}
+
+function meshMetrics({ meshes }: MetricSources): readonly Metric[] {
+  const help = '1 while the expected Mesh has a controllerName other than that of this control plane';
+  return [gauge('mesh_controller_mismatch', help, () => Number(meshes.mismatch() !== undefined))];
 }
 
 function auditMetrics({ recorder }: MetricSources): readonly Metric[] {

@@ -1,11 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { AuditRecorder } from '@causeway/access';
+import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { TelemetryOptions } from '@causeway/telemetry';
 import { AUDIT_RECORDER } from './audit.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
-import { INDEX } from './index.module';
+import { INDEX, MESHES } from './index.module';
 import { LeaderService } from './leader.module';
 import { controlPlaneMetrics, type MetricSources } from './metrics';
 import { GrpcCertificates, RestCertificates } from './certificates.module';
@@ -26,7 +27,7 @@ export class SharedTelemetry {
     return {
       metrics: controlPlaneMetrics({ registry, ...this.sources }),
       histograms: [propagation],
-      warnings: () => this.certificates.flatMap((each) => each.warnings()),
+      warnings: () => [...this.certificates.flatMap((each) => each.warnings()), ...meshWarnings(this.sources.meshes)],
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),
       host: settings.CAUSEWAY_BIND_ADDRESS,
       port: settings.CAUSEWAY_DIAGNOSTICS_PORT,
@@ -39,11 +40,24 @@ export class SharedTelemetry {
 @Module({})
 export class SharedTelemetryModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    type Sources = [PostgresBackend, IndexReader, LeaderService, AuditRecorder, RestCertificates, GrpcCertificates];
-    const useFactory = (core: ControlPlaneCore, ...[backend, index, leader, recorder, ...certificates]: Sources) =>
-      new SharedTelemetry(core, { backend, index, leader, recorder }, certificates);
-    const inject = [CORE, POSTGRES_BACKEND, INDEX, LeaderService, AUDIT_RECORDER, RestCertificates, GrpcCertificates];
+    type Sources = [
+      ...[backend: PostgresBackend, index: IndexReader, meshes: Meshes, leader: LeaderService, recorder: AuditRecorder],
+      ...certificates: [RestCertificates, GrpcCertificates],
+    ];
+    const useFactory = (
+      core: ControlPlaneCore,
+      ...[backend, index, meshes, leader, recorder, ...certificates]: Sources
+    ) => new SharedTelemetry(core, { backend, index, meshes, leader, recorder }, certificates);
+    const shared = [CORE, POSTGRES_BACKEND, INDEX, MESHES, LeaderService, AUDIT_RECORDER];
+    const inject = [...shared, RestCertificates, GrpcCertificates];
     const provider = { provide: SharedTelemetry, inject, useFactory };
     return { module: SharedTelemetryModule, imports, providers: [provider], exports: [SharedTelemetry] };
   }
+}
+
+function meshWarnings(meshes: Meshes): readonly string[] {
+  const mismatch = meshes.mismatch();
+  if (!mismatch) return [];
+  const { name, controllerName, ownName } = mismatch;
+  return [`the Mesh "${name}" has the controller "${controllerName}", this is "${ownName}": its members have defaults`];
 }

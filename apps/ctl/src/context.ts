@@ -1,5 +1,6 @@
+import type { ApiClient } from '@causeway/api-client';
 import type { Kind, Registry } from '@causeway/resources';
-import type { ApiClient } from './api-client';
+
 import type { Paint } from './colour';
 import type { CliConfig, ConnectionFlags } from './config';
 
@@ -23,7 +24,7 @@ export interface ProgramContext {
 /** What a command works with that asks a control plane. */
 export interface CommandContext extends ProgramContext {
   /** The control plane that flags, environment and context name; `other` flags stand for those of the program. */
-  readonly api: (other?: ConnectionFlags) => ApiClient;
+  readonly api: (other?: ConnectionFlags) => Promise<ApiClient>;
   readonly registry: Registry;
 }
 
@@ -41,13 +42,4 @@ export function kindOf(registry: Registry, noun: string): Kind {
 /** As `kindOf`; undefined for another word, which may be an activity such as AuditLog. */
 export function findKind(registry: Registry, noun: string): Kind | undefined {
   return registry.noun(noun.toLowerCase());
-}
-
-/** The path of a kind's list, or of one resource. `mesh` undefined means all meshes. */
-export function pathOf(kind: Kind, mesh: string | undefined, name?: string): string {
-  const collection =
-    kind.scope === 'mesh' && mesh !== undefined
-      ? `/meshes/${encodeURIComponent(mesh)}/${kind.plural}`
-      : `/${kind.plural}`;
-  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }

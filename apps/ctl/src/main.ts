@@ -34,15 +34,16 @@ async function main(argv: readonly string[]): Promise<void> {
     signal: stop.signal,
     terminal: process.stdin.isTTY && process.stdout.isTTY,
   };
+  let connected: CommandContext | undefined;
   const commandContext = async (): Promise<CommandContext> =>
-    (await import('./command-context.js')).createCommandContext(context);
+    (connected ??= (await import('./control-plane.js')).createCommandContext(context));
   const finish = (code: number): void => void (process.exitCode = code);
   try {
     await addCommands({ program, context, commandContext, finish }, argv.slice(2));
     await program.parseAsync(argv);
   } catch (error) {
     if (error instanceof CommanderError) finish(error.exitCode === 0 ? 0 : 2);
-    else finish((await import('./command-context.js')).reportFailure(context, error));
+    else finish((await import('./control-plane.js')).reportFailure(context, error));
   }
 }
 

@@ -1,5 +1,6 @@
+import { nearest } from '@causeway/resources';
 import { Option, type Command } from 'commander';
-import type { CommandContext, ProgramContext } from './context';
+import { UsageError, type CommandContext, type ProgramContext } from './context';
 import { outputs } from './render';
 
 /** Where a command's exit code goes. */
@@ -33,4 +34,25 @@ export const zoneOption = (description = "a zone's copy; 'global' for the global
 /** The values of an option that is given more than once, or with several separated by commas. */
 export function listed(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...value.split(',').filter((part) => part !== '')];
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** Seconds of a duration such as `30d`, `1h30m` or `90s`; digits alone are seconds. Throws UsageError for other text. */
+export function secondsOf(text: string, flag: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const parts = [...text.matchAll(/(\d{1,9})([smhdw])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)
+    throw new UsageError(`${flag}: "${text}" is no duration; it looks like 30d, 12h, 1h30m or 90s`);
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+}
+
+/** The command at a path of names below `command`. An unknown name is an error of usage, with the nearest name there is. */
+export function findCommand(command: Command, [name, ...rest]: readonly string[]): Command {
+  if (name === undefined) return command;
+  const found = command.commands.find((each) => each.name() === name);
+  if (found) return findCommand(found, rest);
+  const names = command.commands.map((each) => each.name());
+  const guess = nearest(name, names);
+  return command.error(`error: unknown command '${name}'${guess === undefined ? '' : `\n(Did you mean ${guess}?)`}`);
 }

@@ -75,7 +75,7 @@ export function createProgram(print: Pick<ProgramContext, 'print' | 'printError'
   return new Command('causeway')
     .description('looks at and changes a Causeway control plane')
     .optionsGroup('Which control plane:')
-    .option('-s, --server <url>', 'REST address of a control plane (or CAUSEWAY_SERVER)')
+    .option('-s, --server <url>', 'address of a control plane, http(s):// or grpc(s):// (or CAUSEWAY_SERVER)')
     .option('--context <name>', 'a context of `causeway config` (or CAUSEWAY_CONTEXT)')
     .option('--token <token>', 'bearer token (or CAUSEWAY_TOKEN)')
     .option('--ca-file <file>', 'certificates (PEM) that verify the server (or CAUSEWAY_CA_FILE)')
@@ -141,5 +141,5 @@ function addHelp(command: Command): void {
     .command('help')
     .argument('[command...]', 'the command')
     .description('shows how a command is used')
-    .action(async (path: readonly string[]) => (await import('./find-command.js')).findCommand(command, path).help());
+    .action(async (path: readonly string[]) => (await import('./options.js')).findCommand(command, path).help());
 }

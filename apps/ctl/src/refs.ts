@@ -1,35 +1,58 @@
-import { isJsonObject, type JsonObject, type Kind, type Registry } from '@causeway/resources';
-import { kindOf, pathOf, UsageError } from './context';
+import type { ResourceRef, ResourceSelection } from '@causeway/api-client';
+import { parseKri } from '@causeway/naming';
+import {
+  isJsonObject,
+  ownField,
+  type Identity,
+  type JsonObject,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
+import { kindOf, UsageError } from './context';
 import { objectAt, textAt } from './render';
-
-/** Names one resource on a control plane. */
-export interface ResourceRef {
-  readonly kind: Kind;
-  readonly mesh: string;
-  readonly namespace: string | undefined;
-  readonly name: string;
-}
 
 /** The place of resources whose words or documents name none. */
 export interface Place {
-  readonly mesh: string;
-  readonly namespace?: string;
+  readonly mesh?: string | undefined;
+  readonly namespace?: string | undefined;
+  /** The zone of origin, empty for the global. */
+  readonly zone?: string | undefined;
+}
+
+/** A kind and a name, without the place. */
+export interface NamedResource {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+/** How a resource is named to a control plane. */
+export function refTo({ kind, name }: NamedResource, place: Place): ResourceRef {
+  return { ...placeIn(kind, place), kind: kind.name, name };
+}
+
+/** The resources of a kind at a place; without a mesh those of all meshes. */
+export function selectionOf(kind: Kind, place: Place, labelSelector?: string): ResourceSelection {
+  return { ...placeIn(kind, place), kind: kind.name, ...(labelSelector === undefined ? {} : { labelSelector }) };
+}
+
+function placeIn(kind: Kind, { mesh, namespace, zone }: Place): Partial<Record<'mesh' | 'namespace' | 'zone', string>> {
+  return {
+    ...(kind.scope === 'mesh' && mesh !== undefined ? { mesh } : {}),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(zone === undefined ? {} : { zone }),
+  };
 }
 
 /** The resources of `KIND NAME...` or `KIND/NAME...`. Throws UsageError for words that are neither. */
 export function refsOf(registry: Registry, words: readonly string[], place: Place): readonly ResourceRef[] {
-  const { mesh, namespace } = place;
-  const toRef = (named: NamedResource): ResourceRef => ({ ...named, mesh, namespace });
-  if (words.some((word) => word.includes('/'))) return words.map((word) => toRef(namedBy(registry, word)));
+  if (words.some((word) => word.includes('/'))) return words.map((word) => refTo(namedBy(registry, word), place));
   const [first = '', ...names] = words;
   if (names.length === 0)
     throw new UsageError('name resources as KIND NAME... or as KIND/NAME..., as in MeshService/redis');
   const kind = kindOf(registry, first);
-  return names.map((name) => toRef({ kind, name }));
+  return names.map((name) => refTo({ kind, name }, place));
 }
-
-/** Kind and name, without the place. */
-export type NamedResource = Pick<ResourceRef, 'kind' | 'name'>;
 
 /** What `KIND/NAME` names. Throws UsageError for other words. */
 export function namedBy(registry: Registry, word: string): NamedResource {
@@ -48,29 +71,77 @@ export function refOfDocument(registry: Registry, value: unknown, place: Place):
   if (!kind || name === '') return undefined;
   const labelled = textAt(value, 'labels', 'kuma.io/mesh') || textAt(metadata, 'labels', 'kuma.io/mesh');
   const namespace = textAt(value, 'namespace') || textAt(metadata, 'namespace') || place.namespace;
-  return {
-    ...{ kind, name, mesh: textAt(value, 'mesh') || labelled || place.mesh },
-    namespace: kind.namespaced ? namespace : undefined,
-  };
+  const mesh = textAt(value, 'mesh') || labelled || place.mesh;
+  return refTo({ kind, name }, { mesh, namespace: kind.namespaced ? namespace : undefined });
 }
 
 /** The resource that an item of a list shows. */
 export function refOfItem(kind: Kind, item: JsonObject): ResourceRef {
-  return {
-    ...{ kind, name: textAt(item, 'name'), mesh: textAt(item, 'mesh') },
-    namespace: textAt(item, 'namespace') || undefined,
-  };
-}
-
-/** Path and query of a resource. */
-export function addressOf({ kind, mesh, namespace, name }: ResourceRef): {
-  readonly path: string;
-  readonly query: { readonly namespace: string | undefined };
-} {
-  return { path: pathOf(kind, mesh, name), query: { namespace } };
+  const namespace = textAt(item, 'namespace') || undefined;
+  return refTo({ kind, name: textAt(item, 'name') }, { mesh: textAt(item, 'mesh'), namespace });
 }
 
 /** `MeshService redis`. */
 export function titleOf({ kind, name }: ResourceRef): string {
-  return `${kind.name} ${name}`;
+  return `${kind} ${name}`;
+}
+
+/** Resources of one kind: all, or these. */
+export interface Selection {
+  readonly kind: Kind;
+  readonly names: readonly string[];
+}
+
+/**
+ * What the arguments of a command name: `KIND[,KIND...]`, `KIND[,KIND...] NAME...` or `KIND/NAME...`. Kinds come in the
+ * order of the arguments, each once. Throws UsageError.
+ */
+export function selectionsOf(registry: Registry, [first = '', ...rest]: readonly string[]): readonly Selection[] {
+  if (!first.includes('/')) {
+    const kinds = new Set(first.split(',').map((noun) => kindOf(registry, noun)));
+    return [...kinds].map((kind) => ({ kind, names: rest }));
+  }
+  const byKind = new Map<Kind, string[]>();
+  for (const each of [first, ...rest]) {
+    const { kind, name } = namedBy(registry, each);
+    byKind.set(kind, [...(byKind.get(kind) ?? []), name]);
+  }
+  return [...byKind].map(([kind, names]) => ({ kind, names }));
+}
+
+/** A resource as `-o name` shows it and commands take it: `meshservice/redis`. */
+export function nounOf(kind: Kind, name: string): string {
+  return `${kind.name.toLowerCase()}/${name}`;
+}
+
+/** What names a resource in a request. */
+export type Reference = Omit<Identity, 'kind'>;
+
+/** The reference of a document; the zone is empty for what the global made. */
+export function referenceOf(body: JsonObject): Reference {
+  const at = (key: string): string => textAt(body, key);
+  return {
+    mesh: at('mesh'),
+    zone: textAt(body, 'labels', 'kuma.io/zone'),
+    namespace: at('namespace'),
+    name: at('name'),
+  };
+}
+
+/** The resource that a document shows, as the rules of the engine read it. What a document does not show is empty: it decides nothing. */
+export function resourceOf(kind: Kind, document: JsonObject): Resource {
+  const labels = Object.entries(objectAt(document, 'labels')).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value] as const] : [],
+  );
+  // Labels do not say the zone of identity: a copy in a zone has the origin `global` wherever it was made.
+  const parsed = parseKri(textAt(document, 'kri'));
+  const zone = parsed.ok && kind.sync.zoneInIdentity ? parsed.kri.zone : '';
+  const status = ownField(document, 'status');
+  return {
+    id: { ...referenceOf(document), kind: kind.name, zone },
+    ...{ labels: Object.fromEntries(labels), spec: objectAt(document, 'spec') },
+    ...(isJsonObject(status) ? { status } : {}),
+    ...{ uid: '', generation: 0, creationOrder: 0, createdAt: 0, modifiedAt: 0, revision: 0, freed: [] },
+    origin: { incarnation: '', revision: 0, committedAt: 0 },
+  };
 }

@@ -18,6 +18,7 @@ import {
   restModule,
   SharedTelemetry,
   SharedTelemetryModule,
+  StoreBinding,
   storeOptions,
   type CertificateSource,
   type ControlPlaneCore,
@@ -48,7 +49,7 @@ export class GlobalModule {
     const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
-      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES, StoreBinding],
       useFactory: leaderTermFactory(core),
     });
     const kds = KdsGlobalModule.forRootAsync({

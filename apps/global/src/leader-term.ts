@@ -1,5 +1,12 @@
 import type { AccessPolicy, Authentication } from '@causeway/access';
-import { maintainStore, tokenChores, type ControlPlaneCore, type LeaderTermFactory } from '@causeway/control-plane';
+import {
+  maintainStore,
+  meshLoops,
+  tokenChores,
+  type ControlPlaneCore,
+  type LeaderTermFactory,
+  type StoreBinding,
+} from '@causeway/control-plane';
 import { createConditionsReconciler, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { Meshes } from '@causeway/meshes';
@@ -15,6 +22,7 @@ type GlobalLeaderSources = [
   security: ZoneSecurity,
   rights: AccessPolicy,
   meshes: Meshes,
+  binding: StoreBinding,
 ];
 
 /** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
@@ -23,7 +31,7 @@ export function leaderTermFactory(
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (...[backend, index, authentication, security, rights, meshes]) =>
+  return (...[backend, index, authentication, security, rights, meshes, binding]) =>
     (term) => {
       const context = { ...core, store: backend.store, index, meshes, term };
       const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
@@ -35,7 +43,7 @@ export function leaderTermFactory(
           await Promise.all([
             maintainStore(core, backend, term, chores),
             zones.run(),
-            runLoops([conditions, keys], context),
+            runLoops([...meshLoops(core, meshes, binding), conditions, keys], context),
           ]);
         },
       };

@@ -3,7 +3,9 @@ import {
   AUTHENTICATION,
   INDEX,
   maintainStore,
+  meshLoops,
   MESHES,
+  StoreBinding,
   tokenChores,
   type ControlPlaneCore,
   type LeaderTermFactory,
@@ -42,6 +44,7 @@ interface ZoneLeaderOptions {
   readonly backend: PostgresBackend;
   readonly index: IndexReader;
   readonly meshes: Meshes;
+  readonly binding: StoreBinding;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
 }
@@ -52,10 +55,11 @@ type ZoneLeaderSources = [
   createSync: ZoneSyncFactory,
   authentication: Authentication,
   meshes: Meshes,
+  binding: StoreBinding,
 ];
 
 /** The control loops of one term. */
-function createLoops({ core, meshes }: ZoneLeaderOptions): readonly ControlLoop[] {
+function createLoops({ core, meshes, binding }: ZoneLeaderOptions): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
   const loops = createZoneReconcilers({
     cp,
@@ -76,7 +80,7 @@ function createLoops({ core, meshes }: ZoneLeaderOptions): readonly ControlLoop[
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   });
-  return [...loops, createConditionsReconciler(core)];
+  return [...meshLoops(core, meshes, binding), ...loops, createConditionsReconciler({ ...core, meshes })];
 }
 
 /** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
@@ -155,9 +159,9 @@ export class ZoneLeaderModule {
       providers: [
         {
           provide: ZoneLeader,
-          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES],
-          useFactory: (...[backend, index, createSync, authentication, meshes]: ZoneLeaderSources) =>
-            new ZoneLeader({ core, backend, index, createSync, authentication, meshes }),
+          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
+          useFactory: (...[backend, index, createSync, authentication, meshes, binding]: ZoneLeaderSources) =>
+            new ZoneLeader({ core, backend, index, createSync, authentication, meshes, binding }),
         },
       ],
       exports: [ZoneLeader],

@@ -168,7 +168,7 @@ describe('who may write', () => {
     expect(denied).toBe(`${MAY_NOT} delete MeshService in namespace "default" of mesh "default"`);
   });
 
-  it('T001-11: hostnames and meshes are for mesh operators only, everything else of services for their owners', async () => {
+  it('T001-11 T003-02 hostnames and meshes are for mesh operators only, everything else of services for their owners', async () => {
     const generator = {
       type: 'HostnameGenerator',
       name: 'g',

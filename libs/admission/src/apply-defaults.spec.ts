@@ -25,7 +25,6 @@ describe('applyDefaults', () => {
       'the global',
       global,
       [
-        'Mesh /default',
         'Namespace /default',
         'HostnameGenerator /synced-mesh-multi-zone-service',
         'HostnameGenerator /synced-kube-mesh-service',
@@ -35,11 +34,7 @@ describe('applyDefaults', () => {
       ],
     ],
     ['a zone', east, generators.map((name) => `HostnameGenerator east/${name}`)],
-    [
-      'a zone by itself',
-      alone,
-      ['Mesh /default', 'Namespace /default', ...generators.map((name) => `HostnameGenerator east/${name}`)],
-    ],
+    ['a zone by itself', alone, ['Namespace /default', ...generators.map((name) => `HostnameGenerator east/${name}`)]],
   ])('gives %s its own', async (_, controlPlane, want) => {
     const store = new MemoryStore();
     expect(names(await applyDefaults({ store, controlPlane, clock }))).toEqual(want);
@@ -72,8 +67,8 @@ describe('applyDefaults', () => {
 
   it('never brings back what a user deleted, nor undoes a change', async () => {
     const store = new MemoryStore();
-    const [mesh, namespace] = await applyDefaults({ store, controlPlane: global, clock });
-    await remove(store, mesh);
+    const [namespace, generator] = await applyDefaults({ store, controlPlane: global, clock });
+    await remove(store, generator);
     if (!namespace) throw new Error('no namespace');
     await store.write({
       changes: [{ type: 'put', id: namespace, expect: 'any', labels: { mine: 'yes' }, spec: {} }],
@@ -85,23 +80,20 @@ describe('applyDefaults', () => {
 
   it('leaves alone what is there before its first run', async () => {
     const store = new MemoryStore();
-    const id = globalIdentity('Mesh', 'default');
+    const id = globalIdentity('Namespace', 'default');
     await store.write({
-      changes: [{ type: 'put', id, expect: 'any', labels: {}, spec: { description: 'mine' } }],
+      changes: [{ type: 'put', id, expect: 'any', labels: { mine: 'yes' }, spec: {} }],
       onRefusal: 'abort',
     });
-    expect(names(await applyDefaults({ store, controlPlane: global, clock }))).not.toContain('Mesh /default');
+    expect(names(await applyDefaults({ store, controlPlane: global, clock }))).not.toContain('Namespace /default');
     await remove(store, id);
     expect(await applyDefaults({ store, controlPlane: global, clock })).toEqual([]);
   });
 
-  it('gives a zone that leaves its global the mesh it needs', async () => {
+  it('gives a zone that leaves its global the namespace it needs', async () => {
     const store = new MemoryStore();
     await applyDefaults({ store, controlPlane: east, clock });
-    expect(names(await applyDefaults({ store, controlPlane: alone, clock }))).toEqual([
-      'Mesh /default',
-      'Namespace /default',
-    ]);
+    expect(names(await applyDefaults({ store, controlPlane: alone, clock }))).toEqual(['Namespace /default']);
   });
 
   it('can be run by two replicas at once', async () => {
@@ -110,8 +102,8 @@ describe('applyDefaults', () => {
       applyDefaults({ store, controlPlane: global, clock }),
     );
     const made = (await Promise.all(runs)).map((ids) => ids.length);
-    expect(made.sort()).toEqual([0, 7]);
-    expect((await new MemoryStore(disk).snapshot()).resources).toHaveLength(7);
+    expect(made.sort()).toEqual([0, 6]);
+    expect((await new MemoryStore(disk).snapshot()).resources).toHaveLength(6);
   });
 
   it('writes nothing as a leader that is none', async () => {

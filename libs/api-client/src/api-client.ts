@@ -1,4 +1,6 @@
-import type { JsonObject, Violation } from '@causeway/resources';
+import type { JsonObject } from '@causeway/resources';
+import type { ApiError } from './api-error';
+import type { RestCalls } from './rest/rest-calls';
 
 /** What identifies a resource on every control plane. */
 export interface ResourceId {
@@ -64,6 +66,8 @@ export interface ApplyResult {
   readonly warnings: readonly string[];
   /** Why it was refused. */
   readonly error?: ApiError;
+  /** Position of another document of the same resource, where that is why. */
+  readonly sameAs?: number;
   /** On a dry run: the document before (absent: it would be created) and after. */
   readonly diff?: { readonly before?: JsonObject; readonly after: JsonObject };
 }
@@ -83,6 +87,8 @@ export interface ApplyOptions {
   /** The mesh of documents that name none. */
   readonly mesh?: string;
   readonly signal?: AbortSignal;
+  /** Hears of each result as it arrives, also of those before an answer that breaks off. */
+  readonly result?: (result: ApplyResult) => void;
   readonly progress?: (progress: {
     readonly checked: number;
     readonly written: number;
@@ -93,6 +99,8 @@ export interface ApplyOptions {
 /** Options of a read. */
 export interface ReadOptions {
   readonly minRevision?: number;
+  /** Of a list: documents that are read at most. */
+  readonly most?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -102,41 +110,82 @@ export interface HostnameQuestion {
   /** Absent = `default`. */
   readonly mesh?: string;
   /** The zone whose view is asked for; required on the global. */
-  readonly zone?: string;
+  readonly zone?: string | undefined;
+}
+
+/** Where an instance of a service is reached. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+  /** The port of the service that leads here; absent where any does. */
+  readonly servicePort?: number;
+  readonly ready: boolean;
+  /** Absent for an external service, which is no instance of the mesh. */
+  readonly dataplane?: ResourceId;
 }
 
 /** The service that has a hostname. */
 export interface ResolvedService {
+  /** In the form in which it is stored. */
+  readonly hostname: string;
+  /** The zone whose view this is. */
+  readonly zone: string;
   readonly service: ResourceId;
   readonly virtualIps: readonly string[];
   readonly ports: readonly { readonly port: number; readonly name: string; readonly appProtocol: string }[];
-  /** Absent over REST, which does not show them. */
-  readonly endpoints?:
-    undefined | readonly { readonly address: string; readonly port: number; readonly ready: boolean }[];
+  /** As far as the control plane knows, and the caller may know; the first 1,000. */
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** One claim on a hostname. */
 export interface HostnameClaim {
   readonly service: ResourceId;
   readonly generator: string;
+  /** The zone that made the generator, empty for the global; absent where it is not known. */
+  readonly generatorZone?: string;
   readonly available: boolean;
+  /** Of a loser: the rule by which the winner precedes it; empty otherwise, as are the two below. */
+  readonly rule: string;
   readonly reason: string;
+  /** What would have to change for it to get the name. */
+  readonly change: string;
 }
 
 /** Who claims a hostname. */
 export interface HostnameExplanation {
+  /** In the form in which it is stored. */
+  readonly hostname: string;
+  /** The zone whose view this is. */
+  readonly zone: string;
+  /** The strongest first. */
   readonly claims: readonly HostnameClaim[];
+  /** Where nobody claims the name: what would have to exist. */
   readonly hints: readonly string[];
+  /** On the global: in what the zone may decide otherwise; empty on a zone. */
+  readonly note: string;
 }
 
 /** A control plane, over REST or gRPC: the same answers and the same errors. Every method rejects with ApiError. */
 export interface ApiClient {
+  /** The address that it was made for. */
+  readonly server: URL;
+  /** What only REST answers; over gRPC each of its calls rejects with the code `rest-only`. */
+  readonly rest: RestCalls;
   get(resource: ResourceRef, options?: ReadOptions): Promise<StoredResource>;
   list(selection: ResourceSelection, options?: ReadOptions): Promise<ResourceList>;
-  /** Resumes after a cut without a gap, until `signal` aborts; an event may come twice then. */
+  /**
+   * Resumes after a cut without a gap, until `signal` aborts; an event may come twice then. Rejects where not even the first
+   * stream could be opened.
+   */
   watch(selection: ResourceSelection, options: WatchOptions): AsyncIterable<WatchEvent>;
-  /** Resolves though documents were refused; their results say so. */
-  apply(documents: readonly JsonObject[], options?: ApplyOptions): Promise<ApplySummary>;
+  /** Documents are what JSON can express. Resolves though some were refused; their results say so. */
+  apply(documents: readonly unknown[], options?: ApplyOptions): Promise<ApplySummary>;
+  /** Writes one resource, whose document must name it. Rejects if it is refused, and if `etag` is not that of the stored state. */
+  replace(
+    resource: ResourceRef,
+    document: JsonObject,
+    options?: { readonly etag?: string; readonly dryRun?: boolean },
+  ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>>;
   /** Resolves with warnings. `etag` must name the stored state where it is given. */
   delete(
     resource: ResourceRef,
@@ -164,31 +213,6 @@ export interface Connection {
   readonly ca?: string;
   /** Accepts any certificate. */
   readonly insecure?: boolean;
-}
-
-/** What went wrong, the same for both interfaces. */
-export type ApiErrorCode =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not-found'
-  | 'conflict'
-  | 'precondition-failed'
-  | 'exhausted'
-  | 'watch-expired'
-  | 'unavailable'
-  | 'internal';
-
-/** A refusal of the server, or a server that cannot be reached (`unavailable`). */
-export class ApiError extends Error {
-  constructor(
-    readonly code: ApiErrorCode,
-    message: string,
-    /** Each broken rule with its field. */
-    readonly violations: readonly Pick<Violation, 'field' | 'reason'>[] = [],
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-    this.name = 'ApiError';
-  }
+  /** Ends every call that has no signal of its own. */
+  readonly signal?: AbortSignal;
 }

@@ -1,4 +1,5 @@
-import { ApiError, type ApiClient, type Connection } from './api-client';
+import type { ApiClient, Connection } from './api-client';
+import { ApiError } from './api-error';
 
 /** A client for the scheme of the address; only the transport that it needs is loaded. Rejects with ApiError for another scheme. */
 export async function connectApi(connection: Connection): Promise<ApiClient> {

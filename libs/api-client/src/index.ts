@@ -5,24 +5,26 @@
  *   const api = await connectApi({ server: new URL('grpcs://global:5682'), token });
  *   for await (const event of api.watch({ kind: 'MeshService' }, { signal })) …
  *
- * `connectApi` loads the transport of the address only: a program that may never speak gRPC starts without it.
+ * What only REST answers, such as insights and tokens, is in `rest`. `connectApi` loads the transport of the address only: a program that may never speak gRPC starts without it.
  */
-export {
-  ApiError,
-  type ApiClient,
-  type ApiErrorCode,
-  type ApplyOptions,
-  type ApplyResult,
-  type ApplySummary,
-  type Connection,
-  type HostnameQuestion,
-  type ReadOptions,
-  type ResourceId,
-  type ResourceList,
-  type ResourceRef,
-  type ResourceSelection,
-  type StoredResource,
-  type WatchEvent,
-  type WatchOptions,
+export type {
+  ApiClient,
+  ApplyOptions,
+  ApplyResult,
+  ApplySummary,
+  Connection,
+  HostnameClaim,
+  HostnameExplanation,
+  HostnameQuestion,
+  ReadOptions,
+  ResourceId,
+  ResourceList,
+  ResourceRef,
+  ResourceSelection,
+  StoredResource,
+  WatchEvent,
+  WatchOptions,
 } from './api-client';
+export { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from './api-error';
 export { connectApi } from './connect-api';
+export type { RestCalls, RestRequest } from './rest/rest-calls';

@@ -1,5 +1,6 @@
 import { Backoff, systemClock } from '@causeway/runtime';
-import { ApiError, type WatchEvent, type WatchOptions } from './api-client';
+import type { WatchEvent, WatchOptions } from './api-client';
+import { ApiError } from './api-error';
 
 /** One stream of a watch: from a token, or with the whole list first. */
 export type OpenWatch = (resumeToken: string | undefined, signal: AbortSignal) => AsyncIterable<WatchEvent>;
@@ -9,7 +10,8 @@ const RETRIED: readonly string[] = ['unavailable', 'exhausted', 'internal'];
 
 /**
  * Opens streams one after the other, each from the last bookmark. Where the server has no changes since then any more, or none was
- * told yet, `restart` comes first. Ends when `signal` aborts; throws an error that another try would have too.
+ * told yet, `restart` comes first. Ends when `signal` aborts; throws an error that another try would have too, and any error
+ * before a stream has told something.
  */
 export async function* resumingWatch(
   open: OpenWatch,
@@ -31,7 +33,7 @@ export async function* resumingWatch(
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       if (error.code === 'watch-expired') [token, told] = [undefined, true];
-      else if (!RETRIED.includes(error.code)) throw error;
+      else if (!told || !RETRIED.includes(error.code)) throw error;
     }
     await systemClock.sleep(backoff.next(), signal);
   }

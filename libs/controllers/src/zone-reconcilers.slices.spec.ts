@@ -7,6 +7,7 @@ import { createConditionsReconciler } from './conditions/conditions-reconciler';
 import type { ControlLoop } from './runner/control-loop';
 import { ROWS_PER_SLICE } from './vip/vip-reconciler';
 import { createZoneReconcilers } from './zone-reconcilers';
+import { meshesOf } from '../../../test/support/meshes';
 
 const RANGES = {
   MeshService: '241.0.0.0/8',
@@ -104,7 +105,7 @@ describe('however much there is, between two turns of the event loop', () => {
 
   const loops = [
     ...createZoneReconcilers({ cp: EAST, ranges: RANGES }),
-    createConditionsReconciler({ cp: EAST, registry: coreKinds }),
+    createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: { exists: () => true } }),
   ];
   test.each(loops.map((loop) => [loop.name, loop] as const))('%s reads a bounded number of rows', (_, loop) => {
     [index.walked, index.looked] = [0, 0];
@@ -125,7 +126,7 @@ describe('what changes between two slices', () => {
   it('is neither missed nor taken twice: a resync afterwards finds nothing', async () => {
     await harness.write(...crowd(2_600, 50));
     const replica = harness.replica();
-    const conditions = createConditionsReconciler({ cp: EAST, registry: coreKinds });
+    const conditions = createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: meshesOf(replica.index) });
     const runner = await replica.lead([...createZoneReconcilers({ cp: EAST, ranges: RANGES }), conditions]);
     for (let step = 0; step < 25; step++) {
       await runner.step();

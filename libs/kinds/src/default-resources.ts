@@ -2,7 +2,7 @@ import type { ControlPlane, JsonObject } from '@causeway/resources';
 
 /** A resource that is created at the first start of a control plane. */
 export interface DefaultResource {
-  readonly kind: 'Mesh' | 'Namespace' | 'HostnameGenerator';
+  readonly kind: 'Namespace' | 'HostnameGenerator';
   readonly name: string;
   readonly spec: JsonObject;
 }
@@ -59,16 +59,14 @@ const ON_ZONE: readonly DefaultResource[] = [
   generator('local-mesh-external-service', 'meshExternalService', fromHere, '{{ .DisplayName }}.extsvc.mesh.local'),
 ];
 
-const MESH: readonly DefaultResource[] = [
-  { kind: 'Mesh', name: 'default', spec: {} },
-  { kind: 'Namespace', name: 'default', spec: {} },
-];
+const NAMESPACE: DefaultResource = { kind: 'Namespace', name: 'default', spec: {} };
 
 /**
- * The resources that are created at the first start: mesh and namespace `default` on the global and on a zone that is not
- * federated, and the hostname generators of the role. The specs are without the defaults of the schema.
+ * The resources that are created at the first start: the namespace `default` on the global and on a zone that is not
+ * federated, and the hostname generators of the role. The specs are without the defaults of the schema. The expected Mesh is
+ * made by a control loop (docs/design.md §4 mesh).
  */
 export function defaultResources(cp: ControlPlane): readonly DefaultResource[] {
-  if (cp.role === 'global') return [...MESH, ...ON_GLOBAL];
-  return cp.federated ? ON_ZONE : [...MESH, ...ON_ZONE];
+  if (cp.role === 'global') return [NAMESPACE, ...ON_GLOBAL];
+  return cp.federated ? ON_ZONE : [NAMESPACE, ...ON_ZONE];
 }

@@ -10,6 +10,7 @@ export {
   DEFAULT_MESH_OWNER,
   Meshes,
   type MeshesOptions,
+  type MeshMismatch,
   type MeshOwner,
   type MeshState,
   type ZoneRanges,

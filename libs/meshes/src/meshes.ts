@@ -45,6 +45,15 @@ export interface MeshState {
   readonly terminating: boolean;
 }
 
+/** The expected Mesh is somebody else's: it is left alone, and its members are served as with an empty spec (row T000-20). */
+export interface MeshMismatch {
+  readonly name: string;
+  /** What the Mesh has. */
+  readonly controllerName: string;
+  /** What this control plane is called. */
+  readonly ownName: string;
+}
+
 /** What a table of Meshes reads. */
 export interface MeshesOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>;
@@ -96,6 +105,18 @@ export class Meshes {
   /** What the mesh of this name means; undefined where there is none. */
   state(name: string): MeshState | undefined {
     return this.current().states.get(name);
+  }
+
+  /** Whether documents may name this mesh: the expected one always exists, any other has a Mesh (row T000-22). */
+  exists(name: string): boolean {
+    return this.state(name) !== undefined;
+  }
+
+  /** What is wrong with the expected Mesh; undefined where it is ours or missing. */
+  mismatch(): MeshMismatch | undefined {
+    const { expectedName: name, controllerName: ownName } = this.owner;
+    const controllerName = this.state(name)?.resource?.spec.controllerName ?? ownName;
+    return controllerName === ownName ? undefined : { name, controllerName, ownName };
   }
 
   /** All Meshes, the assumed one included. */

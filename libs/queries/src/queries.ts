@@ -75,15 +75,15 @@ export interface Queries {
 
 /** Builds the queries of a process; they follow the index until `close`. */
 export function createQueries(sources: QuerySources): Queries {
-  const { registry, cp, store, index, clock, insights = {}, userAccess, zoneAccess } = sources;
+  const { registry, cp, store, index, meshes, clock, insights = {}, userAccess, zoneAccess } = sources;
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
   const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
   const sorted = new SortedIndex(index);
   const lister = new Lister(index, sorted);
   const expensive = new ConcurrencyLimit(EXPENSIVE);
-  const resources = new ResourceQueries({ registry, cp, index, lister, freshness });
-  const watches = new Watches({ index, store, lister, freshness, clock, limits });
-  const hostnames = new HostnameQueries({ cp, index, freshness, resources, insights, expensive });
+  const resources = new ResourceQueries({ registry, cp, index, meshes, lister, freshness });
+  const watches = new Watches({ index, meshes, store, lister, freshness, clock, limits });
+  const hostnames = new HostnameQueries({ cp, index, meshes, freshness, resources, insights, expensive });
   const stops = [freshness.follow(), sorted.follow()];
   return {
     resources,
@@ -91,7 +91,16 @@ export function createQueries(sources: QuerySources): Queries {
     inspections: new Inspections({ index, resources, insights, expensive }),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    doctor: new Doctor({ registry, index, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),
+    doctor: new Doctor({
+      registry,
+      cp,
+      index,
+      meshes,
+      insights,
+      clock,
+      userTokens: userAccess,
+      zoneTokens: zoneAccess,
+    }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),

@@ -2,7 +2,8 @@ import { ChannelCredentials } from '@grpc/grpc-js';
 import { createConditionsReconciler, createZoneReconcilers, LoopRunner } from '@causeway/controllers';
 import { createElection, silentLogger, type LeaderTerm } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
-import { followStore, ResourceIndex } from '@causeway/store';
+import { DEFAULT_MESH_OWNER, type Meshes } from '@causeway/meshes';
+import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
 import type { LostRule } from '@causeway/sync';
 import { createGlobalSync, createZoneLifecycleLoop, createZoneSync, type GlobalSync } from '@causeway/kds';
 import type { ZoneLifecycleOptions } from '../../../libs/kds/src/testing';
@@ -95,7 +96,7 @@ export class SimReplica {
       store: this.store,
       sessions: simSessions(this.link),
       index: this.link.faults.view?.(this.index, this.link.disk) ?? this.index,
-      meshes: meshesOf(this.index),
+      meshes: rowsOnly(this.index),
       registry: this.around.registry,
       clock: this.process.clock,
       logger: silentLogger,
@@ -131,17 +132,21 @@ export class SimReplica {
     const { registry } = around;
     around.leads(term);
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
-    const options = { ...shared, meshes: meshesOf(index), registry, sessions: simSessions(link), lost: LOST };
+    const options = { ...shared, meshes: rowsOnly(index), registry, sessions: simSessions(link), lost: LOST };
     const keeper = createZoneLifecycleLoop(around.keeperFault(options));
-    const runner = new LoopRunner([createConditionsReconciler({ cp, registry })], { ...shared, random: this.jitter });
+    const runner = new LoopRunner([createConditionsReconciler({ cp, registry, meshes: rowsOnly(index) })], {
+      ...shared,
+      random: this.jitter,
+    });
     await Promise.all([runner.run(), keeper.run()]);
   }
 
   private async leadZone(term: LeaderTerm, cp: ZonePlane): Promise<void> {
     const { store, index, process, around } = this;
     const { rest, grace, hold } = TIMES;
-    const conditions = createConditionsReconciler({ cp, registry: around.registry });
-    const zoneConfig = { cp, ranges: around.ranges, meshes: meshesOf(index), cooldown: rest, grace };
+    const meshes = rowsOnly(index);
+    const conditions = createConditionsReconciler({ cp, registry: around.registry, meshes });
+    const zoneConfig = { cp, ranges: around.ranges, meshes, cooldown: rest, grace };
     const loops = [...createZoneReconcilers(zoneConfig), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
@@ -172,4 +177,9 @@ export function tokenOf(zone: string): string {
 
 function admit(zone: string, token: string | undefined): Promise<object> {
   return token === tokenOf(zone) ? Promise.resolve({}) : Promise.reject(new Forbidden(`not the token of ${zone}`));
+}
+
+/** No schedule uses the expected Mesh: its meshes come and go with their rows. */
+function rowsOnly(index: IndexReader): Meshes {
+  return meshesOf(index, { ...DEFAULT_MESH_OWNER, expectedName: 'expected' });
 }

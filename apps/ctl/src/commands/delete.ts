@@ -1,11 +1,11 @@
-import { isJsonObject } from '@causeway/resources';
+import { createInterface } from 'node:readline/promises';
+import { ApiError, ConnectionError, type ResourceRef } from '@causeway/api-client';
 import type { Command } from 'commander';
-import { ApiError, listAll } from '../api-client';
-import { kindOf, pathOf, UsageError, type CommandContext } from '../context';
+import { kindOf, UsageError, type CommandContext } from '../context';
+import { messageOf } from '../control-plane';
 import { readDocuments } from '../documents';
 import { meshOption, nouns, type SetExitCode } from '../options';
-import { confirmed } from '../prompt';
-import { addressOf, refOfDocument, refOfItem, refsOf, titleOf, type ResourceRef } from '../refs';
+import { refOfDocument, refOfItem, refsOf, selectionOf, titleOf } from '../refs';
 
 export interface DeleteOptions {
   readonly mesh: string;
@@ -57,10 +57,8 @@ async function chosen(
   const [noun] = words;
   if (noun === undefined) throw new UsageError('-l needs a kind, as in: causeway delete meshservices -l team=db');
   const kind = kindOf(context.registry, noun);
-  const query = { labelSelector: selector, namespace: options.namespace };
-  return (await listAll(context.api(), { path: pathOf(kind, options.mesh), query })).map((item) =>
-    refOfItem(kind, item),
-  );
+  const { documents } = await (await context.api()).list(selectionOf(kind, options, selector));
+  return documents.map((item) => refOfItem(kind, item));
 }
 
 async function fromFiles(
@@ -86,7 +84,7 @@ async function agreed(
   if (doomed.length === 1 || yes || dryRun || !context.terminal) return true;
   for (const ref of doomed.slice(0, SHOWN)) context.printError(`  ${titleOf(ref)}`);
   if (doomed.length > SHOWN) context.printError(`  and ${doomed.length - SHOWN} more`);
-  return confirmed(context, `delete these ${doomed.length} resources at ${context.api().server.host}?`);
+  return confirmed(context, `delete these ${doomed.length} resources at ${(await context.api()).server.host}?`);
 }
 
 /** Resources that the question names. */
@@ -94,26 +92,36 @@ const SHOWN = 20;
 
 /** Deletes one resource, or prints why not; true if it is gone. */
 async function removeOne(context: CommandContext, ref: ResourceRef, options: DeleteOptions): Promise<boolean> {
-  const { path, query } = addressOf(ref);
-  const dryRun = options.dryRun ? { dryRun: 'true' } : {};
+  const dryRun = options.dryRun === true;
   try {
-    const { body } = await context.api().send({ method: 'DELETE', path, query: { ...query, ...dryRun } });
-    context.print(`${titleOf(ref)} deleted${options.dryRun ? ' (dry run)' : ''}`);
-    printWarnings(context, body);
+    const warnings = await (await context.api()).delete(ref, { dryRun });
+    context.print(`${titleOf(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
+    printWarnings(context, warnings);
     return true;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status === 0) throw error;
-    if (error.status === 404 && options.ignoreNotFound) return true;
+    if (!(error instanceof ApiError) || error instanceof ConnectionError) throw error;
+    if (error.code === 'not-found' && options.ignoreNotFound) return true;
     const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
-    context.printError(`${titleOf(ref)}: ${[error.message, ...reasons].join('; ')}`);
+    context.printError(`${titleOf(ref)}: ${[messageOf(error), ...reasons].join('; ')}`);
     return false;
   }
 }
 
-/** Prints the warnings in the server's answer to a write. */
-export function printWarnings(context: CommandContext, body: unknown): void {
-  const warnings = isJsonObject(body) ? body['warnings'] : undefined;
-  if (Array.isArray(warnings)) for (const warning of warnings) context.printError(`  warning: ${String(warning)}`);
+/** Asks a person for a yes; anything else, also the end of the input and Ctrl-C, is a no. The question goes to standard error. */
+async function confirmed(context: CommandContext, question: string): Promise<boolean> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const ended = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
+    const answer = reader.question(`${question} [y/N] `, { signal: context.signal }).catch(() => '');
+    return /^y(es)?$/i.test((await Promise.race([answer, ended])).trim());
+  } finally {
+    reader.close();
+  }
+}
+
+/** Prints the warnings of a write. */
+export function printWarnings(context: CommandContext, warnings: readonly string[]): void {
+  for (const warning of warnings) context.printError(`  warning: ${warning}`);
 }
 
 /** `causeway delete`. */

@@ -1,12 +1,11 @@
-import { isJsonObject } from '@causeway/resources';
+import { ApiError } from '@causeway/api-client';
 import type { Command } from 'commander';
-import { ApiError } from '../api-client';
 import { UsageError, type CommandContext } from '../context';
+import { messageOf } from '../control-plane';
 import { unifiedDiff } from '../diff';
 import { readDocuments } from '../documents';
 import { meshOption, type SetExitCode } from '../options';
-import { textAt } from '../render';
-import { ApplyReport } from './apply/apply-report';
+import { ApplyReport, whoIs } from './apply/apply-report';
 import { applyDocuments, type DocumentResult } from './apply/batches';
 
 export interface DiffOptions {
@@ -24,7 +23,7 @@ export async function diff(context: CommandContext, options: DiffOptions): Promi
   const refusals = new ApplyReport(context, documents.length, true);
   let changes = 0;
   const result = async (each: DocumentResult): Promise<void> => {
-    const outcome = textAt(each.line, 'outcome');
+    const { outcome } = each.result;
     if (outcome === 'refused') await refusals.result(each, async () => undefined);
     else if (outcome !== 'unchanged') {
       changes++;
@@ -35,17 +34,17 @@ export async function diff(context: CommandContext, options: DiffOptions): Promi
     await applyDocuments(context, documents, { ...options, dryRun: true }, { progress: () => undefined, result });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new UsageError(error.message, { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
   return refusals.failures > 0 ? 2 : changes > 0 ? 1 : 0;
 }
 
-function printChange(context: CommandContext, { line }: DocumentResult): void {
-  const { diff: change } = line;
-  context.print(`${textAt(line, 'type')} ${textAt(line, 'name')} would be ${textAt(line, 'outcome')}`);
-  if (!isJsonObject(change)) return;
+function printChange(context: CommandContext, { result }: DocumentResult): void {
+  const { diff: change, outcome } = result;
+  context.print(`${whoIs(result)} would be ${outcome}`);
+  if (!change) return;
   const color = context.config.color && process.stdout.isTTY;
-  for (const each of unifiedDiff(change['before'], change['after'], { color })) context.print(each);
+  for (const each of unifiedDiff(change.before, change.after, { color })) context.print(each);
 }
 
 /** `causeway diff`. */

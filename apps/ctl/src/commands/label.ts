@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { ResourceRef } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { listAll } from '../api-client';
-import { kindOf, pathOf, UsageError, type CommandContext } from '../context';
+import { kindOf, UsageError, type CommandContext } from '../context';
 import { meshOption, type SetExitCode } from '../options';
-import { addressOf, refOfItem, refsOf, titleOf, type ResourceRef } from '../refs';
+import { refOfItem, refsOf, selectionOf, titleOf } from '../refs';
 import { objectAt, textAt } from '../render';
 import { printWarnings } from './delete';
 
@@ -52,10 +52,8 @@ async function chosen(
   const [noun, ...names] = words;
   if (noun === undefined || names.length > 0) throw new UsageError('-l needs a kind and no names');
   const kind = kindOf(context.registry, noun);
-  const query = { labelSelector: options.selector, namespace: options.namespace };
-  return (await listAll(context.api(), { path: pathOf(kind, options.mesh), query })).map((item) =>
-    refOfItem(kind, item),
-  );
+  const { documents } = await (await context.api()).list(selectionOf(kind, options, options.selector));
+  return documents.map((item) => refOfItem(kind, item));
 }
 
 async function labelOne(
@@ -63,21 +61,19 @@ async function labelOne(
   ref: ResourceRef,
   { changes, overwrite, dryRun }: LabelOptions & { readonly changes: LabelChanges },
 ): Promise<boolean> {
-  const { path, query } = addressOf(ref);
-  const { body, headers } = await context.api().send({ method: 'GET', path, query });
-  const before = isJsonObject(body) ? objectAt(body, 'labels') : {};
+  const api = await context.api();
+  const { document, etag } = await api.get(ref);
+  const before = objectAt(document, 'labels');
   const taken = overwrite ? undefined : overwritten(before, changes);
   if (taken !== undefined) {
     context.printError(`${titleOf(ref)}: has ${taken}=${textAt(before, taken)} already; --overwrite changes it`);
     return false;
   }
-  const { body: answer, outcome } = await context.api().send({
-    ...{ method: 'PATCH', path, body: { labels: changes } },
-    query: { ...query, ...(dryRun ? { dryRun: 'true' } : {}) },
-    ...(headers.etag === undefined ? {} : { ifMatch: headers.etag }),
-  });
+  const labels = Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null));
+  const next = { ...document, labels };
+  const { outcome, warnings } = await api.replace(ref, next, { etag, dryRun: dryRun === true });
   context.print(`${titleOf(ref)} ${outcome === 'unchanged' ? 'unchanged' : 'labelled'}${dryRun ? ' (dry run)' : ''}`);
-  printWarnings(context, answer);
+  printWarnings(context, warnings);
   return true;
 }
 

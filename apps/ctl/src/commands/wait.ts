@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError, type ResourceRef } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { ApiError } from '../api-client';
 import { UsageError, type CommandContext } from '../context';
-import { secondsOf } from '../durations';
-import { meshOption, type SetExitCode } from '../options';
-import { addressOf, refsOf, titleOf, type ResourceRef } from '../refs';
+import { meshOption, secondsOf, type SetExitCode } from '../options';
+import { refsOf, titleOf } from '../refs';
 import { listAt, objectAt, textAt } from '../render';
 
 export interface WaitOptions {
@@ -31,7 +30,7 @@ export async function wait(context: CommandContext, words: readonly string[], op
   const refs = refsOf(context.registry, words, options);
   const end = context.now() + secondsOf(options.timeout, '--timeout') * 1_000;
   for (const ref of refs) {
-    const state = await untilReached(context, ref, { goal, end, zone: options.zone });
+    const state = await untilReached(context, ref, { goal, end });
     if (state !== undefined) {
       context.printError(`${titleOf(ref)}: not ${options.for} after ${options.timeout}: ${state}`);
       return 1;
@@ -55,27 +54,21 @@ function goalOf(text: string): Goal {
 async function untilReached(
   context: CommandContext,
   ref: ResourceRef,
-  { goal, end, zone }: { readonly goal: Goal; readonly end: number; readonly zone: string | undefined },
+  { goal, end }: { readonly goal: Goal; readonly end: number },
 ): Promise<string | undefined> {
   for (;;) {
-    const state = lacks(goal, await read(context, ref, zone));
+    const state = lacks(goal, await read(context, ref));
     if (state === undefined || context.now() >= end) return state;
     await pause(Math.min(INTERVAL, Math.max(1, end - context.now())), undefined, { signal: context.signal });
   }
 }
 
 /** The resource; undefined if there is none. */
-async function read(
-  context: CommandContext,
-  ref: ResourceRef,
-  zone: string | undefined,
-): Promise<JsonObject | undefined> {
-  const { path, query } = addressOf(ref);
+async function read(context: CommandContext, ref: ResourceRef): Promise<JsonObject | undefined> {
   try {
-    const { body } = await context.api().send({ method: 'GET', path, query: { ...query, zone } });
-    return isJsonObject(body) ? body : undefined;
+    return (await (await context.api()).get(ref)).document;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+    if (error instanceof ApiError && error.code === 'not-found') return undefined;
     throw error;
   }
 }

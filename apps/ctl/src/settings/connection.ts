@@ -1,12 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { parseServer } from '../api-client';
+import type { Connection } from '@causeway/api-client';
 import type { CliConfig, ConnectionFlags } from '../config';
 import { UsageError } from '../context';
-import type { Connection } from '../transport';
 import { readContexts, type NamedContext } from './contexts-file';
 
 /** The address used where nothing names one: the REST port of a control plane on this machine. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5681';
+
+/**
+ * Parses the address of a server as users type it: the default scheme is `http://`, and a path is kept. Undefined if it is
+ * the address of neither REST nor gRPC.
+ */
+export function parseServer(text: string): URL | undefined {
+  const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const usable =
+    url &&
+    /^(https?|grpcs?):$/.test(url.protocol) &&
+    url.host !== '' &&
+    `${url.username}${url.search}${url.hash}` === '';
+  return usable ? url : undefined;
+}
 
 /**
  * The context that a command uses, by name: of the flag, else of the environment, else the current one. Undefined if

@@ -5,6 +5,10 @@ import {
   SelectionMessage,
   type ApplyResponse,
   type ApplyResult as ApplyResultMessage,
+  type Claim,
+  type Endpoint as EndpointMessage,
+  type ExplainResponse,
+  type ResolveResponse,
   type ListResponse,
   type ResourceIdentity,
   type ResourceName,
@@ -12,25 +16,28 @@ import {
 } from '@causeway/proto-gen';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { credentials, Metadata, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
-import {
-  ApiError,
-  type ApiClient,
-  type ApplyOptions,
-  type ApplyResult,
-  type ApplySummary,
-  type Connection,
-  type HostnameExplanation,
-  type HostnameQuestion,
-  type ReadOptions,
-  type ResolvedService,
-  type ResourceId,
-  type ResourceList,
-  type ResourceRef,
-  type ResourceSelection,
-  type StoredResource,
-  type WatchEvent,
-  type WatchOptions,
+import type {
+  ApiClient,
+  ApplyOptions,
+  ApplyResult,
+  ApplySummary,
+  Connection,
+  Endpoint,
+  HostnameClaim,
+  HostnameExplanation,
+  HostnameQuestion,
+  ReadOptions,
+  ResolvedService,
+  ResourceId,
+  ResourceList,
+  ResourceRef,
+  ResourceSelection,
+  StoredResource,
+  WatchEvent,
+  WatchOptions,
 } from '../api-client';
+import { ApiError } from '../api-error';
+import { NoRestCalls, type RestCalls } from '../rest/rest-calls';
 import { resumingWatch } from '../resuming-watch';
 import { apiErrorOf, errorOfStatus } from './grpc-error';
 
@@ -60,12 +67,16 @@ const OUTCOMES = {
 
 /** A control plane over gRPC. */
 export class GrpcApiClient implements ApiClient {
+  readonly server: URL;
+  readonly rest: RestCalls;
   private readonly resources: ResourceServiceClient;
   private readonly naming: NamingServiceClient;
   private readonly metadata = new Metadata();
 
-  constructor(connection: Connection) {
+  constructor(private readonly connection: Connection) {
     const { server, token } = connection;
+    this.server = server;
+    this.rest = new NoRestCalls(server);
     const address = `${server.hostname}:${server.port || '5682'}`;
     this.resources = new ResourceServiceClient(address, credentialsOf(connection), OPTIONS);
     this.naming = new NamingServiceClient(address, credentialsOf(connection), OPTIONS);
@@ -82,32 +93,64 @@ export class GrpcApiClient implements ApiClient {
     return { document: documentOf(found.json), etag: found.etag, revision: found.revision };
   }
 
-  async list(selection: ResourceSelection, { minRevision = 0, signal }: ReadOptions = {}): Promise<ResourceList> {
+  async list(selection: ResourceSelection, options: ReadOptions = {}): Promise<ResourceList> {
+    const { minRevision = 0, most = Infinity, signal } = options;
     const documents: JsonObject[] = [];
     let head = { revision: 0, resumeToken: '' };
     const call = this.resources.list({ selection: selectionMessage(selection), minRevision }, this.metadata);
-    for await (const { resources, revision, resumeToken } of messagesOf<ListResponse>(call, signal)) {
+    for await (const { resources, revision, resumeToken } of this.messages<ListResponse>(call, signal)) {
       head = { revision, resumeToken };
       for (const { json } of resources) documents.push(documentOf(json));
+      if (documents.length >= most) break;
     }
-    return { documents, ...head };
+    return { documents: documents.slice(0, most), ...head };
   }
 
   watch(selection: ResourceSelection, options: WatchOptions): AsyncIterable<WatchEvent> {
     return resumingWatch((token, signal) => this.watchOnce(selection, token, signal), options);
   }
 
-  async apply(documents: readonly JsonObject[], options: ApplyOptions = {}): Promise<ApplySummary> {
-    const { atomic = false, dryRun = false, mesh = '', signal, progress } = options;
+  apply(documents: readonly unknown[], options: ApplyOptions = {}): Promise<ApplySummary> {
+    return this.applyIf('', documents, options);
+  }
+
+  async replace(
+    resource: ResourceRef,
+    document: JsonObject,
+    { etag = '', dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+  ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
+    for (const [field, named] of [['type', resource.kind] as const, ['name', resource.name] as const]) {
+      if (document[field] === named) continue;
+      const reason = `must be ${JSON.stringify(named)}: the document names another resource`;
+      throw new ApiError('invalid', 'the document names another resource', [{ field, reason }]);
+    }
+    const { mesh } = resource;
+    const complete = mesh === undefined ? document : { mesh, ...document };
+    // The server takes no etag with a dry run.
+    if (dryRun && etag !== '' && (await this.get(resource)).etag !== etag)
+      throw new ApiError('precondition-failed', 'the resource was changed meanwhile', [], {
+        title: 'Precondition failed',
+      });
+    const [result] = (await this.applyIf(dryRun ? '' : etag, [complete], { dryRun })).results;
+    if (!result) throw new ApiError('internal', 'the answer has no result');
+    if (result.error) throw result.error;
+    return result;
+  }
+
+  private async applyIf(etag: string, documents: readonly unknown[], options: ApplyOptions): Promise<ApplySummary> {
+    const { atomic = false, dryRun = false, mesh = '', signal, progress, result } = options;
     const call = this.resources.apply(this.metadata);
-    const head = { atomic, dryRun, mesh, etag: '' };
+    const head = { atomic, dryRun, mesh, etag };
     for (const chunk of chunksOf(documents.map((one) => JSON.stringify(one))))
       call.write({ ...head, documents: chunk.map((json) => ({ json })) });
     call.end();
     const results: ApplyResult[] = [];
     let last = 0;
-    for await (const { results: more, progress: told, revision } of messagesOf<ApplyResponse>(call, signal)) {
-      results.push(...more.map(resultOf));
+    for await (const { results: more, progress: told, revision } of this.messages<ApplyResponse>(call, signal)) {
+      for (const found of more.map(resultOf)) {
+        results.push(found);
+        result?.(found);
+      }
       if (told) progress?.(told);
       last = revision;
     }
@@ -127,23 +170,23 @@ export class GrpcApiClient implements ApiClient {
 
   async resolve({ hostname, mesh = '', zone = '' }: HostnameQuestion): Promise<ResolvedService> {
     const request = { hostname, mesh, zone, minRevision: 0 };
-    const { service, virtualIps, ports, endpoints } = await this.unary<ResolveAnswer>((done) =>
+    const { service, endpoints, ports, ...found } = await this.unary<ResolveResponse>((done) =>
       this.naming.resolve(request, this.metadata, deadline(), done),
     );
-    return { service: idOf(service), virtualIps, ports, endpoints };
+    return {
+      ...{ hostname: found.hostname, zone: found.zone, service: idOf(service), virtualIps: found.virtualIps },
+      ports: ports.map(({ port, name, appProtocol }) => ({ port, name, appProtocol })),
+      endpoints: endpoints.map(endpointOf),
+    };
   }
 
   async explain({ hostname, mesh = '', zone = '' }: HostnameQuestion): Promise<HostnameExplanation> {
     const request = { hostname, mesh, zone, minRevision: 0 };
-    const { claims, hints } = await this.unary<ExplainAnswer>((done) =>
+    const explained = await this.unary<ExplainResponse>((done) =>
       this.naming.explain(request, this.metadata, deadline(), done),
     );
-    return {
-      claims: claims.map(({ service, generator, available, reason }) => ({
-        ...{ service: idOf(service), generator, available, reason },
-      })),
-      hints,
-    };
+    const { hostname: name, zone: view, claims, hints, note } = explained;
+    return { hostname: name, zone: view, claims: claims.map(claimOf), hints, note };
   }
 
   close(): void {
@@ -157,7 +200,7 @@ export class GrpcApiClient implements ApiClient {
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent> {
     const request = { selection: selectionMessage(selection), resumeToken, minRevision: 0 };
-    for await (const { event } of messagesOf<WatchResponse>(this.resources.watch(request, this.metadata), signal)) {
+    for await (const { event } of this.messages<WatchResponse>(this.resources.watch(request, this.metadata), signal)) {
       if (event?.$case === 'put') yield { type: 'put', document: documentOf(event.value.json) };
       else if (event?.$case === 'deleted') yield { type: 'deleted', id: idOf(event.value) };
       else if (event) yield { type: 'bookmark', ...event.value };
@@ -166,55 +209,42 @@ export class GrpcApiClient implements ApiClient {
 
   private unary<A>(
     call: (done: (error: ServiceError | null, answer: A) => void) => Cancelable,
-    signal?: AbortSignal,
+    signal = this.connection.signal,
   ): Promise<A> {
     return new Promise((resolve, reject) => {
       const pending = call((error, answer) => {
         signal?.removeEventListener('abort', cancel);
-        if (error) reject(apiErrorOf(error));
+        if (error) reject(apiErrorOf(this.server, error));
         else resolve(answer);
       });
       const cancel = (): void => pending.cancel();
+      if (signal?.aborted) cancel();
       signal?.addEventListener('abort', cancel, { once: true });
     });
+  }
+
+  /** The messages of a call; it is cancelled when `signal` aborts and when the reader leaves. Throws ApiError. */
+  private async *messages<T>(
+    call: AsyncIterable<T> & Cancelable & { on(event: 'error', listener: () => void): unknown },
+    signal = this.connection.signal,
+  ): AsyncGenerator<T> {
+    const cancel = (): void => call.cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    // Also of a call whose reader has left before its error came.
+    call.on('error', () => undefined);
+    try {
+      yield* call;
+    } catch (error) {
+      throw apiErrorOf(this.server, error);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      cancel();
+    }
   }
 }
 
 interface Cancelable {
   cancel(): void;
-}
-
-interface ResolveAnswer extends Omit<ResolvedService, 'service'> {
-  readonly service: ResourceIdentity | undefined;
-}
-
-interface ExplainAnswer {
-  readonly claims: readonly {
-    readonly service: ResourceIdentity | undefined;
-    readonly generator: string;
-    readonly available: boolean;
-    readonly reason: string;
-  }[];
-  readonly hints: readonly string[];
-}
-
-/** The messages of a call; it is cancelled when `signal` aborts and when the reader leaves. Throws ApiError. */
-async function* messagesOf<T>(
-  call: AsyncIterable<T> & Cancelable & { on(event: 'error', listener: () => void): unknown },
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T> {
-  const cancel = (): void => call.cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
-  // Also of a call whose reader has left before its error came.
-  call.on('error', () => undefined);
-  try {
-    yield* call;
-  } catch (error) {
-    throw apiErrorOf(error);
-  } finally {
-    signal?.removeEventListener('abort', cancel);
-    cancel();
-  }
 }
 
 function credentialsOf({ server, ca, insecure = false }: Connection): ChannelCredentials {
@@ -249,12 +279,37 @@ function selectionMessage(selection: ResourceSelection): SelectionMessage {
   return SelectionMessage.fromPartial(selection);
 }
 
-function resultOf({ index, id, outcome, warnings, error, beforeJson, afterJson }: ApplyResultMessage): ApplyResult {
+function endpointOf({ address, port, servicePort, ready, dataplane }: EndpointMessage): Endpoint {
+  return {
+    ...{ address, port, ready },
+    ...(servicePort === 0 ? {} : { servicePort }),
+    ...(dataplane ? { dataplane: idOf(dataplane) } : {}),
+  };
+}
+
+function claimOf({ service, generator, generatorZone, available, rule, reason, change }: Claim): HostnameClaim {
+  return {
+    ...{ service: idOf(service), generator, available, rule, reason, change },
+    ...(generatorZone === undefined ? {} : { generatorZone }),
+  };
+}
+
+function resultOf({
+  index,
+  id,
+  outcome,
+  warnings,
+  error,
+  sameAs,
+  beforeJson,
+  afterJson,
+}: ApplyResultMessage): ApplyResult {
   const before = beforeJson === '' ? {} : { before: documentOf(beforeJson) };
   return {
     ...{ index, outcome: OUTCOMES[outcome], warnings },
     ...(id ? { id: idOf(id) } : {}),
     ...(error ? { error: errorOfStatus(error) } : {}),
+    ...(sameAs === undefined ? {} : { sameAs }),
     ...(afterJson === '' ? {} : { diff: { ...before, after: documentOf(afterJson) } }),
   };
 }

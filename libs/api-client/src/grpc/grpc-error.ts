@@ -1,6 +1,6 @@
 import { BadRequest, ErrorInfo, RpcStatus } from '@causeway/proto-gen';
 import { status, type ServiceError } from '@grpc/grpc-js';
-import { ApiError, type ApiErrorCode } from '../api-client';
+import { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from '../api-error';
 
 const CODES: Readonly<Partial<Record<number, ApiErrorCode>>> = {
   [status.INVALID_ARGUMENT]: 'invalid',
@@ -16,12 +16,42 @@ const CODES: Readonly<Partial<Record<number, ApiErrorCode>>> = {
   [status.DEADLINE_EXCEEDED]: 'unavailable',
 };
 
+/** Titles of the reasons in docs/reference/grpc.md, in the words of REST. */
+const TITLES: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: 'Unauthorized',
+  ACCESS_DENIED: 'Forbidden',
+  RATE_LIMITED: 'Too many requests',
+  LIMIT_EXCEEDED: 'Body too large',
+  WATCH_EXPIRED: 'Gone',
+  ETAG_MISMATCH: 'Precondition failed',
+  IN_USE: 'Conflict',
+  INVALID_REQUEST: 'Bad request',
+  UNPARSABLE: 'Bad request',
+  OVERLOADED: 'Unavailable',
+  NOT_FOUND: 'Not found',
+  CONFLICT: 'Conflict',
+  INVALID_RESOURCE: 'Invalid resource',
+  FORBIDDEN: 'Forbidden',
+  UNAVAILABLE: 'Unavailable',
+  INTERNAL: 'Internal error',
+};
+
 /** The error of a call. */
-export function apiErrorOf(error: unknown): ApiError {
+export function apiErrorOf(server: URL, error: unknown): ApiError {
   if (!isServiceError(error)) return new ApiError('internal', String(error), [], { cause: error });
   const [details] = error.metadata.get('grpc-status-details-bin');
-  const full = Buffer.isBuffer(details) ? RpcStatus.decode(details) : undefined;
-  return errorOfStatus(full ?? RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
+  if (Buffer.isBuffer(details)) return errorOfStatus(RpcStatus.decode(details), error);
+  // Our servers send details with every error: this one comes from the transport.
+  if (error.code === status.UNAVAILABLE) return new ConnectionError(server, problemOf(error.details), error);
+  return errorOfStatus(RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
+}
+
+/** What the transport says of a connection, which has only a text. */
+function problemOf(text: string): ConnectionProblem {
+  if (/self.signed certificate|unable to (verify|get local issuer)/i.test(text)) return 'unknown-authority';
+  if (/altnames/.test(text)) return 'other-name';
+  if (/certificate (has expired|is not yet valid)/.test(text)) return 'not-valid-now';
+  return /wrong version number|packet length too long/.test(text) ? 'no-tls' : 'unreachable';
 }
 
 /** The error of a google.rpc.Status. */
@@ -34,7 +64,12 @@ export function errorOfStatus({ code, message, details }: RpcStatus, cause?: unk
     ? BadRequest.decode(request).fieldViolations.map(({ field, description }) => ({ field, reason: description }))
     : [];
   const known = reason === 'ETAG_MISMATCH' ? 'precondition-failed' : (CODES[code] ?? 'internal');
-  return new ApiError(known, message, violations, cause === undefined ? undefined : { cause });
+  const title = known === 'unauthenticated' ? 'Unauthorized' : TITLES[reason];
+  const count = `${violations.length} field${violations.length === 1 ? ' breaks a rule' : 's break rules'}`;
+  return new ApiError(known, violations.length === 0 ? message : count, violations, {
+    ...(title === undefined ? {} : { title }),
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 function isServiceError(error: unknown): error is ServiceError {

@@ -1,15 +1,14 @@
 import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
-import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import { ApiError, type ApiErrorCode, type Connection } from '../api-client';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import type { Connection } from '../api-client';
+import { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from '../api-error';
+import type { RestAnswer, RestCalls, RestRequest } from './rest-calls';
 
 /** One request; `body` is JSON lines where it is a list. */
-export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly body?: JsonObject | readonly JsonObject[];
+export interface HttpRequest extends Omit<RestRequest, 'body'> {
+  readonly body?: JsonObject | readonly unknown[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,8 +27,14 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
   503: 'unavailable',
 };
 
-/** HTTP of one control plane, over connections that are kept. Every refusal is an ApiError. */
-export class Http {
+/** Items of one page of a list. */
+export const PAGE = 1_000;
+
+/** Characters of an answer that is no problem document, in an error's message. */
+const SHOWN = 200;
+
+/** HTTP of one control plane, over connections that are kept. Every refusal is an ApiError. Not `fetch`, which takes no authority. */
+export class Http implements RestCalls {
   private readonly agent: PlainAgent | TlsAgent;
 
   constructor(private readonly connection: Connection) {
@@ -39,13 +44,44 @@ export class Http {
       server.protocol === 'https:' ? new TlsAgent({ keepAlive: true, ...trust }) : new PlainAgent({ keepAlive: true });
   }
 
-  /** The body of an answer as JSON, and its headers. */
-  async json(
-    request: HttpRequest,
-  ): Promise<{ readonly body: JsonObject; readonly headers: IncomingMessage['headers'] }> {
+  async json(request: HttpRequest): Promise<JsonObject> {
+    return (await this.answer(request)).body;
+  }
+
+  async answer(request: HttpRequest): Promise<RestAnswer> {
     const response = await this.open(request);
-    const body = parse(await textOf(response).catch((error: unknown) => unreachable(error)));
+    const body = parse(await this.read(response));
     return { body: isJsonObject(body) ? body : {}, headers: response.headers };
+  }
+
+  async text(request: HttpRequest): Promise<string> {
+    return this.read(await this.open(request));
+  }
+
+  async items({
+    most = Infinity,
+    ...request
+  }: HttpRequest & { readonly most?: number }): Promise<readonly JsonObject[]> {
+    const items: JsonObject[] = [];
+    for await (const { body } of this.pages({
+      ...request,
+      query: { size: String(Math.min(PAGE, most)), ...request.query },
+    })) {
+      items.push(...itemsOf(body));
+      if (items.length >= most) return items.slice(0, most);
+    }
+    return items;
+  }
+
+  /** The pages of a list, each when it is asked for. */
+  async *pages(first: HttpRequest): AsyncGenerator<RestAnswer> {
+    let request: HttpRequest | undefined = first;
+    while (request) {
+      const page = await this.answer(request);
+      yield page;
+      const { next } = page.body;
+      request = typeof next === 'string' ? { path: next, signal: first.signal } : undefined;
+    }
   }
 
   /** The lines of an answer, until it ends or the signal aborts. */
@@ -61,7 +97,7 @@ export class Http {
         yield* lines;
       }
     } catch (error) {
-      unreachable(error);
+      this.unreachable(error);
     }
     if (rest !== '') yield rest;
   }
@@ -71,61 +107,106 @@ export class Http {
   }
 
   private async open(request: HttpRequest): Promise<IncomingMessage> {
-    const response = await this.send(request).catch((error: unknown) => unreachable(error));
+    const response = await this.send(request).catch((error: unknown) => this.unreachable(error));
     const { statusCode = 0 } = response;
-    if (statusCode < 400) return response;
-    throw problemError(statusCode, parse(await textOf(response)));
+    if (statusCode >= 200 && statusCode < 300) return response;
+    throw refusal(statusCode, await this.read(response));
   }
 
-  private send({ method, path, query = {}, body, headers = {}, signal }: HttpRequest): Promise<IncomingMessage> {
-    const { server, token } = this.connection;
-    // Below the path of the server. Of an absolute URL (the next page) path and query count: no other host gets the token.
-    const { origin, pathname: base } = server;
-    const { pathname, search } = new URL(path, origin);
-    const url = new URL(base.replace(/\/$/, '') + pathname + search, origin);
+  private read(response: IncomingMessage): Promise<string> {
+    return textOf(response).catch((error: unknown) => this.unreachable(error));
+  }
+
+  private send({
+    method = 'GET',
+    path,
+    query = {},
+    body,
+    headers = {},
+    signal,
+  }: HttpRequest): Promise<IncomingMessage> {
+    const { token, signal: stop = undefined } = this.connection;
+    const url = this.urlOf(path);
     for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
     const isList = Array.isArray(body);
-    const text = isList ? body.map((one) => JSON.stringify(one)).join('\n') : body && JSON.stringify(body);
+    const text = isList ? body.map((one: unknown) => JSON.stringify(one)).join('\n') : body && JSON.stringify(body);
     const type = isList ? 'application/x-ndjson' : 'application/json';
+    const ends = signal ?? stop;
     const options = {
       ...{ method, agent: this.agent },
       headers: {
-        ...headers,
-        ...(text === undefined ? {} : { 'content-type': type }),
+        ...{ accept: 'application/json', ...headers },
+        ...(text === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },
-      ...(signal ? { signal } : {}),
+      ...(ends ? { signal: ends } : {}),
     };
     return new Promise((resolve, reject) => {
-      const request = server.protocol === 'https:' ? tlsRequest(url, options) : plainRequest(url, options);
+      const request = url.protocol === 'https:' ? tlsRequest(url, options) : plainRequest(url, options);
       request.once('response', resolve).once('error', reject).end(text);
     });
+  }
+
+  /** A URL below the path of the server. Of an absolute URL (the next page of a list) only path and query count. */
+  private urlOf(path: string): URL {
+    const { origin, pathname: base } = this.connection.server;
+    const { pathname, search } = new URL(path, origin);
+    return new URL(base.replace(/\/$/, '') + pathname + search, origin);
+  }
+
+  /** Throws what a failed connection is. */
+  private unreachable(error: unknown): never {
+    if (error instanceof ApiError) throw error;
+    throw new ConnectionError(this.connection.server, problemOf(this.connection.server, error), error);
   }
 }
 
 /** The error of a problem document. */
-export function problemError(statusCode: number, problem: unknown): ApiError {
-  const { title, detail, invalid_parameters: listed } = isJsonObject(problem) ? problem : {};
+export function problemError(statusCode: number, problem: JsonObject): ApiError {
+  const { title, detail, invalid_parameters: listed } = problem;
   const message = typeof detail === 'string' ? detail : typeof title === 'string' ? title : `status ${statusCode}`;
-  const violations = (Array.isArray(listed) ? listed : []).flatMap((one: JsonValue) => {
+  const violations = (isJsonArray(listed) ? listed : []).flatMap((one: JsonValue) => {
     if (!isJsonObject(one)) return [];
     const { field, reason } = one;
     return typeof field === 'string' && typeof reason === 'string' ? [{ field, reason }] : [];
   });
-  return new ApiError(CODES[statusCode] ?? 'internal', message, violations);
+  const named = typeof title === 'string' && title !== message ? { title } : {};
+  return new ApiError(CODES[statusCode] ?? 'internal', message, violations, named);
 }
 
-/** Throws what a failed connection is. */
-function unreachable(error: unknown): never {
-  throw error instanceof ApiError
-    ? error
-    : new ApiError('unavailable', error instanceof Error ? error.message : String(error), [], { cause: error });
+function refusal(statusCode: number, text: string): ApiError {
+  const problem = parse(text);
+  if (isJsonObject(problem) && ('title' in problem || 'detail' in problem)) return problemError(statusCode, problem);
+  const message = `the server answered ${statusCode} ${text.slice(0, SHOWN)}`.trimEnd();
+  return new ApiError(CODES[statusCode] ?? 'internal', message);
+}
+
+const UNKNOWN_AUTHORITY: readonly string[] = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+
+function problemOf(server: URL, error: unknown): ConnectionProblem {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (UNKNOWN_AUTHORITY.includes(code)) return 'unknown-authority';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'other-name';
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return 'not-valid-now';
+  if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'no-tls';
+  const garbled = code.startsWith('HPE_') || (code === 'ECONNRESET' && server.protocol === 'http:');
+  return garbled ? 'not-http' : 'unreachable';
+}
+
+/** The items of a page of a list. */
+export function itemsOf({ items }: JsonObject): readonly JsonObject[] {
+  return isJsonArray(items) ? items.filter(isJsonObject) : [];
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return {};
+    return undefined;
   }
 }

@@ -1,73 +1,81 @@
 import { coreKinds } from '@causeway/kinds';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import {
-  ApiError,
-  type ApiClient,
-  type ApplyOptions,
-  type ApplyResult,
-  type ApplySummary,
-  type Connection,
-  type HostnameClaim,
-  type HostnameExplanation,
-  type HostnameQuestion,
-  type ReadOptions,
-  type ResolvedService,
-  type ResourceId,
-  type ResourceList,
-  type ResourceRef,
-  type ResourceSelection,
-  type StoredResource,
-  type WatchEvent,
-  type WatchOptions,
+import type {
+  ApiClient,
+  ApplyOptions,
+  ApplyResult,
+  ApplySummary,
+  Connection,
+  Endpoint,
+  HostnameClaim,
+  HostnameExplanation,
+  HostnameQuestion,
+  ReadOptions,
+  ResolvedService,
+  ResourceId,
+  ResourceList,
+  ResourceRef,
+  ResourceSelection,
+  StoredResource,
+  WatchEvent,
+  WatchOptions,
 } from '../api-client';
+import { ApiError } from '../api-error';
 import { resumingWatch } from '../resuming-watch';
-import { Http, problemError } from './http';
+import { Http, itemsOf, PAGE, problemError } from './http';
+import type { RestCalls } from './rest-calls';
 
 /** A control plane over REST. Lists are read page by page; a watch from their token repeats what changed in between. */
 export class RestApiClient implements ApiClient {
+  readonly server: URL;
   private readonly http: Http;
 
   constructor(connection: Connection) {
+    this.server = connection.server;
     this.http = new Http(connection);
+  }
+
+  get rest(): RestCalls {
+    return this.http;
   }
 
   async get(resource: ResourceRef, { minRevision, signal }: ReadOptions = {}): Promise<StoredResource> {
     const query = { ...addressOf(resource), minRevision: numberText(minRevision) };
-    const { body, headers } = await this.http.json({ method: 'GET', path: pathOf(resource), query, signal });
+    const { body, headers } = await this.http.answer({ path: pathOf(resource), query, signal });
     return { document: body, etag: headers.etag ?? '', revision: revisionIn(headers) };
   }
 
-  async list(selection: ResourceSelection, { minRevision, signal }: ReadOptions = {}): Promise<ResourceList> {
+  async list(selection: ResourceSelection, options: ReadOptions = {}): Promise<ResourceList> {
+    const { minRevision, most = Infinity, signal } = options;
     const documents: JsonObject[] = [];
     let revision: number | undefined;
-    let page: { readonly path: string; readonly query?: Record<string, string | undefined> } | undefined = {
-      path: pathOf(selection),
-      query: { ...filterOf(selection), minRevision: numberText(minRevision), size: '1000', cursor: '' },
-    };
-    while (page) {
-      const { body, headers } = await this.http.json({ method: 'GET', ...page, signal });
+    const size = String(Math.min(PAGE, most));
+    const query = { ...filterOf(selection), minRevision: numberText(minRevision), size, cursor: '' };
+    for await (const { body, headers } of this.http.pages({ path: pathOf(selection), query, signal })) {
       revision ??= revisionIn(headers);
-      documents.push(...listOf(body['items']).filter(isJsonObject));
-      const { next } = body;
-      page = typeof next === 'string' ? { path: next } : undefined;
+      documents.push(...itemsOf(body));
+      if (documents.length >= most) break;
     }
-    return { documents, revision: revision ?? 0, resumeToken: String(revision ?? 0) };
+    return { documents: documents.slice(0, most), revision: revision ?? 0, resumeToken: String(revision ?? 0) };
   }
 
   watch(selection: ResourceSelection, options: WatchOptions): AsyncIterable<WatchEvent> {
     return resumingWatch((token, signal) => this.watchOnce(selection, token, signal), options);
   }
 
-  async apply(documents: readonly JsonObject[], options: ApplyOptions = {}): Promise<ApplySummary> {
-    const { atomic = false, dryRun = false, mesh, signal, progress } = options;
+  async apply(documents: readonly unknown[], options: ApplyOptions = {}): Promise<ApplySummary> {
+    const { atomic = false, dryRun = false, mesh, signal, progress, result } = options;
     const query = { atomic: String(atomic), dryRun: String(dryRun), mesh };
     const results: ApplyResult[] = [];
     for await (const line of this.http.lines({ method: 'POST', path: '/_apply', query, body: documents, signal })) {
       const value: unknown = line === '' ? {} : JSON.parse(line);
       if (!isJsonObject(value)) continue;
       const { progress: checked, written, summary, error } = value;
-      if (typeof value['index'] === 'number') results.push(resultOf(value));
-      else if (typeof checked === 'number' && typeof written === 'number')
+      if (typeof value['index'] === 'number') {
+        const found = resultOf(value);
+        results.push(found);
+        result?.(found);
+      } else if (typeof checked === 'number' && typeof written === 'number')
         progress?.({ checked, written, total: documents.length });
       else if (isJsonObject(error)) throw problemError(Number(error['status']), error);
       else if (isJsonObject(summary)) return { results, revision: Number(summary['revision'] ?? 0) };
@@ -75,43 +83,57 @@ export class RestApiClient implements ApiClient {
     throw new ApiError('unavailable', 'the answer was cut off: apply again; what was written then is unchanged');
   }
 
+  async replace(
+    resource: ResourceRef,
+    document: JsonObject,
+    { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+  ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
+    const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
+    const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
+    const request = { method: 'PUT', path: pathOf(resource), query, headers, body: document } as const;
+    const { body, headers: answered } = await this.http.answer(request);
+    const outcome = WRITTEN.find((one) => one === answered['causeway-outcome']) ?? 'updated';
+    return { outcome, warnings: listOf(body['warnings']).map(textOf) };
+  }
+
   async delete(
     resource: ResourceRef,
     { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
   ): Promise<readonly string[]> {
-    const headers = etag === undefined ? {} : { 'if-match': etag };
+    const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
     const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
-    const { body } = await this.http.json({ method: 'DELETE', path: pathOf(resource), query, headers });
+    const body = await this.http.json({ method: 'DELETE', path: pathOf(resource), query, headers });
     return listOf(body['warnings']).map(textOf);
   }
 
   async resolve(question: HostnameQuestion): Promise<ResolvedService> {
-    const { claims } = await this.explain(question);
-    const holder = claims.find(({ available }) => available)?.service;
-    if (!holder) throw new ApiError('not-found', `no service has the hostname ${question.hostname}`);
-    const { status, spec } = (await this.get(holder)).document;
-    const vip = isJsonObject(status) && isJsonObject(status['vip']) ? textOf(status['vip']['ip']) : '';
-    const ports = isJsonObject(spec) ? listOf(spec['ports']).filter(isJsonObject) : [];
+    const body = await this.ask('/_resolve/hostname', question);
     return {
-      service: holder,
-      virtualIps: vip === '' ? [] : [vip],
-      ports: ports.map(({ port, name, appProtocol }) => ({
-        ...{ port: Number(port), name: textOf(name), appProtocol: textOf(appProtocol) || 'tcp' },
+      ...{ hostname: textOf(body['hostname']), zone: textOf(body['zone']), service: idOf(objectOf(body['service'])) },
+      virtualIps: listOf(body['virtualIps']).map(textOf),
+      ports: objectsOf(body['ports']).map(({ port, name, appProtocol }) => ({
+        ...{ port: Number(port), name: textOf(name), appProtocol: textOf(appProtocol) },
       })),
+      endpoints: objectsOf(body['endpoints']).map(endpointOf),
     };
   }
 
-  async explain({ hostname, mesh = 'default', zone }: HostnameQuestion): Promise<HostnameExplanation> {
-    const request = { path: '/_explain/hostname', query: { zone }, body: { hostname, mesh } };
-    const { body } = await this.http.json({ method: 'POST', ...request });
+  async explain(question: HostnameQuestion): Promise<HostnameExplanation> {
+    const body = await this.ask('/_explain/hostname', question);
     return {
-      claims: listOf(body['claims']).filter(isJsonObject).map(claimOf),
+      ...{ hostname: textOf(body['hostname']), zone: textOf(body['zone']) },
+      claims: objectsOf(body['claims']).map(claimOf),
       hints: listOf(body['hints']).map(textOf),
+      note: textOf(body['note']),
     };
   }
 
   close(): void {
     this.http.close();
+  }
+
+  private ask(path: string, { hostname, mesh = 'default', zone }: HostnameQuestion): Promise<JsonObject> {
+    return this.http.json({ method: 'POST', path, query: { zone }, body: { hostname, mesh } });
   }
 
   private async *watchOnce(
@@ -121,7 +143,7 @@ export class RestApiClient implements ApiClient {
   ): AsyncGenerator<WatchEvent> {
     const query = { ...filterOf(selection), watch: 'true', since };
     const block = new Map<string, string>();
-    for await (const line of this.http.lines({ method: 'GET', path: pathOf(selection), query, signal })) {
+    for await (const line of this.http.lines({ path: pathOf(selection), query, signal })) {
       const [, field, value] = /^(event|id|data): (.*)$/.exec(line) ?? [];
       if (field !== undefined && value !== undefined) block.set(field, value);
       if (line !== '' || block.size === 0) continue;
@@ -148,9 +170,11 @@ function eventOf(block: ReadonlyMap<string, string>): WatchEvent {
   }
 }
 
+const WRITTEN = ['created', 'updated', 'unchanged'] as const;
+
 function resultOf(line: JsonObject): ApplyResult {
-  const { outcome, warnings, status, diff } = line;
-  const known = ['created', 'updated', 'unchanged', 'skipped'] as const;
+  const { outcome, warnings, status, diff, sameAs } = line;
+  const known = [...WRITTEN, 'skipped'] as const;
   const id = typeof line['name'] === 'string' ? idOf({ ...line, kind: line['type'] ?? '' }) : undefined;
   return {
     index: Number(line['index']),
@@ -158,6 +182,7 @@ function resultOf(line: JsonObject): ApplyResult {
     warnings: listOf(warnings).map(textOf),
     ...(id ? { id } : {}),
     ...(outcome === 'refused' ? { error: problemError(Number(status), line) } : {}),
+    ...(typeof sameAs === 'number' ? { sameAs } : {}),
     ...(isJsonObject(diff) ? { diff: diffOf(diff) } : {}),
   };
 }
@@ -166,12 +191,20 @@ function diffOf({ before, after }: JsonObject): NonNullable<ApplyResult['diff']>
   return { ...(isJsonObject(before) ? { before } : {}), after: isJsonObject(after) ? after : {} };
 }
 
-function claimOf({ service, generator, status, reason }: JsonObject): HostnameClaim {
+function claimOf({ service, generator, status, rule, reason, change }: JsonObject): HostnameClaim {
+  const { name, zone } = objectOf(generator);
   return {
-    service: idOf(isJsonObject(service) ? service : {}),
-    generator: isJsonObject(generator) ? textOf(generator['name']) : '',
-    available: status === 'Available',
-    reason: textOf(reason),
+    ...{ service: idOf(objectOf(service)), generator: textOf(name), available: status === 'Available' },
+    ...(typeof zone === 'string' ? { generatorZone: zone } : {}),
+    ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
+  };
+}
+
+function endpointOf({ address, port, servicePort, ready, dataplane }: JsonObject): Endpoint {
+  return {
+    ...{ address: textOf(address), port: Number(port), ready: ready === true },
+    ...(typeof servicePort === 'number' ? { servicePort } : {}),
+    ...(isJsonObject(dataplane) ? { dataplane: idOf(dataplane) } : {}),
   };
 }
 
@@ -229,4 +262,12 @@ function textOf(value: JsonValue | undefined): string {
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return isJsonArray(value) ? value : [];
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return listOf(value).filter(isJsonObject);
 }

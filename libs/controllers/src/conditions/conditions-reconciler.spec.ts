@@ -5,6 +5,7 @@ import type { Change } from '@causeway/store';
 import { unsupportedByKuma } from '@causeway/kds';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { createConditionsReconciler } from './conditions-reconciler';
+import { meshesOf } from '../../../../test/support/meshes';
 
 const SPEC = { ports: [{ port: 80 }] };
 const SINCE = '2026-01-01T00:00:00.000Z';
@@ -28,7 +29,9 @@ describe('ConditionsLoop', () => {
     harness = new LoopHarness();
     replica = harness.replica();
     await harness.write(mesh('default'), zone('west', {}));
-    await replica.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds })]);
+    await replica.lead([
+      createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: meshesOf(replica.index) }),
+    ]);
     await replica.settle();
   });
   afterEach(() => harness.stop());
@@ -48,7 +51,7 @@ describe('ConditionsLoop', () => {
 
   it('writes a condition again that a message removed before the index showed it', async () => {
     await harness.write(put(copy('web'), SPEC), lost('west', 'keep'));
-    const loop = createConditionsReconciler({ cp: EAST, registry: coreKinds });
+    const loop = createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: meshesOf(replica.index) });
     loop.reset(replica.index);
     let plan = loop.plan(0);
     while (plan.more === true && plan.changes.length === 0) plan = loop.plan(0);
@@ -90,7 +93,7 @@ describe('ConditionsLoop', () => {
         lost('west', 'keep'),
       );
       const next = harness.replica('b');
-      await next.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds })]);
+      await next.lead([createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: meshesOf(next.index) })]);
       expect(await written(() => next.settle())).toBe(0);
     });
 
@@ -134,6 +137,7 @@ describe('ConditionsLoop', () => {
       createConditionsReconciler({
         cp: { role: 'global' },
         registry: coreKinds,
+        meshes: meshesOf(replica.index),
         unsupportedByKuma: unsupportedByKuma(),
       }),
     ]);

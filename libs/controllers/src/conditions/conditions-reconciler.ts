@@ -7,6 +7,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
+import type { Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { lostStateOf } from '@causeway/sync';
 import {
@@ -22,6 +23,7 @@ import { planConditions, type ConditionInputs } from './plan-conditions';
 export interface ConditionsConfig {
   readonly cp: ControlPlane;
   readonly registry: Registry;
+  readonly meshes: Pick<Meshes, 'exists'>;
   /** Why a resource cannot be sent to Kuma zones; given on the global. */
   readonly unsupportedByKuma?: ConditionInputs['unsupportedByKuma'];
 }
@@ -73,10 +75,10 @@ export class ConditionsReconciler implements KeyedReconciler {
   }
 
   private inputs(index: IndexReader): ConditionInputs {
-    const { cp, unsupportedByKuma = () => undefined } = this.config;
+    const { cp, meshes, unsupportedByKuma = () => undefined } = this.config;
     return {
       cp,
-      hasMesh: (mesh) => index.get(globalIdentity('Mesh', mesh)) !== undefined,
+      hasMesh: (mesh) => meshes.exists(mesh),
       lostState: ({ zone, mesh }) => {
         const found = index.get(globalIdentity('Zone', zone));
         return found && lostStateOf(found, mesh);

@@ -48,6 +48,8 @@ export async function explainHostname(
 /** A page of the hostnames that contain a text, in alphabetical order. */
 export interface HostnamePage extends PageRange {
   readonly containing?: string;
+  /** The zone whose view is asked for; absent on the global: as each zone reported its own services. */
+  readonly zone?: string;
 }
 
 /** The claimed hostnames of a mesh, with all claims (docs/design.md §4). Holds the event loop for no longer than a slice. */

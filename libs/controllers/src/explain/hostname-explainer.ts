@@ -12,7 +12,7 @@ import {
   type HostnamePage,
   type HostnameRef,
 } from './explain-hostname';
-import { listReported, withReports } from './reported-hostnames';
+import { listReported, reportedEntry, withReports } from './reported-hostnames';
 
 /** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */
 export interface ZoneOfView {
@@ -50,10 +50,16 @@ export class HostnameExplainer {
     return withReports(this.index, await explainHostname(table, question, signal));
   }
 
-  /** The hostnames that services claim in a mesh: on a zone by its own claims, on the global as the zones reported them. */
+  /**
+   * The hostnames that services claim in a mesh: on a zone by its own claims; on the global as the zones reported them, or
+   * with `page.zone` by the claims that the zone would have.
+   */
   async list(mesh: string, page: HostnamePage, signal: AbortSignal): Promise<SortedPage<HostnameEntry>> {
+    if (!this.claims && page.zone === undefined) return listReported(this.index, mesh, page, signal);
+    const zone = this.viewed(page.zone);
     if (this.claims) return listHostnames(await this.claims.table(signal), mesh, page, signal);
-    return listReported(this.index, mesh, page, signal);
+    const found = await listHostnames(await claimsOfZone(this.held, zone, signal), mesh, page, signal);
+    return { ...found, items: found.items.map((entry) => reportedEntry(this.index, zone, entry)) };
   }
 
   /** What a generator would do, on the global in the named zone. Writes nothing. */

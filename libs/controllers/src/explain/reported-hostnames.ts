@@ -17,15 +17,22 @@ import type { HostnameEntry, HostnameExplanation, HostnamePage } from './explain
  * docs/design.md §4, §5): a claim that the zone decided otherwise has the zone's status and reason, and no rule.
  */
 export function withReports(index: IndexReader, computed: HostnameExplanation): HostnameExplanation {
-  const { hostname, zone } = computed;
+  const { zone } = computed;
+  const { winner: _, ...explanation } = computed;
+  const { winner, claims } = reportedEntry(index, zone, computed);
+  const note = `computed on the global for zone "${zone}": services that other zones export to some zones only, and zones that it lost, may be otherwise there; the zone's own control plane knows`;
+  return { ...explanation, ...(winner ? { winner } : {}), claims, note };
+}
+
+/** The claims on one hostname that the global computed for a zone, corrected as `withReports` does. */
+export function reportedEntry(index: IndexReader, zone: string, computed: HostnameEntry): HostnameEntry {
+  const { hostname } = computed;
   const claims = computed.claims.map((claim) =>
     claim.service.zone === zone ? asReported(index, hostname, claim) : claim,
   );
-  const { winner: _, ...explanation } = computed;
   const winner =
     claims.find(({ status }) => status === 'Available') ?? (claims[0] === computed.claims[0] ? claims[0] : undefined);
-  const note = `computed on the global for zone "${zone}": services that other zones export to some zones only, and zones that it lost, may be otherwise there; the zone's own control plane knows`;
-  return { ...explanation, ...(winner ? { winner } : {}), claims, note };
+  return { hostname, claims, ...(winner ? { winner } : {}) };
 }
 
 function asReported(index: IndexReader, hostname: string, claim: ExplainedClaim): ExplainedClaim {

@@ -25,12 +25,13 @@ export class NamingServiceHandlers {
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request);
     const explained = await this.queries.hostnames.explain(question, rights, revisionOf(request.minRevision), signal);
-    const { hostname, zone, claims, hints } = explained;
+    const { hostname, zone, claims, hints, note } = explained;
     return {
       hostname: textOf(hostname),
       zone: textOf(zone),
       claims: listOf(claims).filter(isJsonObject).map(claimMessage),
       hints: listOf(hints).map(textOf),
+      note: textOf(note),
     };
   }
 }
@@ -68,6 +69,7 @@ function claimMessage({
       ...{ namespace: textOf(namespace), name: textOf(name) },
     },
     generator: isJsonObject(generator) ? textOf(generator['name']) : '',
+    generatorZone: isJsonObject(generator) && typeof generator['zone'] === 'string' ? generator['zone'] : undefined,
     available: status === 'Available',
     ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
   };

@@ -17,7 +17,10 @@ export function applyResultMessage(result: BatchResult, errorOf: (error: unknown
   const base = { index, outcome: OUTCOMES[outcome], ...(id ? { id: identityMessage(id) } : {}) };
   switch (result.outcome) {
     case 'refused':
-      return ApplyResult.fromPartial({ ...base, error: errorOf(result.error) });
+      return ApplyResult.fromPartial({
+        ...{ ...base, error: errorOf(result.error) },
+        ...(result.sameAs === undefined ? {} : { sameAs: result.sameAs }),
+      });
     case 'skipped':
       return ApplyResult.fromPartial(base);
     default: {

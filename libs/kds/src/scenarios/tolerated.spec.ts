@@ -7,6 +7,7 @@ import { MemoryLease } from '@causeway/store';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import type { WireResource } from '../wire/wire-resource';
+import { meshesOf } from '../../../../test/support/meshes';
 
 /** Kuma 2.14.3 lets all of this pass (docs/design.md §5). */
 const SPEC = {
@@ -45,7 +46,11 @@ describe('what breaks rules of ours and comes by sync', () => {
     const epoch = (await new MemoryLease(global.disk).takeOver(0, 'global-1', 1_000_000)) ?? 0;
     const { store, index } = global;
     const term = { epoch, holder: 'global-1', signal: stop.signal };
-    const loop = createConditionsReconciler({ cp: { role: 'global' }, registry: coreKinds });
+    const loop = createConditionsReconciler({
+      cp: { role: 'global' },
+      registry: coreKinds,
+      meshes: meshesOf(global.index),
+    });
     ended = new LoopRunner([loop], { store, index, clock: systemClock, logger: silentLogger, term }).run();
   });
 

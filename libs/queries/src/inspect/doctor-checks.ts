@@ -1,8 +1,10 @@
 import { quarantineCommand } from '@causeway/admission';
+import type { Meshes } from '@causeway/meshes';
 import {
   FieldPath,
   isJsonArray,
   isJsonObject,
+  type ControlPlane,
   type Identity,
   type JsonObject,
   type Kind,
@@ -35,13 +37,16 @@ export interface ZoneWithInsight {
 /** What the checks read. */
 export interface DoctorInput {
   readonly registry: Registry;
+  readonly cp: ControlPlane;
   readonly index: IndexReader;
+  readonly meshes: Meshes;
   readonly zones: readonly ZoneWithInsight[];
 }
 
 /** The status of a condition that says that something is wrong, by the type of the condition. */
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
+  Accepted: { status: 'False', advice: 'mend what parametersRef names; until then the Mesh has the default settings' },
   MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
   UnsupportedByKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
@@ -59,7 +64,21 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'rejections', findings: () => rejections(input) },
     { name: 'lost', findings: () => zoneFacts(input, lostZone) },
     { name: 'quarantine', findings: () => quarantined(input) },
+    { name: 'mesh', findings: () => [expectedMesh(input)] },
   ];
+}
+
+/** What is wrong with the Mesh that is made at the start (rows T000-20, T000-22). */
+function expectedMesh({ cp, meshes }: DoctorInput): DoctorFinding | undefined {
+  const { expectedName: name } = meshes.owner;
+  const mismatch = meshes.mismatch();
+  if (mismatch) {
+    const what = `the Mesh "${name}" has the controller "${mismatch.controllerName}", this is "${mismatch.ownName}"`;
+    return { what: short(what), advice: 'delete the Mesh and restart, or set CAUSEWAY_MESH_NAME to another name' };
+  }
+  const isMadeElsewhere = cp.role === 'zone' && cp.federated;
+  if (isMadeElsewhere || meshes.state(name)?.resource) return undefined;
+  return { what: `there is no Mesh "${name}"`, advice: 'make it, or restart: each new leader makes it' };
 }
 
 function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {

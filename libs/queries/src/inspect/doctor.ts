@@ -1,4 +1,5 @@
-import type { Registry } from '@causeway/resources';
+import type { Meshes } from '@causeway/meshes';
+import type { ControlPlane, Registry } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
 import { inSlices, SingleFlight, type Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
@@ -29,7 +30,9 @@ export interface DoctorReport {
 /** What the doctor reads from. */
 export interface DoctorSources {
   readonly registry: Registry;
+  readonly cp: ControlPlane;
   readonly index: IndexReader;
+  readonly meshes: Meshes;
   readonly insights: Insights;
   readonly clock: Pick<Clock, 'now'>;
   /** Lists the tokens on record, where this control plane issues them. */
@@ -53,12 +56,12 @@ export class Doctor {
   }
 
   private async run(signal: AbortSignal): Promise<DoctorReport> {
-    const { registry, index, insights, clock, userTokens, zoneTokens } = this.sources;
+    const { registry, cp, index, meshes, insights, clock, userTokens, zoneTokens } = this.sources;
     const checks: CheckReport[] = [];
     const zones = await this.zones(signal);
     const tokens = { user: (await userTokens?.list()) ?? [], zone: (await zoneTokens?.list()) ?? [] };
     const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
-    const all = [...doctorChecks({ registry, index, zones }), ...tokenChecks(secrets)];
+    const all = [...doctorChecks({ registry, cp, index, meshes, zones }), ...tokenChecks(secrets)];
     for (const check of all) checks.push(await runCheck(check, signal));
     return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
   }

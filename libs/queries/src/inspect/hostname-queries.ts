@@ -1,6 +1,7 @@
 import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
 import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import type { Meshes } from '@causeway/meshes';
 import {
   compareText,
   isJsonArray,
@@ -23,6 +24,7 @@ import type { DnsQuestion, Insights } from './insights';
 export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
+  readonly meshes: Pick<Meshes, 'exists'>;
   readonly freshness: Freshness;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
@@ -57,9 +59,9 @@ export class HostnameQueries {
 
   /** The table of all hostnames of a mesh; denied claims show their reason. */
   async table({ mesh, page, minRevision }: HostnameTableRequest, signal: AbortSignal): Promise<HostnameTable> {
-    const { insights, index, expensive, freshness } = this.sources;
+    const { insights, meshes, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
-    requireMesh(index, mesh);
+    requireMesh(meshes, mesh);
     const { hostnames } = insights;
     if (!hostnames) throw new NotFound('This control plane does not list hostnames.');
     const rows = await expensive.run((running) => hostnames(mesh, page, running), signal);
@@ -112,11 +114,11 @@ export class HostnameQueries {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     rights.checkAny();
-    const { insights, index, expensive, freshness } = this.sources;
+    const { insights, meshes, expensive, freshness } = this.sources;
     await freshness.wait(minRevision);
     const { explainHostname } = insights;
     if (!explainHostname) throw new NotFound('This control plane does not explain hostnames.');
-    requireMesh(index, question.mesh);
+    requireMesh(meshes, question.mesh);
     return expensive.run(async (running) => explainHostname(question, running), signal);
   }
 

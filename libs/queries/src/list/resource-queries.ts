@@ -1,14 +1,8 @@
 import type { CallerRights } from '@causeway/access';
 import { resolveName, type NameQuery } from '@causeway/admission';
+import type { Meshes } from '@causeway/meshes';
 import { parseKri } from '@causeway/naming';
-import {
-  globalIdentity,
-  NotFound,
-  type ControlPlane,
-  type Registry,
-  type Resource,
-  type StorePoint,
-} from '@causeway/resources';
+import { NotFound, type ControlPlane, type Registry, type Resource, type StorePoint } from '@causeway/resources';
 import { batchesOf, yieldToEventLoop } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { InvalidQuery, shown } from '../errors';
@@ -43,6 +37,7 @@ export interface ResourceQueriesSources {
   readonly registry: Registry;
   readonly cp: ControlPlane;
   readonly index: IndexReader;
+  readonly meshes: Pick<Meshes, 'exists'>;
   readonly lister: Lister;
   readonly freshness: Freshness;
 }
@@ -53,9 +48,9 @@ export class ResourceQueries {
 
   /** One page of a list. Rejects with NotFound for a missing mesh and as Freshness.wait does. */
   async list({ scope, page, minRevision }: ListRequest, signal: () => AbortSignal): Promise<ListResult> {
-    const { index, lister, freshness } = this.sources;
+    const { meshes, lister, freshness } = this.sources;
     await freshness.wait(minRevision);
-    if (scope.mesh !== undefined) requireMesh(index, scope.mesh);
+    if (scope.mesh !== undefined) requireMesh(meshes, scope.mesh);
     const { total, resources, more } = await lister.page(scope, page, signal);
     return { total, resources, more, revision: freshness.revision() };
   }
@@ -65,9 +60,9 @@ export class ResourceQueries {
    * Freshness.wait does.
    */
   async snapshot(scope: ListScope, minRevision: number | undefined, signal: AbortSignal): Promise<ListSnapshot> {
-    const { index, lister, freshness } = this.sources;
+    const { index, meshes, lister, freshness } = this.sources;
     await freshness.wait(minRevision);
-    if (scope.mesh !== undefined) requireMesh(index, scope.mesh);
+    if (scope.mesh !== undefined) requireMesh(meshes, scope.mesh);
     await lister.ready(scope.kind, () => signal);
     const held = lister.snapshot(scope);
     const point = { incarnation: index.point?.incarnation ?? '', revision: freshness.revision() };
@@ -91,11 +86,11 @@ export class ResourceQueries {
   }
 
   private find(name: NameQuery, rights: CallerRights): Resource {
-    const { index, cp } = this.sources;
+    const { index, cp, meshes } = this.sources;
     try {
       return resolveName(index, cp, name, rights);
     } catch (error) {
-      if (error instanceof NotFound && name.mesh !== undefined) requireMesh(index, name.mesh);
+      if (error instanceof NotFound && name.mesh !== undefined) requireMesh(meshes, name.mesh);
       throw error;
     }
   }
@@ -119,7 +114,7 @@ async function* selectedOf(resources: readonly Resource[], selection: Selection)
 }
 
 /** Throws NotFound unless the mesh exists on this control plane. */
-export function requireMesh(index: IndexReader, mesh: string): void {
-  if (index.get(globalIdentity('Mesh', mesh))) return;
+export function requireMesh(meshes: Pick<Meshes, 'exists'>, mesh: string): void {
+  if (meshes.exists(mesh)) return;
   throw new NotFound(`Mesh ${mesh} does not exist`);
 }

@@ -8,6 +8,7 @@ import { SortedIndex } from '../list/sorted-index';
 import { ResourceJson } from '../list/resource-json';
 import { BookmarkedEvents, EncodedPuts, encodeResumePoint, type EventEncoder, type WatchSink } from './watch-event';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits, type WatchRequest } from './watches';
+import { meshesOf } from '../../../../test/support/meshes';
 
 /** An encoder whose events a test can read: `event`, `id` and `data` on lines of their own. */
 function textEncoder(): EventEncoder {
@@ -94,7 +95,7 @@ describe('Watches', () => {
   const setUp = (resources: readonly Resource[] = [], limits: Partial<WatchLimits> = {}): void => {
     const [clock, store] = [new FakeClock(), new MemoryStore(new MemoryDisk())];
     index = new ResourceIndex();
-    const sources = { index, store, clock, limits: { ...DEFAULT_WATCH_LIMITS, ...limits } };
+    const sources = { index, meshes: meshesOf(index), store, clock, limits: { ...DEFAULT_WATCH_LIMITS, ...limits } };
     const sorted = new SortedIndex(index);
     sorted.follow();
     watches = new Watches({

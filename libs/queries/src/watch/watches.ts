@@ -1,3 +1,4 @@
+import type { Meshes } from '@causeway/meshes';
 import { Unavailable, type Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import { isSelected, type ListScope } from '../list/lister';
@@ -43,6 +44,7 @@ export interface WatchRequest {
 
 /** What watches read from and are bounded by. */
 export interface WatchesSources extends WatchStartSources {
+  readonly meshes: Pick<Meshes, 'exists'>;
   readonly clock: Clock;
   readonly limits: WatchLimits;
 }
@@ -116,7 +118,7 @@ export class Watches {
   private async check({ scope: { mesh }, since, minRevision }: WatchRequest): Promise<void> {
     await this.sources.freshness.wait(minRevision);
     if (since) await this.starts.waitFor(since.revision);
-    if (mesh !== undefined) requireMesh(this.sources.index, mesh);
+    if (mesh !== undefined) requireMesh(this.sources.meshes, mesh);
   }
 
   /** Counts a watch of a client until the returned function is called. */

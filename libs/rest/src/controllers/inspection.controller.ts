@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { CallerRights } from '@causeway/access';
-import { KINDS_WITH_HOSTNAMES, type Queries } from '@causeway/queries';
+import { KINDS_WITH_HOSTNAMES, type Queries, type ResolvedHostname } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../http/access.guard';
@@ -134,6 +134,21 @@ export class InspectionController {
   ): Promise<JsonObject> {
     const question = { hostname, mesh, ...(zone === undefined ? {} : { zone }) };
     return this.queries.hostnames.explain(question, rights, undefined, signal());
+  }
+
+  /** The service that has a hostname, its virtual IPs and where it runs. */
+  @Post('/_resolve/hostname')
+  @HttpCode(200)
+  @Access('any-right')
+  @UseGuards(BodySizeGuard)
+  resolve(
+    @Query(ZoneOfViewPipe) zone: string | undefined,
+    @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh }: HostnameInMesh,
+    @FromRequest(RightsPipe) rights: CallerRights,
+    @FromRequest(SignalPipe) signal: RequestSignal,
+  ): Promise<ResolvedHostname> {
+    const question = { hostname, mesh, ...(zone === undefined ? {} : { zone }) };
+    return this.queries.resolution.resolve(question, rights, undefined, signal());
   }
 
   private async overviews(

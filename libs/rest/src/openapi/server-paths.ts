@@ -131,23 +131,37 @@ function namePaths(registry: Registry): OpenApiObject {
       ...{ id: 'lookUpName', summary: "What the zone's DNS would answer to a name, and why", body: { type: 'object' } },
       ...{ parameters: queryParameters(LOOKUP_PARAMETERS), problems: [400, 404] },
     }),
-    '/_explain/hostname': { post: explainOperation() },
+    '/_explain/hostname': {
+      post: hostnameOperation({
+        id: 'explainHostname',
+        summary: 'Who claims a hostname, who wins, and by which rule',
+        answer: jsonContent('Every claim, strongest first.', schema('HostnameExplanation')),
+      }),
+    },
+    '/_resolve/hostname': {
+      post: hostnameOperation({
+        id: 'resolveHostname',
+        summary: 'The service that has a hostname, its virtual IPs and where it runs',
+        answer: jsonContent('The service.', schema('ResolvedHostname')),
+      }),
+    },
   };
 }
 
-function explainOperation(): OpenApiObject {
+/** A question about one hostname, which stands in the body. */
+function hostnameOperation({
+  id,
+  summary,
+  answer,
+}: {
+  readonly id: string;
+  readonly summary: string;
+  readonly answer: OpenApiObject;
+}): OpenApiObject {
   const media = { schema: schema('HostnameQuestion'), example: { hostname: 'redis.svc.mesh.local', mesh: 'default' } };
   return {
-    ...{
-      operationId: 'explainHostname',
-      tags: ['Server'],
-      summary: 'Who claims a hostname, who wins, and by which rule',
-    },
-    parameters: queryParameters([ZONE_OF_VIEW]),
+    ...{ operationId: id, tags: ['Server'], summary, parameters: queryParameters([ZONE_OF_VIEW]) },
     requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
-    responses: {
-      200: jsonContent('Every claim, strongest first.', schema('HostnameExplanation')),
-      ...problemResponses(400, 403, 404, 413, 415, 422),
-    },
+    responses: { 200: answer, ...problemResponses(400, 403, 404, 413, 415, 422) },
   };
 }

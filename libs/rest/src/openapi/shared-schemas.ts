@@ -1,5 +1,11 @@
 import { flag, integer, list, object, page, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
 
+const serviceRef = object({ kind: text, mesh: text, zone: text, namespace: text, name: text }, [
+  'kind',
+  'mesh',
+  'name',
+]);
+
 /** Schemas that belong to no kind. */
 export const SHARED_SCHEMAS: OpenApiObject = {
   Problem: object(
@@ -61,7 +67,7 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   HostnameClaim: object(
     {
       rank: integer,
-      service: object({ kind: text, mesh: text, zone: text, namespace: text, name: text }, ['kind', 'mesh', 'name']),
+      service: serviceRef,
       generator: object({ name: text, zone: text }, ['name']),
       status: { enum: ['Available', 'NotAvailable'] },
       rule: text,
@@ -88,6 +94,24 @@ export const SHARED_SCHEMAS: OpenApiObject = {
     {
       description:
         'Who claims a hostname in one zone; hints say what would have to be there when nobody does. The global computes it from what it holds; note says in what the zone may decide otherwise.',
+    },
+  ),
+  ResolvedHostname: object(
+    {
+      ...{ hostname: text, zone: text, service: serviceRef, virtualIps: list(text) },
+      ports: list(object({ port: integer, name: text, appProtocol: text }, ['port', 'name', 'appProtocol'])),
+      endpoints: list(
+        object({ address: text, port: integer, servicePort: integer, ready: flag, dataplane: serviceRef }, [
+          'address',
+          'port',
+          'ready',
+        ]),
+      ),
+    },
+    ['hostname', 'zone', 'service', 'virtualIps', 'ports', 'endpoints'],
+    {
+      description:
+        'What a hostname means in a zone. Endpoints are those that this control plane knows, the first 1,000; virtualIps is empty while the service has none.',
     },
   ),
   HostnamesOfService: object(

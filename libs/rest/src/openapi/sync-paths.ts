@@ -124,6 +124,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
                 'rejections',
                 'lost',
                 'quarantine',
+                'mesh',
                 'tokens',
                 'keys',
               ],

@@ -105,7 +105,8 @@ export class HostnamesPipe implements PipeTransform<RestRequest, HostnamesQuery>
   transform(request: RestRequest): HostnamesQuery {
     const query = queryOf(request, HOSTNAME_PARAMETERS);
     const range = readOffsetPage(query);
-    const page = { containing: query.text('name') ?? '', ...range };
+    const zone = query.text('zone');
+    const page = { containing: query.text('name') ?? '', ...range, ...(zone === undefined ? {} : { zone }) };
     const minRevision = readMinRevision(query);
     query.check();
     return { mesh: pathParameter(request, 'mesh'), page, range, minRevision };

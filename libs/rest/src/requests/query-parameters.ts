@@ -172,9 +172,20 @@ export const ACCESS_PARAMETERS: readonly RestQueryParameter[] = [
   accessPart('namespace', 'The namespace; left out: all of them.'),
 ];
 
+/** The parameter that says whose view of a hostname is asked for. */
+export const ZONE_OF_VIEW: RestQueryParameter = {
+  name: 'zone',
+  description: 'The zone whose view is asked for; required on the global.',
+  schema: { type: 'string', maxLength: 253 },
+};
+
 /** Parameters of the table of hostnames. */
 export const HOSTNAME_PARAMETERS: readonly RestQueryParameter[] = [
   { name: 'name', description: 'Only hostnames that contain this text.', schema: { type: 'string', maxLength: 253 } },
+  {
+    ...ZONE_OF_VIEW,
+    description: 'The zone whose view is asked for; absent on the global: as each zone reported its own services.',
+  },
   ...OFFSET_PAGE_PARAMETERS,
   FRESHNESS,
 ];
@@ -188,13 +199,6 @@ export const LOOKUP_PARAMETERS: readonly RestQueryParameter[] = [
   { name: 'type', description: 'The type of record; A where absent.', schema: { type: 'string', maxLength: 10 } },
   FRESHNESS,
 ];
-
-/** The parameter that says whose view of a hostname is asked for. */
-export const ZONE_OF_VIEW: RestQueryParameter = {
-  name: 'zone',
-  description: 'The zone whose view is asked for; required on the global.',
-  schema: { type: 'string', maxLength: 253 },
-};
 
 /** Of every write. */
 export const DRY_RUN: RestQueryParameter = {

@@ -1,9 +1,8 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { JsonObject } from '@causeway/resources';
 import { Option, type Command } from 'commander';
 import { findKind, UsageError, type CommandContext } from '../../context';
-import { secondsOf } from '../../durations';
-import { outputOption, type SetExitCode } from '../../options';
-import { listAt, structured, table, textAt, type Output } from '../../render';
+import { outputOption, secondsOf, type SetExitCode } from '../../options';
+import { structured, table, textAt, type Output } from '../../render';
 
 export interface AuditOptions {
   readonly user?: string;
@@ -41,7 +40,6 @@ export async function audit(context: CommandContext, options: AuditOptions): Pro
 
 /** Entries that are shown at most. */
 const MOST = 100_000;
-const PAGE = 1_000;
 
 async function entriesOf(
   context: CommandContext,
@@ -50,27 +48,8 @@ async function entriesOf(
 ): Promise<readonly JsonObject[]> {
   const { user, verb, kind, mesh, name, result } = options;
   const [since, until] = [timeOf(context, options.since, '--since'), timeOf(context, options.until, '--until')];
-  const query = {
-    user,
-    verb,
-    kind: kindName(context, kind),
-    mesh,
-    name,
-    result,
-    since,
-    until,
-    size: String(Math.min(limit, PAGE)),
-  };
-  const entries: JsonObject[] = [];
-  let request: { readonly path: string; readonly query?: typeof query } = { path: '/_audit', query };
-  for (;;) {
-    const { body } = await context.api().send({ method: 'GET', ...request });
-    if (!isJsonObject(body)) return entries;
-    entries.push(...listAt(body, 'items'));
-    const next = textAt(body, 'next');
-    if (next === '' || entries.length >= limit) return entries.slice(0, limit);
-    request = { path: next };
-  }
+  const query = { user, verb, kind: kindName(context, kind), mesh, name, result, since, until };
+  return (await context.api()).rest.items({ path: '/_audit', query, most: limit });
 }
 
 /** The name of a kind; a word that is none is kept, for things such as ZoneToken that are not kinds of resources. */

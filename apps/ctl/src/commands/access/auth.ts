@@ -1,8 +1,9 @@
+import { ApiError } from '@causeway/api-client';
 import { verbs } from '@causeway/kinds';
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { JsonObject } from '@causeway/resources';
 import { Argument, type Command } from 'commander';
-import { ApiError } from '../../api-client';
 import { findKind, UsageError, type CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { listed, namespaceOption, outputOption, type SetExitCode } from '../../options';
 import type { NamedResource } from '../../refs';
 import { listAt, structured, textAt, textsAt, type Output } from '../../render';
@@ -11,8 +12,7 @@ import { describeToken } from '../../settings/token-claims';
 
 /** `causeway auth whoami`: whom the control plane takes the caller for, its roles, and when the token ends. */
 export async function whoami(context: CommandContext, { output }: { readonly output: Output }): Promise<number> {
-  const { body } = await context.api().send({ method: 'GET', path: '/who-am-i' });
-  if (!isJsonObject(body)) return 1;
+  const body = await (await context.api()).rest.json({ path: '/who-am-i' });
   if (output !== 'table') {
     context.print(structured(body, output));
     return 0;
@@ -93,15 +93,15 @@ async function decisionOf(
   query: Readonly<Record<string, string | undefined>>,
 ): Promise<JsonObject> {
   try {
-    const { body } = await context.api().send({ method: 'GET', path: '/_access', query });
-    if (isJsonObject(body) && typeof body['allowed'] === 'boolean') return body;
+    const body = await (await context.api()).rest.json({ path: '/_access', query });
+    if (typeof body['allowed'] === 'boolean') return body;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const asksOfItself = query['user'] === undefined && query['group'] === undefined;
     // Who has no right at all may not even ask.
-    if (error.status === 403 && asksOfItself) return { allowed: false, reason: error.message };
+    if (error.code === 'forbidden' && asksOfItself) return { allowed: false, reason: messageOf(error) };
     const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
-    throw new UsageError(`${error.message}${violations.join('')}`, { cause: error });
+    throw new UsageError(`${messageOf(error)}${violations.join('')}`, { cause: error });
   }
   throw new UsageError('the server answers neither yes nor no: is it a control plane?');
 }

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { ApplyResult } from '@causeway/api-client';
 import type { CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { unifiedDiff } from '../../diff';
-import { listAt, textAt } from '../../render';
 import { printWarnings } from '../delete';
-import type { DocumentResult } from './batches';
+import type { BatchProgress, DocumentResult } from './batches';
 
 /** Most documents whose outcomes are listed one by one; of more only those that are refused, and a summary. */
 const MOST_LISTED = 100;
@@ -25,17 +25,17 @@ export class ApplyReport {
   }
 
   /** Prints a result; `more` prints what belongs below its first line. */
-  async result(result: DocumentResult, more: () => Promise<void>): Promise<void> {
-    const { line } = result;
-    const outcome = textAt(line, 'outcome');
+  async result(told: DocumentResult, more: () => Promise<void>): Promise<void> {
+    const { result } = told;
+    const { outcome } = result;
     this.counts.set(outcome, this.count(outcome) + 1);
-    if (outcome === 'refused') return this.refused(result);
+    if (outcome === 'refused') return this.refused(told);
     const isShort = this.documents > MOST_LISTED && (!this.dryRun || outcome === 'unchanged');
     if (outcome === 'skipped' || isShort) return;
-    this.context.print(`${textAt(line, 'type')} ${textAt(line, 'name')} ${outcome}${this.dryRun ? ' (dry run)' : ''}`);
-    printWarnings(this.context, line);
+    this.context.print(`${whoIs(result)} ${outcome}${this.dryRun ? ' (dry run)' : ''}`);
+    printWarnings(this.context, result.warnings);
     await more();
-    if (this.dryRun) this.diff(line);
+    if (this.dryRun) this.diff(result);
   }
 
   /** How many documents had which outcome, where they were not all listed or nothing was written. */
@@ -49,9 +49,9 @@ export class ApplyReport {
     if (skipped > 0) this.context.printError(`nothing was written: ${refused} of ${this.documents} documents refused`);
   }
 
-  private refused({ document, line, same }: DocumentResult): void {
+  private refused({ document, result, same }: DocumentResult): void {
     if (this.count('refused') > MOST_REFUSED) return;
-    const who = [textAt(line, 'type'), textAt(line, 'name')].filter((part) => part !== '').join(' ');
+    const who = whoIs(result);
     const name = who === '' ? '' : `${who}: `;
     const { file } = document;
     if (same) {
@@ -60,25 +60,20 @@ export class ApplyReport {
       );
       return;
     }
-    const violations = listAt(line, 'invalid_parameters');
-    for (const violation of violations) {
-      const field = textAt(violation, 'field');
-      const reason = textAt(violation, 'reason');
+    const { error } = result;
+    for (const { field, reason } of error?.violations ?? []) {
       this.context.printError(
         `${file}:${document.placeOf(field)}: ${name}${field === '' ? '' : `${field}: `}${reason}`,
       );
     }
-    if (violations.length === 0)
-      this.context.printError(
-        `${file}:${document.placeOf('')}: ${name}${textAt(line, 'title')}: ${textAt(line, 'detail')}`,
-      );
+    if (error?.violations.length === 0)
+      this.context.printError(`${file}:${document.placeOf('')}: ${name}${messageOf(error)}`);
   }
 
-  private diff(line: JsonObject): void {
-    const diff = line['diff'];
-    if (!isJsonObject(diff) || diff['before'] === undefined || diff['before'] === null) return;
+  private diff({ diff }: ApplyResult): void {
+    if (!diff?.before) return;
     const color = this.context.config.color && process.stdout.isTTY;
-    for (const each of unifiedDiff(diff['before'], diff['after'], { color })) this.context.print(each);
+    for (const each of unifiedDiff(diff.before, diff.after, { color })) this.context.print(each);
   }
 
   private count(outcome: string): number {
@@ -86,16 +81,19 @@ export class ApplyReport {
   }
 }
 
+/** `MeshService redis`; empty for a document that names no resource. */
+export function whoIs({ id }: ApplyResult): string {
+  return id ? `${id.kind} ${id.name}` : '';
+}
+
 /** One line on the terminal that says how far a batch is; nothing where standard error is no terminal. */
 export class ProgressLine {
   private shown = false;
 
-  show(line: JsonObject): void {
+  show({ checked, written, total }: BatchProgress): void {
     if (!process.stderr.isTTY) return;
     this.shown = true;
-    process.stderr.write(
-      `\r\u001b[K${textAt(line, 'progress')} of ${textAt(line, 'of')} checked, ${textAt(line, 'written')} written`,
-    );
+    process.stderr.write(`\r\u001b[K${checked} of ${total} checked, ${written} written`);
   }
 
   clear(): void {

@@ -1,14 +1,23 @@
-import type { Command } from 'commander';
+import { ApiError, type ApplyResult } from '@causeway/api-client';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { pathOf, UsageError, type CommandContext } from '../../context';
-import { readDocuments, type SourceDocument } from '../../documents';
+import type { Command } from 'commander';
+import { UsageError, type CommandContext } from '../../context';
+import { readDocuments } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
-import { textAt } from '../../render';
-import type { ApplyOptions } from './apply-options';
+import { listAt, objectAt, serviceName, table, textAt } from '../../render';
 import { ApplyReport, ProgressLine } from './apply-report';
-import { applyDocuments } from './batches';
-import { printDryRunNames } from './generator-names';
+import { applyDocuments, type BatchOptions, type DocumentResult } from './batches';
 import { prune, type AppliedDocument } from './prune';
+
+/** Options of `causeway apply`. */
+export interface ApplyOptions extends BatchOptions {
+  readonly filename: readonly string[];
+  /** With a dry run on the global: the zone whose view of the names is printed. */
+  readonly seenFrom?: string;
+  /** Delete resources that match `selector` and are not in the files. */
+  readonly prune?: boolean;
+  readonly selector?: string;
+}
 
 /** `causeway apply`: the exit code is 0 if all documents were applied. */
 export async function apply(context: CommandContext, options: ApplyOptions): Promise<number> {
@@ -19,21 +28,14 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
   const report = new ApplyReport(context, documents.length, options.dryRun ?? false);
   const progress = new ProgressLine();
   const applied: AppliedDocument[] = [];
-  const result = async ({
-    document,
-    line,
-    ...rest
-  }: {
-    readonly document: SourceDocument;
-    readonly line: JsonObject;
-  }): Promise<void> => {
+  const result = async (told: DocumentResult): Promise<void> => {
     progress.clear();
-    const target = appliedDocument(context, line);
+    const target = appliedDocument(context, told.result);
     if (target) applied.push(target);
-    await report.result({ document, line, ...rest }, () => generatorNames(context, document, { line, options }));
+    await report.result(told, () => generatorNames(context, told, options));
   };
   try {
-    await applyDocuments(context, documents, options, { progress: (line) => progress.show(line), result });
+    await applyDocuments(context, documents, options, { progress: (far) => progress.show(far), result });
   } finally {
     progress.clear();
     report.end();
@@ -44,24 +46,56 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
   return failures === 0 ? 0 : 1;
 }
 
-function appliedDocument(context: CommandContext, line: JsonObject): AppliedDocument | undefined {
-  const kind = context.registry.kind(textAt(line, 'type'));
-  if (!kind || ['refused', 'skipped'].includes(textAt(line, 'outcome'))) return undefined;
-  return { kind, mesh: textAt(line, 'mesh'), namespace: textAt(line, 'namespace'), name: textAt(line, 'name') };
+function appliedDocument({ registry }: CommandContext, { id, outcome }: ApplyResult): AppliedDocument | undefined {
+  const kind = id && registry.kind(id.kind);
+  if (!kind || outcome === 'refused' || outcome === 'skipped') return undefined;
+  return { kind, mesh: id.mesh, namespace: id.namespace, name: id.name };
 }
 
 /** Of a HostnameGenerator a dry run tells the names that it would make. */
 async function generatorNames(
   context: CommandContext,
-  { value }: SourceDocument,
-  { line, options }: { readonly line: JsonObject; readonly options: ApplyOptions },
+  { document: { value }, result: { id } }: DocumentResult,
+  { dryRun, seenFrom }: ApplyOptions,
 ): Promise<void> {
-  const kind = context.registry.kind('HostnameGenerator');
-  if (!kind || options.dryRun !== true || textAt(line, 'type') !== kind.name || !isJsonObject(value)) return;
-  const path = pathOf(kind, undefined, textAt(line, 'name'));
-  const query = { dryRun: 'true', seenFrom: options.seenFrom };
-  const { body } = await context.api().send({ method: 'PUT', path, query, body: value });
-  printDryRunNames(context, body);
+  if (dryRun !== true || id?.kind !== 'HostnameGenerator' || !isJsonObject(value)) return;
+  const path = `/hostnamegenerators/${encodeURIComponent(id.name)}`;
+  const { rest } = await context.api();
+  try {
+    printDryRunNames(
+      context,
+      await rest.json({ method: 'PUT', path, query: { dryRun: 'true', seenFrom }, body: value }),
+    );
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
+    context.print('  the names that it would make are told over REST only: use an http:// or https:// address');
+  }
+}
+
+/** Prints the answer to a dry run of a HostnameGenerator: its names, and the collisions that it would win and lose. */
+function printDryRunNames(context: CommandContext, answer: JsonObject): void {
+  if (!('names' in answer)) {
+    context.print('  --seen-from ZONE tells the names that it would make there');
+    return;
+  }
+  const rows = listAt(answer, 'names').map((name) => [
+    textAt(name, 'hostname'),
+    textAt(name, 'mesh'),
+    serviceName(name),
+    textAt(name, 'status'),
+    collision(name),
+  ]);
+  context.print(rows.length === 0 ? 'no names' : table(['HOSTNAME', 'MESH', 'SERVICE', 'STATUS', 'COLLISION'], rows));
+  for (const each of listAt(answer, 'unnamed'))
+    context.print(`no name for ${serviceName(each)}: ${textAt(each, 'reason')}`);
+  for (const each of listAt(answer, 'dropped'))
+    context.print(`no longer ${textAt(each, 'hostname')} for ${serviceName(each)} (mesh ${textAt(each, 'mesh')})`);
+}
+
+function collision(name: JsonObject): string {
+  const loser = objectAt(name, 'takesFrom');
+  if (Object.keys(loser).length === 0) return textAt(name, 'reason');
+  return `won from ${serviceName(loser)}, which then shows: ${textAt(loser, 'reason')}`;
 }
 
 /** `causeway apply`. */

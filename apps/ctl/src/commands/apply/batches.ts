@@ -1,42 +1,48 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { ApiError } from '../../api-client';
+import { ApiError, type ApplyResult } from '@causeway/api-client';
 import { UsageError, type CommandContext } from '../../context';
 import type { SourceDocument } from '../../documents';
-import { objectAt, textAt } from '../../render';
-import type { ApplyOptions } from './apply-options';
 
 /** Bounds of one batch of the server. */
 const MOST_DOCUMENTS = 10_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
-/** The result of one document, as the server says it. */
+/** How documents are applied. */
+export interface BatchOptions {
+  readonly mesh: string;
+  readonly dryRun?: boolean;
+  /** Write all documents or none. */
+  readonly atomic?: boolean;
+}
+
+/** The result of one document. */
 export interface DocumentResult {
   readonly document: SourceDocument;
-  readonly line: JsonObject;
+  readonly result: ApplyResult;
   /** Another document of the same resource. */
   readonly same?: SourceDocument;
 }
 
+/** How far a batch is. */
+export interface BatchProgress {
+  readonly checked: number;
+  readonly written: number;
+  readonly total: number;
+}
+
 /** What is told of a batch while it runs. */
 export interface BatchListener {
-  readonly progress: (line: JsonObject) => void;
+  readonly progress: (progress: BatchProgress) => void;
   readonly result: (result: DocumentResult) => Promise<void> | void;
 }
 
-/** Documents that are sent together. */
-interface Batch {
-  readonly documents: readonly SourceDocument[];
-  readonly text: string;
-}
-
 /**
- * Applies documents through `POST /_apply`, in batches that the server takes. Throws ApiError when a batch is refused as a
- * whole or its answer breaks off, and UsageError for an atomic batch that is too large.
+ * Applies documents in batches that the server takes. Throws ApiError when a batch is refused as a whole or its answer breaks
+ * off, after its results have been told, and UsageError for an atomic batch that is too large.
  */
 export async function applyDocuments(
   context: CommandContext,
   documents: readonly SourceDocument[],
-  options: ApplyOptions,
+  options: BatchOptions,
   listener: BatchListener,
 ): Promise<void> {
   const batches = batchesOf(documents);
@@ -47,56 +53,48 @@ export async function applyDocuments(
   for (const batch of batches) await applyBatch(context, batch, options, listener);
 }
 
-function batchesOf(documents: readonly SourceDocument[]): readonly Batch[] {
-  const batches: Batch[] = [];
-  let [begun, lines, length]: [SourceDocument[], string[], number] = [[], [], 0];
+function batchesOf(documents: readonly SourceDocument[]): readonly (readonly SourceDocument[])[] {
+  const batches: SourceDocument[][] = [];
+  let [begun, length]: [SourceDocument[], number] = [[], 0];
   for (const document of documents) {
-    const line = JSON.stringify(document.value);
-    if (begun.length > 0 && (begun.length === MOST_DOCUMENTS || length + line.length > MOST_CHARACTERS)) {
-      batches.push({ documents: begun, text: lines.join('\n') });
-      [begun, lines, length] = [[], [], 0];
+    const characters = JSON.stringify(document.value).length;
+    if (begun.length > 0 && (begun.length === MOST_DOCUMENTS || length + characters > MOST_CHARACTERS)) {
+      batches.push(begun);
+      [begun, length] = [[], 0];
     }
     begun.push(document);
-    lines.push(line);
-    length += line.length;
+    length += characters;
   }
-  return begun.length === 0 ? batches : [...batches, { documents: begun, text: lines.join('\n') }];
+  return begun.length === 0 ? batches : [...batches, begun];
 }
 
 async function applyBatch(
   context: CommandContext,
-  { documents, text }: Batch,
-  { mesh, dryRun, atomic }: ApplyOptions,
+  documents: readonly SourceDocument[],
+  { mesh, dryRun = false, atomic = false }: BatchOptions,
   listener: BatchListener,
 ): Promise<void> {
-  const query = {
-    ...(mesh === 'default' ? {} : { mesh }),
-    ...(dryRun === true ? { dryRun: 'true' } : {}),
-    ...(atomic === true ? { atomic: 'true' } : {}),
-  };
-  const request = {
-    ...({ method: 'POST', path: '/_apply', query } as const),
-    text: { type: 'application/x-ndjson', content: text },
-  };
-  let done = 0;
-  try {
-    for await (const line of context.api().events(request, context.signal)) {
-      const parsed: unknown = JSON.parse(line);
-      if (!isJsonObject(parsed)) continue;
-      if ('summary' in parsed) return;
-      if ('error' in parsed) throw new ApiError(textAt(objectAt(parsed, 'error'), 'detail'), 500);
-      if ('progress' in parsed) listener.progress(parsed);
-      const document = typeof parsed['index'] === 'number' ? documents[parsed['index']] : undefined;
-      if (!document) continue;
-      const same = typeof parsed['sameAs'] === 'number' ? documents[parsed['sameAs']] : undefined;
-      await listener.result({ document, line: parsed, ...(same ? { same } : {}) });
-      done += 1;
+  const arrived: ApplyResult[] = [];
+  const values = documents.map(({ value }) => value);
+  const tell = async (): Promise<void> => {
+    for (const result of arrived) {
+      const document = documents[result.index];
+      const same = result.sameAs === undefined ? undefined : documents[result.sameAs];
+      if (document) await listener.result({ document, result, ...(same ? { same } : {}) });
     }
+  };
+  try {
+    await (
+      await context.api()
+    ).apply(values, {
+      ...{ dryRun, atomic, progress: listener.progress, result: (result) => void arrived.push(result) },
+      ...(mesh === 'default' ? {} : { mesh }),
+    });
   } catch (error) {
-    if (error instanceof ApiError || context.signal.aborted) throw error;
+    await tell();
+    if (arrived.length === 0 || !(error instanceof ApiError) || error.code !== 'unavailable') throw error;
+    const message = `the answer broke off after ${arrived.length} of ${documents.length} results; apply the files again: what was written stays as it is`;
+    throw new ApiError('unavailable', message, [], { cause: error });
   }
-  throw new ApiError(
-    `the answer broke off after ${done} of ${documents.length} results; apply the files again: what was written stays as it is`,
-    0,
-  );
+  await tell();
 }

@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
-import { ApiError, listAll } from '../../api-client';
-import { pathOf, type CommandContext } from '../../context';
+import { ApiError, type ResourceRef } from '@causeway/api-client';
+import type { Kind } from '@causeway/resources';
+import type { CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
+import { refOfItem, selectionOf, titleOf } from '../../refs';
 import { textAt } from '../../render';
 import { printWarnings } from '../delete';
-import type { ApplyOptions } from './apply-options';
 
 /** One document that was written, and its address. */
 export interface AppliedDocument {
@@ -20,40 +21,30 @@ export interface AppliedDocument {
 export async function prune(
   context: CommandContext,
   applied: readonly AppliedDocument[],
-  options: ApplyOptions,
+  { selector, dryRun = false }: { readonly selector?: string; readonly dryRun?: boolean },
 ): Promise<number> {
   const kept = new Set(applied.map((a) => [a.kind.name, a.kind.scope === 'mesh' ? a.mesh : '', a.name].join('/')));
   const places = new Map(applied.map((a) => [`${a.kind.name}/${a.mesh}`, a]));
   let failures = 0;
   for (const { kind, mesh } of places.values()) {
-    const items = await listAll(context.api(), {
-      path: pathOf(kind, mesh),
-      query: { labelSelector: options.selector },
-    });
-    for (const item of items.filter(isJsonObject)) {
+    const { documents } = await (await context.api()).list(selectionOf(kind, { mesh }, selector));
+    for (const item of documents) {
       const key = [kind.name, kind.scope === 'mesh' ? mesh : '', textAt(item, 'name')].join('/');
-      if (!kept.has(key)) failures += await removeOne(context, { kind, mesh, item, dryRun: options.dryRun ?? false });
+      if (!kept.has(key)) failures += await removeOne(context, refOfItem(kind, item), dryRun);
     }
   }
   return failures;
 }
 
-async function removeOne(
-  context: CommandContext,
-  doomed: { readonly kind: Kind; readonly mesh: string; readonly item: JsonObject; readonly dryRun: boolean },
-): Promise<number> {
-  const name = textAt(doomed.item, 'name');
-  const namespace = textAt(doomed.item, 'namespace') || undefined;
+async function removeOne(context: CommandContext, ref: ResourceRef, dryRun: boolean): Promise<number> {
   try {
-    const query = { namespace, ...(doomed.dryRun ? { dryRun: 'true' } : {}) };
-    const request = { method: 'DELETE', path: pathOf(doomed.kind, doomed.mesh, name), query } as const;
-    const { body } = await context.api().send(request);
-    context.print(`${doomed.kind.name} ${name} deleted${doomed.dryRun ? ' (dry run)' : ''}`);
-    printWarnings(context, body);
+    const warnings = await (await context.api()).delete(ref, { dryRun });
+    context.print(`${titleOf(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
+    printWarnings(context, warnings);
     return 0;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    context.printError(`${doomed.kind.name} ${name}: ${error.message}`);
+    context.printError(`${titleOf(ref)}: ${messageOf(error)}`);
     return 1;
   }
 }

@@ -1,9 +1,10 @@
+import { connectApi } from '@causeway/api-client';
 import type { Registry } from '@causeway/resources';
 import type { Command } from 'commander';
-import { ApiClient, listPage } from '../../api-client';
 import type { ConnectionFlags } from '../../config';
-import { kindOf, pathOf, type ProgramContext } from '../../context';
+import { kindOf, type ProgramContext } from '../../context';
 import type { RegisterLightCommand } from '../../options';
+import { selectionOf } from '../../refs';
 import { textAt } from '../../render';
 import { connectionOf } from '../../settings/connection';
 import { readContexts } from '../../settings/contexts-file';
@@ -62,11 +63,11 @@ function nameSource(context: ProgramContext, registry: Registry): NameSource {
     contexts: () => Object.keys(readContexts(context.config.contextsFile).contexts).sort(),
     resources: async (plural, part, { options }: TypedLine) => {
       const connection = connectionOf(context.config, flagsOf(options));
-      const api = new ApiClient(connection, AbortSignal.timeout(PATIENCE));
-      const kind = kindOf(registry, plural);
-      const query = { size: String(MOST_NAMES), ...(part === '' ? {} : { name: part }) };
-      const items = await listPage(api, { path: pathOf(kind, options['mesh'] ?? 'default'), query });
-      return [...new Set(items.map((item) => textAt(item, 'name')))];
+      const api = await connectApi({ ...connection, signal: AbortSignal.timeout(PATIENCE) });
+      const selection = selectionOf(kindOf(registry, plural), { mesh: options['mesh'] ?? 'default' });
+      const wanted = { ...selection, ...(part === '' ? {} : { nameContains: part }) };
+      const { documents } = await api.list(wanted, { most: MOST_NAMES });
+      return [...new Set(documents.map((item) => textAt(item, 'name')))];
     },
   };
 }

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import { parseServer } from '../../api-client';
 import { UsageError, type ProgramContext } from '../../context';
 import { structured, table, type Output } from '../../render';
-import { contextInUse, tokenOf } from '../../settings/connection';
+import { contextInUse, parseServer, tokenOf } from '../../settings/connection';
 import { readContexts, writeContexts, type Contexts, type NamedContext } from '../../settings/contexts-file';
 import { describeToken } from '../../settings/token-claims';
 

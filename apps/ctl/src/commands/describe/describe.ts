@@ -1,14 +1,13 @@
+import { ApiError } from '@causeway/api-client';
 import { describeIdentity, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import type { Command } from 'commander';
-import { ApiError } from '../../api-client';
 import { colourOf } from '../../colour';
-import { pathOf, UsageError, type CommandContext } from '../../context';
+import { UsageError, type CommandContext } from '../../context';
 import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
+import { referenceOf, refTo, selectionsOf, type Reference } from '../../refs';
 import { age, listAt, objectAt, structured, table, textAt } from '../../render';
-import { selectionsOf } from '../get/selection';
 import { insightLines, pendingDecisions } from '../zones/zone-insight';
 import { zoneOfServer } from '../zones/zones';
-import { referenceOf, type Reference } from './identity';
 import { relatedSections } from './related';
 
 export interface DescribeOptions {
@@ -35,9 +34,7 @@ export async function describe(
 }
 
 async function describeOne(context: CommandContext, kind: Kind, name: string, options: DescribeOptions): Promise<void> {
-  const query = { namespace: options.namespace, zone: options.zone };
-  const { body } = await context.api().send({ method: 'GET', path: pathOf(kind, options.mesh, name), query });
-  if (!isJsonObject(body)) return;
+  const { document: body } = await (await context.api()).get(refTo({ kind, name }, options));
   const id = { kind: kind.name, ...referenceOf(body) };
   const created = textAt(body, 'creationTime');
   context.print(describeIdentity(id));
@@ -49,7 +46,7 @@ async function describeOne(context: CommandContext, kind: Kind, name: string, op
   if (change !== undefined) context.print(`  Changed     ${change}`);
   section(context, 'Labels', body['labels']);
   section(context, 'Spec', kind.confidential ? concealed(objectAt(body, 'spec')) : body['spec']);
-  for (const { title, text } of await relatedSections(context, kind.name, body)) {
+  for (const { title, text } of await relatedSections(context, kind, body)) {
     context.print(`${title}:`);
     context.print(indent(text));
   }
@@ -59,20 +56,21 @@ async function describeOne(context: CommandContext, kind: Kind, name: string, op
   if (kind.name === 'Zone') await zoneSync(context, id.name);
 }
 
-/** Who changed a resource last, by the audit log; undefined where there is no log, or none that the user may read. */
+/** Who changed a resource last, by the audit log; undefined where there is no log, or none that can be read. */
 async function lastChange(
   context: CommandContext,
   { kind, mesh, zone, namespace, name }: Reference & { readonly kind: string },
 ): Promise<string | undefined> {
-  const query = { kind, name, size: '1', ...(mesh === '' ? {} : { mesh }), result: 'done' };
-  const answer = await context
-    .api()
-    .send({ method: 'GET', path: '/_audit', query })
-    .catch((error: unknown) => {
-      if (error instanceof ApiError && error.status !== 0 && error.status < 500) return { body: undefined };
+  const query = { kind, name, ...(mesh === '' ? {} : { mesh }), result: 'done' };
+  const entries = await (
+    await context.api()
+  ).rest
+    .items({ path: '/_audit', query, most: 1 })
+    .catch((error: unknown): readonly JsonObject[] => {
+      if (error instanceof ApiError && error.code !== 'unavailable' && error.code !== 'internal') return [];
       throw error;
     });
-  const [entry] = isJsonObject(answer.body) ? listAt(answer.body, 'items') : [];
+  const [entry] = entries;
   if (!entry || (textAt(entry, 'zone') || zone) !== zone || (textAt(entry, 'namespace') || namespace) !== namespace)
     return undefined;
   const time = textAt(entry, 'time');
@@ -105,9 +103,13 @@ function concealed(spec: JsonObject): JsonObject {
 
 /** Prints the insight of a zone: sessions, lag, pending decisions. */
 async function zoneSync(context: CommandContext, zone: string): Promise<void> {
-  const path = `/zones+insights/${encodeURIComponent(zone)}`;
-  const { body } = await context.api().send({ method: 'GET', path });
-  const insight = isJsonObject(body) ? objectAt(body, 'zoneInsight') : {};
+  const { rest } = await context.api();
+  const found = await rest.json({ path: `/zones+insights/${encodeURIComponent(zone)}` }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'rest-only') return undefined;
+    throw error;
+  });
+  if (!found) return context.print('Sync:\n  told over REST only');
+  const insight = objectAt(found, 'zoneInsight');
   if (textAt(insight, 'health') === '') return;
   context.print('Sync:');
   context.print(indent(insightLines(insight, context.now()).join('\n')));

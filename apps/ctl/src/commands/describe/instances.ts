@@ -1,13 +1,12 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { ApiError, listAll } from '../../api-client';
 import { colourOf } from '../../colour';
-import { kindOf, pathOf, type CommandContext } from '../../context';
+import { kindOf, type CommandContext } from '../../context';
 import { meshOption, namespaceOption, outputOption, zoneOption, type SetExitCode } from '../../options';
+import { refTo, selectionsOf, type Reference } from '../../refs';
 import { age, listAt, objectAt, structured, table, textAt, type Output } from '../../render';
 import { inboundText, readiness } from '../get/columns';
-import { selectionsOf } from '../get/selection';
-import { referenceOf, type Reference } from './identity';
 
 /** An instance of a service: a Dataplane, or an endpoint outside the mesh. */
 export type Instance = {
@@ -23,13 +22,16 @@ export type Instance = {
 export async function instancesOf(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
   const type = textAt(service, 'type');
   if (type === 'MeshExternalService') return listAt(objectAt(service, 'spec'), 'endpoints').map(endpoint);
-  if (type === 'MeshService') return dataplanesOf(context, referenceOf(service));
+  if (type === 'MeshService') return dataplanesOf(context, service);
   const parts = listAt(objectAt(service, 'status'), 'meshServices').map((part) => {
     const [mesh, zone, namespace, name] = ['mesh', 'zone', 'namespace', 'name'].map((key) => textAt(part, key));
     return { mesh: mesh ?? '', zone: zone ?? '', namespace: namespace ?? '', name: name ?? '' };
   });
   const found: Instance[] = [];
-  for (const part of parts) found.push(...(await dataplanesOf(context, part)));
+  for (const part of parts) {
+    const document = await partOf(context, part);
+    if (document) found.push(...(await dataplanesOf(context, document)));
+  }
   return found;
 }
 
@@ -38,20 +40,21 @@ function endpoint(each: JsonObject): Instance {
   return { name: '-', zone: '-', state: 'Unknown', address, serves: [], creationTime: '' };
 }
 
+/** A MeshService of which a MeshMultiZoneService consists; undefined if it is gone. */
+async function partOf(context: CommandContext, { name, ...place }: Reference): Promise<JsonObject | undefined> {
+  const kind = kindOf(context.registry, 'MeshService');
+  try {
+    return (await (await context.api()).get(refTo({ kind, name }, place))).document;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not-found') return undefined;
+    throw error;
+  }
+}
+
 /** The Dataplanes that a MeshService selects, with their state. */
-async function dataplanesOf(context: CommandContext, service: Reference): Promise<readonly Instance[]> {
-  const { mesh, zone, namespace, name } = service;
-  const api = context.api();
-  const path = `${pathOf(kindOf(context.registry, 'MeshService'), mesh, name)}/_dataplanes`;
-  const selected = new Set(
-    (await listAll(api, { path, query: { zone, namespace } })).map((each) => textAt(each, 'name')),
-  );
-  if (selected.size === 0) return [];
-  const all = await listAll(api, {
-    path: pathOf(kindOf(context.registry, 'Dataplane'), mesh),
-    query: { zone, namespace },
-  });
-  return all.filter((each) => selected.has(textAt(each, 'name'))).map(dataplaneInstance);
+async function dataplanesOf(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
+  const { selectedBy } = await import('./dataplane-selection.js');
+  return (await selectedBy(context, service)).map(dataplaneInstance);
 }
 
 function dataplaneInstance(dataplane: JsonObject): Instance {
@@ -98,19 +101,19 @@ async function findService(context: CommandContext, given: string, options: Inst
   const [named] = given.includes('/') ? selectionsOf(context.registry, [given]) : [];
   const kinds = named ? [named.kind] : SERVICES.map((noun) => kindOf(context.registry, noun));
   const { mesh, namespace, zone } = options;
+  const api = await context.api();
   let refused: ApiError | undefined;
   for (const kind of kinds) {
     try {
-      const query = { zone, ...(kind.namespaced ? { namespace } : {}) };
-      const path = pathOf(kind, mesh, named?.names[0] ?? given);
-      const { body } = await context.api().send({ method: 'GET', path, query });
-      if (isJsonObject(body)) return body;
+      const name = named?.names[0] ?? given;
+      const place = { mesh, zone, namespace: kind.namespaced ? namespace : undefined };
+      return (await api.get(refTo({ kind, name }, place))).document;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
       refused ??= error;
     }
   }
-  throw refused ?? new ApiError(`no service ${given}`, 404);
+  throw refused ?? new ApiError('not-found', `no service ${given}`);
 }
 
 /** `causeway instances`. */

@@ -1,12 +1,12 @@
+import { ApiError } from '@causeway/api-client';
 import { builtInRoles } from '@causeway/kinds';
-import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import { ApiError, listAll } from '../../api-client';
+import { isJsonArray, type JsonObject, type Kind } from '@causeway/resources';
 import { colourOf } from '../../colour';
-import type { CommandContext } from '../../context';
+import { kindOf, type CommandContext } from '../../context';
+import { referenceOf, refTo, selectionOf } from '../../refs';
 import { listAt, objectAt, structured, table, textAt } from '../../render';
 import { isReady } from '../get/columns';
 import { claimsOf, claimTable, meshNames, type HostnameClaim } from '../names/hostnames';
-import { referenceOf } from './identity';
 import { instancesOf, instanceTable } from './instances';
 
 /** A titled part of a description. */
@@ -33,10 +33,10 @@ const byKind: Readonly<Record<string, Describe>> = {
 /** What belongs to a resource and stands in others: instances of a service, names of a generator, holders of a role. */
 export async function relatedSections(
   context: CommandContext,
-  kind: string,
+  kind: Kind,
   body: JsonObject,
 ): Promise<readonly Section[]> {
-  return (await byKind[kind]?.(context, body)) ?? [];
+  return (await byKind[kind.name]?.(context, body)) ?? [];
 }
 
 async function service(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
@@ -65,7 +65,7 @@ async function dataplane(context: CommandContext, body: JsonObject): Promise<rea
     const shown = Object.keys(tags).map((key) => `${key}=${textAt(tags, key)}`);
     return [textAt(inbound, 'port'), protocol, context.paint(colourOf(state), state), shown.sort().join(',')];
   });
-  const { servedServices } = await import('./served-services.js');
+  const { servedServices } = await import('./dataplane-selection.js');
   const serves = await servedServices(context, body);
   const [none, lines] = ['none: no selector of a MeshService matches it', serves.map((each) => `MeshService ${each}`)];
   return [
@@ -77,8 +77,13 @@ async function dataplane(context: CommandContext, body: JsonObject): Promise<rea
 async function generator(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
   const { name, zone } = referenceOf(body);
   const claims: HostnameClaim[] = [];
-  for (const mesh of await meshNames(context)) {
-    claims.push(...(await claimsOf(context, mesh)).filter(({ claim }) => isMadeBy(claim, name, zone)));
+  try {
+    for (const mesh of await meshNames(context)) {
+      claims.push(...(await claimsOf(context, mesh)).filter(({ claim }) => isMadeBy(claim, name, zone)));
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
+    return [{ title: 'Names', text: 'told over REST only' }];
   }
   const isHad = ({ claim }: HostnameClaim): boolean => textAt(claim, 'status') === 'Available';
   const meshes = new Set(claims.map(({ mesh }) => mesh)).size > 1;
@@ -105,8 +110,8 @@ function isMadeBy(claim: JsonObject, name: string, zone: string): boolean {
 }
 
 async function role(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
-  const bindings = await listAll(context.api(), { path: '/rolebindings' });
-  const held = bindings.filter((binding) => textAt(binding, 'spec', 'role') === textAt(body, 'name'));
+  const { documents } = await (await context.api()).list(selectionOf(kindOf(context.registry, 'RoleBinding'), {}));
+  const held = documents.filter((binding) => textAt(binding, 'spec', 'role') === textAt(body, 'name'));
   if (held.length === 0) return [{ title: 'Held by', text: 'nobody: no RoleBinding names it' }];
   const rows = held.flatMap((binding) =>
     listAt(objectAt(binding, 'spec'), 'subjects').map((subject) => [
@@ -120,18 +125,14 @@ async function role(context: CommandContext, body: JsonObject): Promise<readonly
 
 async function roleBinding(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
   const name = textAt(body, 'spec', 'role');
-  const path = `/roles/${encodeURIComponent(name)}`;
-  const found = await context
-    .api()
-    .send({ method: 'GET', path })
-    .catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return { body: undefined };
-      throw error;
-    });
+  const ref = refTo({ kind: kindOf(context.registry, 'Role'), name }, {});
+  const found = await (await context.api()).get(ref).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not-found') return undefined;
+    throw error;
+  });
   if (builtInRoles.some((builtIn) => builtIn === name)) return [{ title: 'Role', text: `${name}: built in` }];
-  if (!isJsonObject(found.body))
-    return [{ title: 'Role', text: `${name}: there is none of this name, so the binding gives nothing` }];
-  return [{ title: 'Role', text: `${name}:\n${structured(objectAt(found.body, 'spec'), 'yaml')}` }];
+  if (!found) return [{ title: 'Role', text: `${name}: there is none of this name, so the binding gives nothing` }];
+  return [{ title: 'Role', text: `${name}:\n${structured(objectAt(found.document, 'spec'), 'yaml')}` }];
 }
 
 function textsAt(value: JsonObject, key: string): string {

@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError, connectApi, ConnectionError, type ApiClient, type Connection } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import { version } from '../../../../../package.json';
-import { ApiClient, ApiError, type ApiAnswer } from '../../api-client';
 import type { CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { age, textAt } from '../../render';
 import { connectionOf } from '../../settings/connection';
 import { claimsOf, expiryText } from '../../settings/token-claims';
-import type { Connection } from '../../transport';
 import { skewWarnings } from '../version/server-versions';
 
 /** Something wrong, and what to do. */
@@ -35,22 +35,20 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
   const connection = connectionOf(context.config, context.flags());
   const token = tokenFindings(connection.token, context.now());
   const asked = context.now();
-  let root: ApiAnswer;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE)]);
+  const api = await connectApi({ ...connection, signal });
+  let root: Awaited<ReturnType<ApiClient['rest']['answer']>>;
   try {
-    root = await new ApiClient(connection, AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE)])).send({
-      ...{ method: 'GET', path: '/' },
-    });
+    root = await api.rest.answer({ path: '/' });
   } catch (error) {
-    const message =
-      error instanceof ApiError
-        ? error.message
-        : `${connection.server.href} does not answer within ${PATIENCE / 1_000} s`;
+    if (error instanceof ApiError && error.code === 'rest-only') throw error;
+    const late = `${connection.server.href} does not answer within ${PATIENCE / 1_000} s`;
+    const message = error instanceof ApiError && !signal.aborted ? messageOf(error) : late;
     return {
       reached: false,
       findings: [...token, { what: message, advice: 'see whether its process runs, and what its log says' }],
     };
   }
-  const facts = isJsonObject(root.body) ? root.body : {};
   return {
     reached: true,
     findings: [
@@ -58,8 +56,8 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
       ...transportFindings(connection),
       ...(await certificateFindings(connection, context.now())),
       ...clockFindings(root.headers.date, { asked, answered: context.now() }),
-      ...skewFindings(facts),
-      ...(await portFindings(context.api(), connection.server.hostname)),
+      ...skewFindings(root.body),
+      ...(await portFindings(await context.api(), connection.server.hostname)),
     ],
   };
 }
@@ -150,11 +148,10 @@ const PORTS: readonly (readonly [string, string])[] = [
 
 /** What the diagnostics port says of Postgres, Redis and the rest, and whether the other ports listen. */
 async function portFindings(api: ApiClient, host: string): Promise<readonly ConnectionFinding[]> {
-  const config = await api.send({ method: 'GET', path: '/config' }).catch((error: unknown) => {
-    if (error instanceof ApiError) return undefined;
+  const settings = await api.rest.json({ path: '/config' }).catch((error: unknown): JsonObject => {
+    if (error instanceof ApiError) return {};
     throw error;
   });
-  const settings = isJsonObject(config?.body) ? config.body : {};
   const closed = await Promise.all(
     PORTS.map(async ([key, serves]): Promise<ConnectionFinding[]> => {
       const port = Number(settings[key] ?? 0);
@@ -187,14 +184,15 @@ function listens(host: string, port: number): Promise<boolean> {
 /** What `/ready` says against the control plane; nothing if the port does not answer here, as it may by intent. */
 async function readinessFindings(host: string, port: number): Promise<readonly ConnectionFinding[]> {
   if (port === 0) return [];
-  const probe = new ApiClient({ server: new URL(`http://${host}:${port}`) }, AbortSignal.timeout(PATIENCE));
+  const server = new URL(`http://${host}:${port}`);
+  const probe = await connectApi({ server, signal: AbortSignal.timeout(PATIENCE) });
   const advice = 'see the log of the control plane, and whether Postgres and Redis run where it looks for them';
   try {
-    const text = await probe.text({ method: 'GET', path: '/ready' });
+    const text = await probe.rest.text({ path: '/ready' });
     const warnings = text.split('\n').filter((line) => line.startsWith('warning: '));
     return warnings.map((line) => ({ what: line.slice('warning: '.length), advice }));
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 503) return [];
+    if (!(error instanceof ApiError) || error.code !== 'unavailable' || error instanceof ConnectionError) return [];
     return [
       {
         what: `the control plane is not ready: ${error.message.replace(/^the server answered 503 /, '').trim()}`,

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { ApiError } from '../../api-client';
+import { ApiError } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { objectAt, structured, textAt, type Output, listAt } from '../../render';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
@@ -51,11 +52,11 @@ interface ServerReport {
 /** What the control plane finds itself; for a caller who may not see it, a finding that says so. */
 async function serverReport(context: CommandContext): Promise<ServerReport> {
   try {
-    const { body } = await context.api().send({ method: 'GET', path: '/_doctor' });
-    return { checks: isJsonObject(body) ? listAt(body, 'checks') : [], findings: [] };
+    const report = await (await context.api()).rest.json({ path: '/_doctor' });
+    return { checks: listAt(report, 'checks'), findings: [] };
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.status !== 401 && error.status !== 403)) throw error;
-    const what = `the control plane does not say what it finds: ${error.message}`;
+    if (!(error instanceof ApiError) || (error.code !== 'unauthenticated' && error.code !== 'forbidden')) throw error;
+    const what = `the control plane does not say what it finds: ${messageOf(error)}`;
     return { checks: [], findings: [{ what, advice: 'use the token of an administrator: --token, or a context' }] };
   }
 }

@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiError, type ResourceRef } from '@causeway/api-client';
 import { isJsonObject, jsonEqual, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { ApiError } from '../../api-client';
 import { UsageError, type CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { DocumentError, parseDocuments } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
-import { addressOf, refsOf, titleOf, type ResourceRef } from '../../refs';
+import { refsOf, titleOf } from '../../refs';
 import { structured } from '../../render';
 import { printWarnings } from '../delete';
 import { unifiedDiff } from '../../diff';
@@ -26,7 +27,7 @@ const OWNED_BY_SERVER: readonly string[] = ['status', 'kri', 'generation', 'crea
 interface Stored {
   readonly text: string;
   readonly value: JsonObject;
-  readonly etag: string | undefined;
+  readonly etag: string;
 }
 
 /** `causeway edit`: opens a resource in the user's editor and writes it back. The text is reopened while the server refuses it. */
@@ -34,25 +35,21 @@ export async function edit(context: CommandContext, words: readonly string[], op
   const [ref, ...others] = refsOf(context.registry, words, options);
   if (!ref || others.length > 0) throw new UsageError('edit takes one resource: KIND/NAME');
   const folder = await mkdtemp(join(tmpdir(), 'causeway-edit-'));
-  const file = join(folder, `${ref.kind.plural}-${ref.name.replaceAll(/[^a-z0-9.-]/gi, '_')}.yaml`);
+  const file = join(folder, `${ref.kind.toLowerCase()}-${ref.name.replaceAll(/[^a-z0-9.-]/gi, '_')}.yaml`);
   try {
-    return await editIn(context, ref, { file, zone: options.zone });
+    return await editIn(context, ref, file);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function editIn(
-  context: CommandContext,
-  ref: ResourceRef,
-  { file, zone }: { readonly file: string; readonly zone: string | undefined },
-): Promise<number> {
-  let stored = await load(context, ref, zone);
+async function editIn(context: CommandContext, ref: ResourceRef, file: string): Promise<number> {
+  let stored = await load(context, ref);
   let text = stored.text;
   /** Whether a person who saves without a change means it: what changed there is shown. */
   let overwrites = false;
   let notes: readonly string[] = [
-    `${titleOf(ref)} at ${context.api().server.host}. Lines that begin with # do not count.`,
+    `${titleOf(ref)} at ${(await context.api()).server.host}. Lines that begin with # do not count.`,
     'Save and close the editor to write it; leave it as it is, or empty, to write nothing.',
   ];
   for (;;) {
@@ -63,10 +60,10 @@ async function editIn(
     }
     text = edited;
     overwrites = false;
-    const result = await write(context, ref, { text, stored, file, zone });
+    const result = await write(context, ref, { text, stored, file });
     if (result.type === 'written') return 0;
     if (result.type === 'changed') {
-      const next = await load(context, ref, zone);
+      const next = await load(context, ref);
       const changes = unifiedDiff(stored.value, next.value, { color: false });
       notes = [
         'It was changed by someone else in the meantime. What changed there:',
@@ -84,10 +81,13 @@ type WriteResult =
   | { readonly type: 'changed' }
   | { readonly type: 'refused'; readonly reasons: readonly string[] };
 
+/** Refusals after which the person edits again. */
+const REFUSED: readonly string[] = ['invalid', 'conflict', 'precondition-failed'];
+
 async function write(
   context: CommandContext,
   ref: ResourceRef,
-  edited: { readonly text: string; readonly stored: Stored; readonly file: string; readonly zone: string | undefined },
+  edited: { readonly text: string; readonly stored: Stored; readonly file: string },
 ): Promise<WriteResult> {
   try {
     const documents = parseDocuments(edited.file, edited.text);
@@ -98,32 +98,25 @@ async function write(
       context.printError('nothing was changed');
       return { type: 'written' };
     }
-    const { path, query } = addressOf(ref);
-    const { etag } = edited.stored;
-    const ifMatch = etag === undefined ? {} : { ifMatch: etag };
-    const { body, outcome = 'updated' } = await context
-      .api()
-      .send({ method: 'PUT', path, query: { ...query, zone: edited.zone }, body: value, ...ifMatch });
+    const { outcome, warnings } = await (await context.api()).replace(ref, value, { etag: edited.stored.etag });
     context.print(`${titleOf(ref)} ${outcome}`);
-    printWarnings(context, body);
+    printWarnings(context, warnings);
     return { type: 'written' };
   } catch (error) {
     if (error instanceof DocumentError) return { type: 'refused', reasons: error.message.split('\n') };
-    if (!(error instanceof ApiError) || ![400, 409, 412, 422].includes(error.status)) throw error;
-    if (error.status === 412 || error.status === 409) return { type: 'changed' };
+    if (!(error instanceof ApiError) || !REFUSED.includes(error.code)) throw error;
+    if (error.code !== 'invalid') return { type: 'changed' };
     return {
       type: 'refused',
-      reasons: [error.message, ...error.violations.map(({ field, reason }) => `  ${field}: ${reason}`)],
+      reasons: [messageOf(error), ...error.violations.map(({ field, reason }) => `  ${field}: ${reason}`)],
     };
   }
 }
 
-async function load(context: CommandContext, ref: ResourceRef, zone: string | undefined): Promise<Stored> {
-  const { path, query } = addressOf(ref);
-  const { body, headers } = await context.api().send({ method: 'GET', path, query: { ...query, zone } });
-  const shown = isJsonObject(body) ? Object.entries(body).filter(([key]) => !OWNED_BY_SERVER.includes(key)) : [];
-  const value = Object.fromEntries(shown);
-  return { value, text: `${structured(value, 'yaml')}\n`, etag: headers.etag };
+async function load(context: CommandContext, ref: ResourceRef): Promise<Stored> {
+  const { document, etag } = await (await context.api()).get(ref);
+  const value = Object.fromEntries(Object.entries(document).filter(([key]) => !OWNED_BY_SERVER.includes(key)));
+  return { value, text: `${structured(value, 'yaml')}\n`, etag };
 }
 
 /** What stands in the file after the editor has ended, without lines of comment. Throws UsageError if the editor fails. */

@@ -1,12 +1,13 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError, type ResourceSelection } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { ApiError, listAll } from '../../api-client';
-import { pathOf, UsageError, type CommandContext } from '../../context';
+import { UsageError, type CommandContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
+import { nounOf, refTo, selectionOf, selectionsOf, type Selection } from '../../refs';
 import { structured, table, textAt } from '../../render';
 import { outputFormOption, parseOutputForm, sortedBy, type OutputForm } from './output-form';
 import { ResourceTable, type RowForm } from './resource-table';
-import { nounOf, selectionsOf, type Selection } from './selection';
 import { watch } from './watch';
 
 export interface GetOptions {
@@ -52,7 +53,7 @@ export async function get(context: CommandContext, args: readonly string[], opti
   let failed = false;
   const fail = (error: ApiError): void => {
     failed = true;
-    context.printError(error.message);
+    context.printError(messageOf(error));
   };
   const found: Found[] = [];
   for (const selection of selections) {
@@ -64,11 +65,8 @@ export async function get(context: CommandContext, args: readonly string[], opti
   return failed ? 1 : 0;
 }
 
-function listRequest(
-  { kind }: Selection,
-  { allMeshes, mesh, namespace, zone, selector }: GetOptions,
-): { readonly path: string; readonly query: Readonly<Record<string, string | undefined>> } {
-  return { path: pathOf(kind, allMeshes ? undefined : mesh), query: { namespace, zone, labelSelector: selector } };
+function listRequest({ kind }: Selection, { allMeshes, mesh, selector, ...place }: GetOptions): ResourceSelection {
+  return selectionOf(kind, { ...place, mesh: allMeshes ? undefined : mesh }, selector);
 }
 
 /** The resources of a selection; a name that cannot be shown goes to `fail`. */
@@ -78,16 +76,14 @@ async function fetchItems(
   options: GetOptions,
   fail: (error: ApiError) => void,
 ): Promise<readonly JsonObject[]> {
-  if (selection.names.length === 0) return listAll(context.api(), listRequest(selection, options));
-  const { mesh, namespace, zone } = options;
+  const api = await context.api();
+  if (selection.names.length === 0) return (await api.list(listRequest(selection, options))).documents;
   const items: JsonObject[] = [];
   for (const name of selection.names) {
     try {
-      const path = pathOf(selection.kind, mesh, name);
-      const { body } = await context.api().send({ method: 'GET', path, query: { namespace, zone } });
-      if (isJsonObject(body)) items.push(body);
+      items.push((await api.get(refTo({ kind: selection.kind, name }, options))).document);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
       fail(error);
     }
   }

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import { colourOf, type Paint } from '../../colour';
+import { nounOf } from '../../refs';
 import { age, objectAt, textAt } from '../../render';
 import { columnsOf, type Column, type TableForm } from './columns';
-import { nounOf } from './selection';
 
 /** How the rows of resources look. */
 export interface RowForm extends TableForm {

@@ -1,95 +1,93 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { refusal, type ApiRequest } from '../../api-client';
+import type { ResourceSelection, WatchEvent } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
+import { nounOf, type Selection } from '../../refs';
 import { columnWidths, structured, tableLine, textAt } from '../../render';
 import type { OutputForm } from './output-form';
-import { nounOf, type Selection } from './selection';
 import { ResourceTable, type RowForm } from './resource-table';
 
 /** What a watch follows, and how it shows it. */
 export interface WatchRequest {
   readonly selection: Selection;
-  readonly request: Omit<ApiRequest, 'method'>;
+  readonly request: ResourceSelection;
   readonly output: OutputForm;
   readonly form: RowForm;
 }
 
-/** One server-sent event. */
-interface WatchEvent {
-  readonly event: string;
+/** A change as it is printed; of what is deleted only the identity is known. */
+interface Change {
+  readonly event: 'put' | 'delete';
   readonly body: JsonObject;
 }
 
-/** Follows a list until Ctrl-C. What is there already comes first, then each change as it comes. */
-export async function watch(context: CommandContext, wanted: WatchRequest): Promise<number> {
-  const print = wanted.output.type === 'table' || wanted.output.type === 'wide' ? tablePrinter : plainPrinter;
-  const show = print(context, wanted);
-  const names = new Set(wanted.selection.names);
-  try {
-    for await (const seen of eventsOf(context, wanted.request)) {
-      if (seen.event === 'relist') context.printError('the server begins anew: run the command again');
-      const name = seen.body['name'];
-      if (names.size === 0 || seen.event === 'bookmark' || (typeof name === 'string' && names.has(name))) show(seen);
-    }
-  } catch (error) {
-    if (!context.signal.aborted) throw error;
-    return 0;
-  }
-  if (context.signal.aborted) return 0;
-  context.printError('the server ended the watch');
-  return 1;
+/** Prints changes; `whole` tells it that what is there already has been told. */
+interface ChangePrinter {
+  readonly change: (change: Change) => void;
+  readonly whole: () => void;
 }
 
-async function* eventsOf(context: CommandContext, request: Omit<ApiRequest, 'method'>): AsyncGenerator<WatchEvent> {
-  const query = { ...request.query, watch: 'true' };
-  let event = '';
-  for await (const line of context.api().events({ method: 'GET', path: request.path, query }, context.signal)) {
-    if (line.startsWith('event:')) event = line.slice(6).trim();
-    if (!line.startsWith('data:')) continue;
-    const body: unknown = JSON.parse(line.slice(5));
-    if (event === 'error') throw refusal(Number(isJsonObject(body) ? body['status'] : 0), body, line);
-    if (isJsonObject(body)) yield { event, body };
+/** Follows a list until Ctrl-C, also over a cut. What is there already comes first, then each change as it comes. */
+export async function watch(context: CommandContext, wanted: WatchRequest): Promise<number> {
+  const printer = wanted.output.type === 'table' || wanted.output.type === 'wide' ? tablePrinter : plainPrinter;
+  const { change, whole } = printer(context, wanted);
+  const names = new Set(wanted.selection.names);
+  for await (const event of (await context.api()).watch(wanted.request, { signal: context.signal })) {
+    const seen = changeOf(event);
+    if (event.type === 'restart') context.printError('the server begins anew: what is there comes again');
+    else if (event.type === 'bookmark') whole();
+    if (seen && (names.size === 0 || names.has(textAt(seen.body, 'name')))) change(seen);
   }
+  return 0;
+}
+
+function changeOf(event: WatchEvent): Change | undefined {
+  if (event.type === 'put') return { event: 'put', body: event.document };
+  if (event.type !== 'deleted') return undefined;
+  const { kind, ...place } = event.id;
+  const given = Object.entries(place).filter(([key, value]) => value !== '' || key === 'name');
+  return { event: 'delete', body: { type: kind, ...Object.fromEntries(given) } };
 }
 
 /** Events as objects, names or by a template, each as it comes. */
-function plainPrinter(context: CommandContext, { output, selection }: WatchRequest): (seen: WatchEvent) => void {
-  return ({ event, body }) => {
-    if (event !== 'put' && event !== 'delete') return;
+function plainPrinter(context: CommandContext, { output, selection }: WatchRequest): ChangePrinter {
+  const change = ({ event, body }: Change): void => {
     if (output.type === 'name') context.print(`${nounOf(selection.kind, textAt(body, 'name'))} ${event}`);
     else if (output.type === 'jsonpath') context.print(output.template(body));
     else if (output.type === 'json') context.print(JSON.stringify({ event, resource: body }));
     else context.print(`---\n${structured({ event, resource: body }, 'yaml')}`);
   };
+  return { change, whole: () => undefined };
 }
 
 /**
  * Events as lines of a table. The head is as wide as what was there before the first bookmark; a later cell that is
  * wider moves the rest of its line.
  */
-function tablePrinter(context: CommandContext, { selection, form }: WatchRequest): (seen: WatchEvent) => void {
+function tablePrinter(context: CommandContext, { selection, form }: WatchRequest): ChangePrinter {
   const table = new ResourceTable(selection.kind, form);
   const head = ['EVENT'.padEnd(7), ...table.head];
   const seenNames = new Set<string>();
   let waiting: (readonly string[])[] | undefined = [];
   let widths: readonly number[] = [];
-  const rowOf = ({ event, body }: WatchEvent): readonly string[] => {
+  const rowOf = ({ event, body }: Change): readonly string[] => {
     const key = JSON.stringify(['mesh', 'namespace', 'name'].map((part) => body[part]).concat(zoneOf(body)));
     const what = event === 'delete' ? 'deleted' : seenNames.has(key) ? 'changed' : waiting ? 'present' : 'added';
     if (event === 'delete') seenNames.delete(key);
     else seenNames.add(key);
     return [what.padEnd(7), ...table.row(body, context.now())];
   };
-  return (seen) => {
-    if (seen.event === 'put' || seen.event === 'delete') {
+  return {
+    change: (seen) => {
       const row = rowOf(seen);
       if (waiting) waiting.push(row);
       else context.print(tableLine(row, widths));
-    } else if (seen.event === 'bookmark' && waiting) {
+    },
+    whole: () => {
+      if (!waiting) return;
       widths = columnWidths(head, waiting);
       for (const row of [head, ...waiting]) context.print(tableLine(row, widths));
       waiting = undefined;
-    }
+    },
   };
 }
 

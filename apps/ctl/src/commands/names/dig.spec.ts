@@ -1,8 +1,8 @@
 import { painter } from '../../colour';
+import { connectApi } from '@causeway/api-client';
 import { coreKinds } from '@causeway/kinds';
 import { DnsZone, generator, service } from '../../../../../test/dns/dns-zone';
 import { restFixture, type RestFixture } from '../../../../../test/rest/rest-fixture';
-import { ApiClient } from '../../api-client';
 import { readCliConfig } from '../../config';
 import { createProgram } from '../../program';
 import { registerDig } from './dig';
@@ -30,7 +30,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
   const lines: string[] = [];
   let code = -1;
   const context = {
-    api: () => new ApiClient({ server: new URL(server) }),
+    api: () => connectApi({ server: new URL(server) }),
     registry: coreKinds,
     print: (line: string) => void lines.push(line),
     printError: (line: string) => void lines.push(line),

@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import { isJsonArray, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
 import { structured, table, textAt, type Output, listAt } from '../../render';
 import type { Command } from 'commander';
@@ -18,8 +18,7 @@ export async function dig(
   options: DigOptions,
 ): Promise<number> {
   const query = { name: question.name, type: question.type };
-  const { body } = await context.api().send({ method: 'GET', path: '/_dns/lookup', query });
-  if (!isJsonObject(body)) return 1;
+  const body = await (await context.api()).rest.json({ path: '/_dns/lookup', query });
   if (options.output === 'table') digInWords(context, body);
   else context.print(structured(body, options.output));
   return listAt(body, 'answers').length > 0 ? 0 : 1;

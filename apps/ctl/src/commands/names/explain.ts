@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
-import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError, type HostnameExplanation } from '@causeway/api-client';
+import { isJsonArray, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { listAll } from '../../api-client';
 import { colourOf } from '../../colour';
-import { UsageError, type CommandContext } from '../../context';
+import { kindOf, UsageError, type CommandContext } from '../../context';
 import { meshOption, outputOption, type SetExitCode } from '../../options';
+import { referenceOf, selectionOf } from '../../refs';
 import { listAt, objectAt, serviceName, structured, table, textAt, type Output } from '../../render';
-import { referenceOf } from '../describe/identity';
 import { zoneOfServer } from '../zones/zones';
 import { servicesWithAddress } from './vips';
 
@@ -27,24 +27,44 @@ export async function explain(
 ): Promise<number> {
   const { what, sought } = questionOf(words);
   if (what === 'vip') return explainVip(context, sought, options);
-  if (options.zone === undefined && (await zoneOfServer(context)) === undefined) {
-    const zones = await listAll(context.api(), { path: '/zones' });
+  const api = await context.api();
+  if (options.zone === undefined && (await whoAnswers(context)) === 'the global') {
+    const zones = (await api.list(selectionOf(kindOf(context.registry, 'Zone'), {}))).documents;
     const names = zones.map((zone) => textAt(zone, 'name')).join(', ');
     throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
   }
-  const { body } = await context.api().send({
-    method: 'POST',
-    path: '/_explain/hostname',
-    query: { zone: options.zone },
-    body: { hostname: sought, mesh: options.mesh },
-  });
-  if (!isJsonObject(body)) return 1;
+  const { mesh, zone } = options;
+  const body = documentOf(await api.explain({ hostname: sought, mesh, zone }), mesh);
   if (options.output !== 'table') {
     context.print(structured(body, options.output));
     return 0;
   }
   explainInWords(context, body);
   return 0;
+}
+
+/** The control plane that answers: `the global`, `zone east`; undefined over gRPC, which does not say it. */
+async function whoAnswers(context: CommandContext): Promise<string | undefined> {
+  try {
+    const zone = await zoneOfServer(context);
+    return zone === undefined ? 'the global' : `zone ${zone}`;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'rest-only') return undefined;
+    throw error;
+  }
+}
+
+/** An explanation as REST writes it. */
+function documentOf({ hostname, zone, claims, hints, note }: HostnameExplanation, mesh: string): JsonObject {
+  const given = (texts: Readonly<Record<string, string>>): JsonObject =>
+    Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+  const lines = claims.map(({ service, generator, generatorZone, available, rule, reason, change }, i): JsonObject => ({
+    ...{ rank: i + 1, service: { ...service } },
+    generator: { name: generator, ...(generatorZone === undefined ? {} : { zone: generatorZone }) },
+    ...{ status: available ? 'Available' : 'NotAvailable', ...given({ rule, reason, change }) },
+  }));
+  const [winner] = lines;
+  return { hostname, mesh, zone, ...(winner ? { winner } : {}), claims: lines, hints: [...hints], ...given({ note }) };
 }
 
 function questionOf([first = '', second, more]: readonly string[]): {
@@ -93,8 +113,13 @@ async function explainVip(context: CommandContext, address: string, options: Exp
   const holders = all
     .filter((item) => textAt(item, 'status', 'vip', 'ip') === address)
     .map((item) => explainedVip(item));
-  const asked = await zoneOfServer(context);
-  const place = asked === undefined ? 'as the zones reported it to the global' : `in zone ${asked}`;
+  const asked = await whoAnswers(context);
+  const place =
+    asked === 'the global'
+      ? 'as the zones reported it to the global'
+      : asked === undefined
+        ? 'by this control plane'
+        : `in ${asked}`;
   if (options.output !== 'table') context.print(structured({ address, holders }, options.output));
   else if (holders.length === 0) {
     context.print(`no service has ${address}, ${place}`);

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@causeway/resources';
 import { Option, type Command } from 'commander';
-import { listAll } from '../../api-client';
 import { colourOf } from '../../colour';
-import { kindOf, pathOf, type CommandContext } from '../../context';
+import { kindOf, type CommandContext } from '../../context';
 import { meshOption, type SetExitCode } from '../../options';
+import { selectionOf } from '../../refs';
 import { listAt, objectAt, serviceName, structured, table, textAt } from '../../render';
 
 /** One claim of a service on a hostname. */
@@ -20,13 +20,19 @@ export interface HostnamesOptions {
   readonly generator?: string;
   readonly service?: string;
   readonly lost?: boolean;
+  /** Whose view, on the global; absent there: what each zone reported of its own services. */
+  readonly zone?: string;
   readonly output: 'table' | 'wide' | 'yaml' | 'json';
 }
 
-/** The claims on the hostnames of a mesh that contain a text, by hostname and then by rank. */
-export async function claimsOf(context: CommandContext, mesh: string, containing?: string): Promise<HostnameClaim[]> {
+/** The claims on the hostnames of a mesh that contain a text, by hostname and then by rank; on the global as `zone` sees them. */
+export async function claimsOf(
+  context: CommandContext,
+  mesh: string,
+  { containing, zone }: { readonly containing?: string | undefined; readonly zone?: string | undefined } = {},
+): Promise<HostnameClaim[]> {
   const path = `/meshes/${encodeURIComponent(mesh)}/hostnames`;
-  const entries = await listAll(context.api(), { path, query: { name: containing } });
+  const entries = await (await context.api()).rest.items({ path, query: { name: containing, zone } });
   return entries.flatMap((entry) =>
     listAt(entry, 'claims').map((claim) => ({ mesh, hostname: textAt(entry, 'hostname'), claim })),
   );
@@ -34,8 +40,8 @@ export async function claimsOf(context: CommandContext, mesh: string, containing
 
 /** The names of all meshes. */
 export async function meshNames(context: CommandContext): Promise<readonly string[]> {
-  const meshes = await listAll(context.api(), { path: pathOf(kindOf(context.registry, 'Mesh'), undefined) });
-  return meshes.map((mesh) => textAt(mesh, 'name'));
+  const { documents } = await (await context.api()).list(selectionOf(kindOf(context.registry, 'Mesh'), {}));
+  return documents.map((mesh) => textAt(mesh, 'name'));
 }
 
 /** `causeway hostnames [TEXT]`: the hostnames that contain the text, each with the services that claim it. */
@@ -46,7 +52,7 @@ export async function hostnames(
 ): Promise<number> {
   const meshes = options.allMeshes ? await meshNames(context) : [options.mesh];
   const all: HostnameClaim[] = [];
-  for (const mesh of meshes) all.push(...(await claimsOf(context, mesh, containing)));
+  for (const mesh of meshes) all.push(...(await claimsOf(context, mesh, { containing, zone: options.zone })));
   const shown = all.filter(({ claim }) => isWanted(claim, options));
   if (options.output === 'yaml' || options.output === 'json') {
     const items = shown.map(({ mesh, hostname, claim }) => ({ mesh, hostname, ...claim }));
@@ -91,6 +97,7 @@ export function registerHostnames(program: Command, context: CommandContext, fin
     .option('--generator <name>', 'only those of a HostnameGenerator')
     .option('--service <name>', 'only those that a service claims')
     .option('--lost', 'only claims that are NotAvailable')
+    .option('-z, --zone <zone>', 'on the global: as this zone sees them; else as each zone reported its own services')
     .addOption(
       new Option('-o, --output <form>', 'form of the output; wide tells why a name is lost')
         .choices(['table', 'wide', 'yaml', 'json'])

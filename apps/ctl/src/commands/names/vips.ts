@@ -1,8 +1,8 @@
 import { compareText, type JsonObject } from '@causeway/resources';
-import { kindOf, pathOf, type CommandContext } from '../../context';
+import { kindOf, type CommandContext } from '../../context';
+import { selectionOf } from '../../refs';
 import { structured, table, textAt, type Output } from '../../render';
 import { missingVip } from '../get/columns';
-import { listAll } from '../../api-client';
 import type { Command } from 'commander';
 import { meshOption, outputOption, type SetExitCode } from '../../options';
 
@@ -16,10 +16,9 @@ const SERVICES = ['meshservices', 'meshexternalservices', 'meshmultizoneservices
 
 /** All services that may have a virtual IP; `mesh` undefined means all meshes. */
 export async function servicesWithAddress(context: CommandContext, mesh: string | undefined): Promise<JsonObject[]> {
-  const lists = SERVICES.map((noun) => {
-    return listAll(context.api(), { path: pathOf(kindOf(context.registry, noun), mesh) });
-  });
-  return (await Promise.all(lists)).flat();
+  const api = await context.api();
+  const lists = SERVICES.map((noun) => api.list(selectionOf(kindOf(context.registry, noun), { mesh })));
+  return (await Promise.all(lists)).flatMap(({ documents }) => documents);
 }
 
 /** `causeway vips`: all virtual IPs of the control plane, in the order of the addresses. */

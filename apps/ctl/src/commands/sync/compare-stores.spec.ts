@@ -2,7 +2,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { JsonObject, Kind } from '@causeway/resources';
 import { MeshView } from '@causeway/sync';
 import { compareStores } from './compare-stores';
-import { resourceOfItem } from './listed-resource';
+import { resourceOf } from '../../refs';
 
 function kindNamed(name: string): Kind {
   const kind = coreKinds.kind(name);
@@ -12,7 +12,7 @@ function kindNamed(name: string): Kind {
 
 const mesh = { name: 'default', parameters: {} };
 const zones = ['east', 'west'].map((name) =>
-  resourceOfItem(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
+  resourceOf(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
 );
 const view = MeshView.of([mesh], zones);
 
@@ -85,8 +85,8 @@ describe('compareStores, of zone east', () => {
   ];
   it.each(stores.map(([title, ...rest]) => ({ title, rest })))('$title', ({ rest: [name, global, zone, want] }) => {
     const kind = kindNamed(name);
-    const inGlobal = global.map((item) => resourceOfItem(kind, item));
-    const inZone = zone.map((item) => resourceOfItem(kind, item));
+    const inGlobal = global.map((item) => resourceOf(kind, item));
+    const inZone = zone.map((item) => resourceOf(kind, item));
     const found = compareStores({ kind, zone: 'east', inGlobal, inZone, view });
     expect(
       found.map(({ where, state, id, parts }) => [where, state, `${id.zone}/${id.name}`, ...parts].join(' ')),

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ApiClient } from '@causeway/api-client';
 import { identityKey, isJsonObject, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
-import { listAll, type ApiClient } from '../../api-client';
 import { UsageError, type CommandContext } from '../../context';
 import { outputOption, type SetExitCode } from '../../options';
-import { objectAt, structured, table, textAt, type Output } from '../../render';
+import { resourceOf, selectionOf } from '../../refs';
+import { structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
-import { resourceOfItem } from './listed-resource';
 import { servedMeshes } from './synced-meshes';
 
 export interface SyncDiffOptions {
@@ -25,8 +25,8 @@ export async function syncDiff(context: CommandContext, zone: string, options: S
   const { zoneContext, zoneServer: server, zoneToken } = options;
   const token = zoneToken === undefined ? {} : { token: zoneToken };
   const servers = {
-    global: context.api(),
-    zone: context.api(server === undefined ? { context: zoneContext ?? zone, ...token } : { server, ...token }),
+    global: await context.api(),
+    zone: await context.api(server === undefined ? { context: zoneContext ?? zone, ...token } : { server, ...token }),
   };
   await checkServers(servers, zone);
   const found = await standing(context, servers, zone);
@@ -63,8 +63,7 @@ async function checkServers({ global, zone }: Servers, name: string): Promise<vo
 }
 
 async function modeOf(api: ApiClient): Promise<string> {
-  const { body } = await api.send({ method: 'GET', path: '/' });
-  const facts = isJsonObject(body) ? body : {};
+  const facts = await api.rest.json({ path: '/' });
   return textAt(facts, 'mode') === 'zone' ? `zone ${textAt(facts, 'zone')}` : textAt(facts, 'mode');
 }
 
@@ -106,12 +105,12 @@ async function compareAll(
 
 async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
   if (!kind) return [];
-  return (await listAll(api, { path: `/${kind.plural}` })).map((item) => resourceOfItem(kind, item));
+  return (await api.list(selectionOf(kind, {}))).documents.map((item) => resourceOf(kind, item));
 }
 
 async function configOf(api: ApiClient): Promise<JsonObject> {
-  const { body } = await api.send({ method: 'GET', path: '/config' });
-  return isJsonObject(body) ? objectAt(body) : {};
+  const settings = await api.rest.json({ path: '/config' });
+  return isJsonObject(settings) ? settings : {};
 }
 
 /** `east/default/shop/redis`, without empty parts. */

@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import type { ApiClient } from '@causeway/api-client';
 import { DEFAULT_MESH_OWNER, Meshes, type MeshState } from '@causeway/meshes';
 import {
   identityKey,
@@ -9,9 +10,8 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import { listAll, type ApiClient } from '../../api-client';
+import { resourceOf, selectionOf } from '../../refs';
 import { textAt } from '../../render';
-import { resourceOfItem } from './listed-resource';
 
 /**
  * The meshes that a global serves, with their parameters, as it shows them: `config` are its settings. Objects of parameters
@@ -44,8 +44,8 @@ export async function servedMeshes(
 async function rowsOf(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
   if (!kind) return [];
   // Of two Meshes with one range the older has it.
-  return (await listAll(api, { path: `/${kind.plural}` })).map((item) => ({
-    ...resourceOfItem(kind, item),
+  return (await api.list(selectionOf(kind, {}))).documents.map((item) => ({
+    ...resourceOf(kind, item),
     creationOrder: Date.parse(textAt(item, 'creationTime')) || 0,
   }));
 }

@@ -1,5 +1,5 @@
+import { ApiError } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
-import { ApiError, listAll } from '../../api-client';
 import type { Colour } from '../../colour';
 import type { CommandContext } from '../../context';
 import { structured, table, textAt, textsAt, type Output } from '../../render';
@@ -41,10 +41,11 @@ export async function issuedTokens(
   context: CommandContext,
   { users = false, zones = false }: TokenUseOptions,
 ): Promise<readonly JsonObject[]> {
+  const { rest } = await context.api();
   const chosen = USES.filter((use) => users === zones || (use === 'user' ? users : zones));
   const lists = chosen.map(async (type) => {
-    const items = await listAll(context.api(), { path: `/tokens/${type}` }).catch((error: unknown) => {
-      if (chosen.length > 1 && error instanceof ApiError && error.status === 404) return [];
+    const items = await rest.items({ path: `/tokens/${type}` }).catch((error: unknown) => {
+      if (chosen.length > 1 && error instanceof ApiError && error.code === 'not-found') return [];
       throw error;
     });
     return items.map((item) => ({ type, ...item }));

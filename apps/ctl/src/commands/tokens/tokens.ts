@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
-import { secondsOf } from '../../durations';
-import { listed, outputOption, type SetExitCode } from '../../options';
+import { listed, outputOption, secondsOf, type SetExitCode } from '../../options';
 import { structured, textAt, textsAt, type Output } from '../../render';
 import { claimsOf } from '../../settings/token-claims';
 import { issuedTokens, listTokens, type ListTokensOptions, type TokenUse, type TokenUseOptions } from './list-tokens';
@@ -54,8 +53,8 @@ async function issue(
   { validFor, output }: ZoneTokenOptions | UserTokenOptions,
 ): Promise<JsonObject | undefined> {
   const asked = { ...order, validFor: inServerUnits(validFor) };
-  const { body } = await context.api().send({ method: 'POST', path: `/tokens/${use}`, body: asked });
-  if (!isJsonObject(body)) throw new UsageError('the server answers with no token: is it a control plane?');
+  const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}`, body: asked });
+  if (textAt(body, 'token') === '') throw new UsageError('the server answers with no token: is it a control plane?');
   context.print(output === 'table' ? textAt(body, 'token') : structured(body, output));
   return output === 'table' ? body : undefined;
 }
@@ -72,7 +71,7 @@ export async function revokeToken(
   options: TokenUseOptions,
 ): Promise<number> {
   const { id, use } = claimed(idOrToken) ?? { id: idOrToken, use: await useOf(context, idOrToken, options) };
-  await context.api().send({ method: 'POST', path: `/tokens/${use}/revocations`, body: { id } });
+  await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}/revocations`, body: { id } });
   context.print(`${use} token ${id} revoked`);
   return 0;
 }
@@ -96,16 +95,15 @@ async function useOf(context: CommandContext, id: string, options: TokenUseOptio
 /** `causeway tokens rotate`: makes a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
 export async function rotateKey(context: CommandContext, { users = false }: TokenUseOptions): Promise<number> {
   const use: TokenUse = users ? 'user' : 'zone';
-  const { body } = await context.api().send({ method: 'POST', path: `/tokens/${use}/keys` });
-  const serial = isJsonObject(body) ? textAt(body, 'serial') : '';
-  context.print(`new ${use} tokens are signed with key ${serial}; those of older keys stay valid`);
+  const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}/keys` });
+  context.print(`new ${use} tokens are signed with key ${textAt(body, 'serial')}; those of older keys stay valid`);
   context.printError(`to end the tokens of an older key: causeway delete globalsecrets ${use}-token-signing-key-N`);
   return 0;
 }
 
 /** `causeway tokens ca`: prints the certificate by which zones verify the global, for `CAUSEWAY_GLOBAL_CA_FILE`. */
 export async function showAuthority(context: CommandContext): Promise<number> {
-  const pem = await context.api().text({ method: 'GET', path: '/kds/ca' });
+  const pem = await (await context.api()).rest.text({ path: '/kds/ca' });
   context.print(pem.trimEnd());
   context.printError(`SHA-256 ${fingerprint(pem)}`);
   return 0;

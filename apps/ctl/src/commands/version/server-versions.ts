@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { ApiClient, ApiError, listAll } from '../../api-client';
+import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { ProgramContext } from '../../context';
+import { messageOf } from '../../control-plane';
 import { objectAt, structured, table, textAt, type Output } from '../../render';
 import { connectionOf } from '../../settings/connection';
 
@@ -40,24 +41,23 @@ interface Servers {
 
 /** The control plane that is asked and, if it is the global, what its zones run. */
 async function serversOf(context: ProgramContext): Promise<Servers> {
-  const api = new ApiClient(connectionOf(context.config, context.flags()), context.signal);
+  const api = await connectApi({ ...connectionOf(context.config, context.flags()), signal: context.signal });
   try {
-    const { body } = await api.send({ method: 'GET', path: '/' });
-    const facts = isJsonObject(body) ? body : {};
+    const facts = await api.rest.json({ path: '/' });
     const zone = textAt(facts, 'zone');
     const name = zone === '' ? textAt(facts, 'mode') : `zone ${zone}`;
     const self = { name, version: textAt(facts, 'version'), at: api.server.origin };
     return { servers: [self, ...(zone === '' ? await zonesOf(api) : [])], failure: undefined };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { servers: [], failure: error.message };
+    return { servers: [], failure: messageOf(error) };
   }
 }
 
 /** The Causeway zones that the global knows; none for a caller who may not see them. */
 async function zonesOf(api: ApiClient): Promise<readonly Versioned[]> {
-  const items = await listAll(api, { path: '/zones+insights' }).catch((error: unknown): readonly JsonObject[] => {
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return [];
+  const items = await api.rest.items({ path: '/zones+insights' }).catch((error: unknown): readonly JsonObject[] => {
+    if (error instanceof ApiError && (error.code === 'unauthenticated' || error.code === 'forbidden')) return [];
     throw error;
   });
   return items.flatMap((item) => {

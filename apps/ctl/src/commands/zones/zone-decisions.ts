@@ -17,11 +17,9 @@ export async function quarantine(
   names: readonly string[],
   options: QuarantineOptions,
 ): Promise<number> {
-  const path = `/zones/${encodeURIComponent(zone)}`;
   const named = names.map((name) => entryOf(context, name, options));
-  const { body } = await context.api().send({ method: 'GET', path });
-  if (!isJsonObject(body)) return 1;
-  const spec = objectAt(body, 'spec');
+  const { document, etag } = await (await context.api()).get({ kind: 'Zone', name: zone });
+  const spec = objectAt(document, 'spec');
   const { all = false, resources } = objectAt(spec, 'quarantine');
   const standing = isJsonArray(resources) ? resources.filter(isJsonObject) : [];
   const whole = named.length === 0;
@@ -30,7 +28,7 @@ export async function quarantine(
     all: whole ? options.release !== true : all,
     resources: options.release ? others : [...others, ...named],
   };
-  await context.api().send({ method: 'PUT', path, body: { ...body, spec: { ...spec, quarantine: next } } });
+  await writeZone(context, zone, { ...document, spec: { ...spec, quarantine: next } }, etag);
   const what = whole
     ? `zone ${zone}`
     : `${named.map((entry) => `${textAt(entry, 'type')} ${textAt(entry, 'name')}`).join(', ')} of zone ${zone}`;
@@ -38,6 +36,11 @@ export async function quarantine(
   else if (whole) context.print(`${what} is quarantined: it has no session, and no other zone has what is its own`);
   else context.print(`${what} is quarantined: deleted on the global and in the other zones, and not taken in again`);
   return 0;
+}
+
+/** Writes a Zone that was read with `etag`. */
+async function writeZone(context: CommandContext, name: string, zone: JsonObject, etag: string): Promise<void> {
+  await (await context.api()).replace({ kind: 'Zone', name }, zone, { etag });
 }
 
 /** The resource as a Zone names it. */
@@ -74,8 +77,8 @@ export async function confirmGlobal(context: CommandContext): Promise<number> {
 /** `causeway zones adopt ZONE [STORE]`, on the global. */
 export async function adoptZone(context: CommandContext, zone: string, storeId: string | undefined): Promise<number> {
   const path = `/zones/${encodeURIComponent(zone)}/_adopt`;
-  const { body } = await context.api().send({ method: 'POST', path, body: storeId === undefined ? {} : { storeId } });
-  if (!isJsonObject(body)) return 1;
+  const order = storeId === undefined ? {} : { storeId };
+  const body = await (await context.api()).rest.json({ method: 'POST', path, body: order });
   const [bound, formerly] = [textAt(body, 'storeId'), textAt(body, 'formerly')];
   if (bound === formerly && bound !== '') context.print(`zone ${zone} belongs to store ${bound} already`);
   else if (bound === '') context.print(`zone ${zone} belongs to the store that comes next`);
@@ -89,8 +92,7 @@ export async function adoptZone(context: CommandContext, zone: string, storeId: 
 /** `causeway zones reset-epoch ZONE`, on the global. */
 export async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
   const path = `/zones/${encodeURIComponent(zone)}/_reset-epoch`;
-  const { body } = await context.api().send({ method: 'POST', path });
-  if (!isJsonObject(body)) return 1;
+  const body = await (await context.api()).rest.json({ method: 'POST', path });
   const formerly = textAt(body, 'formerly');
   const before = formerly === '' ? '' : ` (it was ${formerly})`;
   context.print(`the epoch of zone ${zone} is forgotten${before}: the next leader that comes is taken`);
@@ -98,8 +100,7 @@ export async function resetEpoch(context: CommandContext, zone: string): Promise
 }
 
 async function confirm(context: CommandContext, who: string, path: string): Promise<number> {
-  const { body } = await context.api().send({ method: 'POST', path });
-  if (!isJsonObject(body)) return 1;
+  const body = await (await context.api()).rest.json({ method: 'POST', path });
   const { confirmed } = body;
   if (confirmed === true) {
     context.print(
@@ -111,16 +112,14 @@ async function confirm(context: CommandContext, who: string, path: string): Prom
 
 /** `causeway zones enable ZONE` and `causeway zones disable ZONE`, on the global. */
 export async function setEnabled(context: CommandContext, zone: string, enabled: boolean): Promise<number> {
-  const path = `/zones/${encodeURIComponent(zone)}`;
-  const { body } = await context.api().send({ method: 'GET', path });
-  if (!isJsonObject(body)) return 1;
-  const spec = objectAt(body, 'spec');
+  const { document, etag } = await (await context.api()).get({ kind: 'Zone', name: zone });
+  const spec = objectAt(document, 'spec');
   const state = enabled ? 'enabled' : 'disabled';
   if ((textAt(spec, 'enabled') || 'true') === String(enabled)) {
     context.print(`zone ${zone} is ${state} already`);
     return 0;
   }
-  await context.api().send({ method: 'PUT', path, body: { ...body, spec: { ...spec, enabled } } });
+  await writeZone(context, zone, { ...document, spec: { ...spec, enabled } }, etag);
   const effect = enabled ? 'the other zones get its services again' : 'the other zones no longer have its services';
   context.print(`zone ${zone} is ${state}: ${effect}`);
   return 0;

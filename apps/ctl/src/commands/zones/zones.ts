@@ -1,7 +1,6 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
 import { objectAt, structured, table, textAt, type Output, listAt } from '../../render';
-import { listAll } from '../../api-client';
 import { absenceOf, pendingDecisions, seconds, sumsOf } from './zone-insight';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
@@ -15,7 +14,7 @@ const HEAD = ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'VERSION', 'SESSION', 'INSTAN
 
 /** `causeway zones`: session, lag and rejections of each zone. On a zone it knows only itself. */
 export async function zones(context: CommandContext, options: ZonesOptions): Promise<number> {
-  const items = await listAll(context.api(), { path: '/zones+insights' });
+  const items = await (await context.api()).rest.items({ path: '/zones+insights' });
   if (options.output !== 'table') {
     context.print(structured({ items }, options.output));
     return 0;
@@ -42,8 +41,8 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
 
 /** The zone of the control plane that answers; undefined for the global. */
 export async function zoneOfServer(context: CommandContext): Promise<string | undefined> {
-  const { body } = await context.api().send({ method: 'GET', path: '/' });
-  return isJsonObject(body) && body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
+  const body = await (await context.api()).rest.json({ path: '/' });
+  return body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
 }
 
 function row(item: JsonObject, asked: string | undefined, now: number): string[] {

@@ -88,6 +88,8 @@ export interface ExplainResponse {
   claims: Claim[];
   /** Where nobody claims the name: what would have to exist. */
   hints: string[];
+  /** On the global: in what the zone may decide otherwise. */
+  note: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -106,6 +108,8 @@ export interface Claim {
   reason: string;
   /** What would have to change for it to get the name. */
   change: string;
+  /** The zone that made the generator, empty for the global. Unset where it is not known. */
+  generatorZone?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -833,7 +837,7 @@ export const ExplainRequest: MessageFns<ExplainRequest> = {
 };
 
 function createBaseExplainResponse(): ExplainResponse {
-  return { hostname: "", zone: "", claims: [], hints: [], _unknownFields: {} };
+  return { hostname: "", zone: "", claims: [], hints: [], note: "", _unknownFields: {} };
 }
 
 export const ExplainResponse: MessageFns<ExplainResponse> = {
@@ -849,6 +853,9 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
     }
     for (const v of message.hints) {
       writer.uint32(34).string(v!);
+    }
+    if (message.note !== "") {
+      writer.uint32(42).string(message.note);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -906,6 +913,14 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
             message.hints.push(reader.string());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.note = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -932,6 +947,7 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
       zone: isSet(object.zone) ? globalThis.String(object.zone) : "",
       claims: globalThis.Array.isArray(object?.claims) ? object.claims.map((e: any) => Claim.fromJSON(e)) : [],
       hints: globalThis.Array.isArray(object?.hints) ? object.hints.map((e: any) => globalThis.String(e)) : [],
+      note: isSet(object.note) ? globalThis.String(object.note) : "",
     };
   },
 
@@ -949,6 +965,9 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
     if (message.hints?.length) {
       obj.hints = message.hints;
     }
+    if (message.note !== "") {
+      obj.note = message.note;
+    }
     return obj;
   },
 
@@ -961,12 +980,22 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
     message.zone = object.zone ?? "";
     message.claims = object.claims?.map((e) => Claim.fromPartial(e)) || [];
     message.hints = object.hints?.map((e) => e) || [];
+    message.note = object.note ?? "";
     return message;
   },
 };
 
 function createBaseClaim(): Claim {
-  return { service: undefined, generator: "", available: false, rule: "", reason: "", change: "", _unknownFields: {} };
+  return {
+    service: undefined,
+    generator: "",
+    available: false,
+    rule: "",
+    reason: "",
+    change: "",
+    generatorZone: undefined,
+    _unknownFields: {},
+  };
 }
 
 export const Claim: MessageFns<Claim> = {
@@ -988,6 +1017,9 @@ export const Claim: MessageFns<Claim> = {
     }
     if (message.change !== "") {
       writer.uint32(50).string(message.change);
+    }
+    if (message.generatorZone !== undefined) {
+      writer.uint32(58).string(message.generatorZone);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1061,6 +1093,14 @@ export const Claim: MessageFns<Claim> = {
             message.change = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.generatorZone = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1089,6 +1129,11 @@ export const Claim: MessageFns<Claim> = {
       rule: isSet(object.rule) ? globalThis.String(object.rule) : "",
       reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
       change: isSet(object.change) ? globalThis.String(object.change) : "",
+      generatorZone: isSet(object.generatorZone)
+        ? globalThis.String(object.generatorZone)
+        : isSet(object.generator_zone)
+        ? globalThis.String(object.generator_zone)
+        : undefined,
     };
   },
 
@@ -1112,6 +1157,9 @@ export const Claim: MessageFns<Claim> = {
     if (message.change !== "") {
       obj.change = message.change;
     }
+    if (message.generatorZone !== undefined) {
+      obj.generatorZone = message.generatorZone;
+    }
     return obj;
   },
 
@@ -1128,6 +1176,7 @@ export const Claim: MessageFns<Claim> = {
     message.rule = object.rule ?? "";
     message.reason = object.reason ?? "";
     message.change = object.change ?? "";
+    message.generatorZone = object.generatorZone ?? undefined;
     return message;
   },
 };

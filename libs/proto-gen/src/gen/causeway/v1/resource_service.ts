@@ -199,6 +199,8 @@ export interface ApplyResult {
   /** On a dry run that would write: what users own of the document before (empty: it would be created) and after, as JSON. */
   beforeJson: string;
   afterJson: string;
+  /** Position of another document of the same resource, where that is why it was refused. */
+  sameAs?: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1345,6 +1347,7 @@ function createBaseApplyResult(): ApplyResult {
     error: undefined,
     beforeJson: "",
     afterJson: "",
+    sameAs: undefined,
     _unknownFields: {},
   };
 }
@@ -1377,6 +1380,9 @@ export const ApplyResult: MessageFns<ApplyResult> = {
     }
     if (message.afterJson !== "") {
       writer.uint32(74).string(message.afterJson);
+    }
+    if (message.sameAs !== undefined) {
+      writer.uint32(80).uint32(message.sameAs);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1474,6 +1480,14 @@ export const ApplyResult: MessageFns<ApplyResult> = {
             message.afterJson = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.sameAs = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1513,6 +1527,11 @@ export const ApplyResult: MessageFns<ApplyResult> = {
         : isSet(object.after_json)
         ? globalThis.String(object.after_json)
         : "",
+      sameAs: isSet(object.sameAs)
+        ? globalThis.Number(object.sameAs)
+        : isSet(object.same_as)
+        ? globalThis.Number(object.same_as)
+        : undefined,
     };
   },
 
@@ -1545,6 +1564,9 @@ export const ApplyResult: MessageFns<ApplyResult> = {
     if (message.afterJson !== "") {
       obj.afterJson = message.afterJson;
     }
+    if (message.sameAs !== undefined) {
+      obj.sameAs = Math.round(message.sameAs);
+    }
     return obj;
   },
 
@@ -1564,6 +1586,7 @@ export const ApplyResult: MessageFns<ApplyResult> = {
       : undefined;
     message.beforeJson = object.beforeJson ?? "";
     message.afterJson = object.afterJson ?? "";
+    message.sameAs = object.sameAs ?? undefined;
     return message;
   },
 };

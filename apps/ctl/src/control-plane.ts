@@ -1,0 +1,76 @@
+import { ApiError, connectApi, ConnectionError, type ApiClient, type ConnectionProblem } from '@causeway/api-client';
+import { coreKinds } from '@causeway/kinds';
+import { UsageError, type CommandContext, type ProgramContext } from './context';
+import { DocumentError } from './documents';
+import { connectionOf } from './settings/connection';
+
+/** The context of commands that ask a control plane. A control plane is connected to once, and when it is first asked. */
+export function createCommandContext(context: ProgramContext): CommandContext {
+  const clients = new Map<string, Promise<ApiClient>>();
+  return {
+    ...context,
+    registry: coreKinds,
+    api: (other) => {
+      const flags = other ?? context.flags();
+      const key = JSON.stringify(flags);
+      const client = clients.get(key) ?? connectTo(context, flags);
+      clients.set(key, client);
+      return client;
+    },
+  };
+}
+
+async function connectTo(context: ProgramContext, flags: ReturnType<ProgramContext['flags']>): Promise<ApiClient> {
+  return connectApi({ ...connectionOf(context.config, flags), signal: context.signal });
+}
+
+/** Prints why a command failed, and returns its exit code. Throws what is a bug. */
+export function reportFailure(context: ProgramContext, error: unknown): number {
+  if (context.signal.aborted) return INTERRUPTED;
+  if (error instanceof UsageError || error instanceof DocumentError) {
+    context.printError(error.message);
+    return 2;
+  }
+  if (!(error instanceof ApiError)) throw error;
+  context.printError(messageOf(error));
+  for (const { field, reason } of error.violations) context.printError(`  ${field}: ${reason}`);
+  if (error.code === 'unauthenticated')
+    context.printError(
+      '  a token comes from --token, CAUSEWAY_TOKEN or a context: causeway config set-context --token -',
+    );
+  return 1;
+}
+
+/** Exit code of a command that Ctrl-C ended: 128 and the number of the signal, as shells say it. */
+const INTERRUPTED = 130;
+
+/** What an error says in one line, in the words of this program: its flags stand in place of the API's parameters. */
+export function messageOf(error: ApiError): string {
+  if (error instanceof ConnectionError) {
+    return `${error.server.href.replace(/\/$/, '')} ${ADVICE[error.problem]}`.replace(
+      /^(\S+) cannot be reached/,
+      'cannot reach $1',
+    );
+  }
+  if (error.code === 'rest-only') return `${error.message} (--server, --context or CAUSEWAY_SERVER)`;
+  return inFlags([error.title, error.message].filter((part) => part !== '').join(': '));
+}
+
+const ADVICE: Readonly<Record<ConnectionProblem, string>> = {
+  'unknown-authority':
+    'shows a certificate of an unknown authority: name its authority with --ca-file FILE (or CAUSEWAY_CA_FILE)',
+  'other-name': 'shows a certificate for another name: use a name or an address that the certificate has',
+  'not-valid-now': 'shows a certificate that is not valid now: renew the certificate, or set the clock right',
+  'no-tls': 'does not speak TLS: use http:// or grpc:// in its address',
+  'not-http': 'does not answer in HTTP: does it need https:// or grpc:// in its address?',
+  unreachable:
+    'cannot be reached: is the control plane running? (--server, --context or CAUSEWAY_SERVER names another)',
+};
+
+/** A message that names parameters of the API, with the flags of this program in their place: `zone=east` is `-z east`. */
+export function inFlags(message: string): string {
+  return message
+    .replaceAll(/\bzone= \(the global\)/g, '-z global')
+    .replaceAll(/\bzone=([a-z0-9][a-z0-9.-]*)/g, '-z $1')
+    .replaceAll(/&namespace=([a-z0-9][a-z0-9.-]*)/g, ' -n $1');
+}

@@ -1,0 +1,48 @@
+import type { Violation } from '@causeway/resources';
+
+/** What went wrong, the same for both interfaces. */
+export type ApiErrorCode =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not-found'
+  | 'conflict'
+  | 'precondition-failed'
+  | 'exhausted'
+  | 'watch-expired'
+  | 'unavailable'
+  | 'rest-only'
+  | 'internal';
+
+/** A refusal of the server, or a server that cannot be reached (`ConnectionError`, with the code `unavailable`). */
+export class ApiError extends Error {
+  /** What sort of refusal it is, for people, as `Not found`; may be empty. */
+  readonly title: string;
+
+  constructor(
+    readonly code: ApiErrorCode,
+    message: string,
+    /** Each broken rule with its field. */
+    readonly violations: readonly Pick<Violation, 'field' | 'reason'>[] = [],
+    options: ErrorOptions & { readonly title?: string } = {},
+  ) {
+    super(message, options);
+    this.name = 'ApiError';
+    this.title = options.title ?? '';
+  }
+}
+
+/** Why there is no connection. */
+export type ConnectionProblem =
+  'unreachable' | 'not-http' | 'no-tls' | 'unknown-authority' | 'other-name' | 'not-valid-now';
+
+/** A server that was not reached. */
+export class ConnectionError extends ApiError {
+  constructor(
+    readonly server: URL,
+    readonly problem: ConnectionProblem,
+    cause: unknown,
+  ) {
+    super('unavailable', `${server.href}: ${cause instanceof Error ? cause.message : String(cause)}`, [], { cause });
+  }
+}

@@ -1,0 +1,58 @@
+import type { Meshes } from '@causeway/meshes';
+import { identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import type { ControlLoop } from '../runner/control-loop';
+import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop';
+import { planMesh, type MeshAcceptor } from './plan-mesh';
+
+/** What the status of Meshes is written from. */
+export interface MeshStatusConfig {
+  readonly meshes: Meshes;
+  readonly acceptor: MeshAcceptor;
+  readonly features: readonly JsonObject[];
+}
+
+/**
+ * Writes on every Mesh of ours whether this control plane accepts it, and what it supports then (docs/design.md §4 mesh;
+ * rows T000-09 to T000-12, T000-38). It never writes a spec or labels, and nothing at all on a Mesh of somebody else.
+ */
+export class MeshReconciler implements KeyedReconciler {
+  readonly name = 'mesh';
+
+  constructor(private readonly config: MeshStatusConfig) {}
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    for (const { id } of index.ofKind('Mesh')) yield [identityKey(id)];
+  }
+
+  /** A Mesh that changes may free or take the address ranges of another: then all are looked at, as for a referent. */
+  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+    if (id.kind === 'MeshParameters' || id.kind === 'ConfigMap') return [RESCAN];
+    if (id.kind !== 'Mesh') return NO_KEYS;
+    return jsonEqual(before?.spec, after?.spec) ? [key] : [RESCAN, key];
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const mesh = index.byIdentityKey(key);
+    const { meshes, acceptor, features } = this.config;
+    const state = mesh && meshes.state(mesh.id.name);
+    if (!mesh || state?.claim !== 'ours') return undefined;
+    return { change: planMesh(mesh, { fault: state.fault, acceptor, features }, now) };
+  }
+}
+
+/** What the loops of Meshes need. */
+export type MeshLoopsConfig = ExpectedMeshConfig & MeshStatusConfig;
+
+/** The loops of Meshes, for one term of the leader of any control plane. */
+export function createMeshLoops(config: MeshLoopsConfig): readonly ControlLoop[] {
+  return [new ExpectedMeshLoop(config), new KeyedLoop(new MeshReconciler(config))];
+}
