@@ -187,6 +187,9 @@ describe('an open Apply over gRPC', () => {
   it('ends when its token is revoked, though the client sends nothing more', async () => {
     const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false, authenticator });
     await authentication.tokens.ensureKey();
+    const spec = { role: 'viewer', subjects: [{ kind: 'User', name: 'anna' }] };
+    const change = { type: 'put', id: globalIdentity('RoleBinding', 'anna'), expect: 'any', labels: {}, spec } as const;
+    await grpc.index.reached((await grpc.store.write({ changes: [change], onRefusal: 'abort' })).revision);
     const { id, token } = await authentication.tokens.issue({ name: 'anna' });
     const client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
     const metadata = new Metadata();
