@@ -7,7 +7,7 @@ const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|kinds';
 const ENGINE = 'runtime|store|meshes|controllers|admission|queries|access';
-const ADAPTERS = 'store-postgres|leader-redis|kds|dns|rest|grpc-api|api-client|telemetry';
+const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/';
 const libs = (names) => `^libs/(${names})/src/`;
@@ -111,7 +111,7 @@ module.exports = {
     rule(
       'generated-code-apart',
       'Only the adapters of gRPC read the generated protobuf code: apps use api-client.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|kds|grpc-api|api-client)/src/|${TESTS}` },
+      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|kds|xds|grpc-api|api-client)/src/|${TESTS}` },
       { path: libs('proto-gen') },
     ),
     rule(
@@ -123,7 +123,7 @@ module.exports = {
     rule(
       'grpc-server-for-servers',
       'Only adapters that serve gRPC listen by libs/grpc-server.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(grpc-server|kds|grpc-api)/src/|${TESTS}` },
+      { path: '^(libs|apps)/', pathNot: `^libs/(grpc-server|kds|xds|grpc-api)/src/|${TESTS}` },
       { path: libs('grpc-server') },
     ),
     rule('libs-below-apps', 'Libs never import apps.', { path: '^libs/' }, { path: '^apps/' }),
@@ -183,7 +183,7 @@ module.exports = {
     ),
     technology('postgres', 'store-postgres', 'typeorm|pg'),
     technology('redis', 'leader-redis', 'redis|@redis'),
-    technology('grpc', 'proto-gen|grpc-server|kds|grpc-api|api-client', '@grpc|@bufbuild'),
+    technology('grpc', 'proto-gen|grpc-server|kds|xds|grpc-api|api-client', '@grpc|@bufbuild'),
     rule(
       'shipped-dependencies',
       'What ships must not need a dev dependency.',

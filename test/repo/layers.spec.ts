@@ -1,7 +1,7 @@
 import { TrialTree } from './trial-tree';
 
 const LIBS =
-  'resources naming ipam sync kinds runtime store controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds dns rest grpc-api api-client telemetry'.split(
+  'resources naming ipam sync kinds runtime store controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;

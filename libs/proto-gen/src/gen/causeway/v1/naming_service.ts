@@ -117,7 +117,9 @@ function createBaseResolveRequest(): ResolveRequest {
   return { hostname: "", mesh: "", zone: "", minRevision: 0, _unknownFields: {} };
 }
 
-export const ResolveRequest: MessageFns<ResolveRequest> = {
+export const ResolveRequest: MessageFns<ResolveRequest, "causeway.v1.ResolveRequest"> = {
+  $type: "causeway.v1.ResolveRequest" as const,
+
   encode(message: ResolveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.hostname !== "") {
       writer.uint32(10).string(message.hostname);
@@ -254,7 +256,9 @@ function createBaseResolveResponse(): ResolveResponse {
   return { hostname: "", zone: "", service: undefined, virtualIps: [], ports: [], endpoints: [], _unknownFields: {} };
 }
 
-export const ResolveResponse: MessageFns<ResolveResponse> = {
+export const ResolveResponse: MessageFns<ResolveResponse, "causeway.v1.ResolveResponse"> = {
+  $type: "causeway.v1.ResolveResponse" as const,
+
   encode(message: ResolveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.hostname !== "") {
       writer.uint32(10).string(message.hostname);
@@ -427,7 +431,9 @@ function createBaseServicePort(): ServicePort {
   return { port: 0, name: "", appProtocol: "", _unknownFields: {} };
 }
 
-export const ServicePort: MessageFns<ServicePort> = {
+export const ServicePort: MessageFns<ServicePort, "causeway.v1.ServicePort"> = {
+  $type: "causeway.v1.ServicePort" as const,
+
   encode(message: ServicePort, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.port !== 0) {
       writer.uint32(8).uint32(message.port);
@@ -548,7 +554,9 @@ function createBaseEndpoint(): Endpoint {
   return { address: "", port: 0, servicePort: 0, ready: false, dataplane: undefined, _unknownFields: {} };
 }
 
-export const Endpoint: MessageFns<Endpoint> = {
+export const Endpoint: MessageFns<Endpoint, "causeway.v1.Endpoint"> = {
+  $type: "causeway.v1.Endpoint" as const,
+
   encode(message: Endpoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.address !== "") {
       writer.uint32(10).string(message.address);
@@ -703,7 +711,9 @@ function createBaseExplainRequest(): ExplainRequest {
   return { hostname: "", mesh: "", zone: "", minRevision: 0, _unknownFields: {} };
 }
 
-export const ExplainRequest: MessageFns<ExplainRequest> = {
+export const ExplainRequest: MessageFns<ExplainRequest, "causeway.v1.ExplainRequest"> = {
+  $type: "causeway.v1.ExplainRequest" as const,
+
   encode(message: ExplainRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.hostname !== "") {
       writer.uint32(10).string(message.hostname);
@@ -840,7 +850,9 @@ function createBaseExplainResponse(): ExplainResponse {
   return { hostname: "", zone: "", claims: [], hints: [], note: "", _unknownFields: {} };
 }
 
-export const ExplainResponse: MessageFns<ExplainResponse> = {
+export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainResponse"> = {
+  $type: "causeway.v1.ExplainResponse" as const,
+
   encode(message: ExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.hostname !== "") {
       writer.uint32(10).string(message.hostname);
@@ -998,7 +1010,9 @@ function createBaseClaim(): Claim {
   };
 }
 
-export const Claim: MessageFns<Claim> = {
+export const Claim: MessageFns<Claim, "causeway.v1.Claim"> = {
+  $type: "causeway.v1.Claim" as const,
+
   encode(message: Claim, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.service !== undefined) {
       ResourceIdentity.encode(message.service, writer.uint32(10).fork()).join();
@@ -1281,7 +1295,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

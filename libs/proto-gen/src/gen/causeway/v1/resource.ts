@@ -72,7 +72,9 @@ function createBaseResourceIdentity(): ResourceIdentity {
   return { kind: "", mesh: "", zone: "", namespace: "", name: "", _unknownFields: {} };
 }
 
-export const ResourceIdentity: MessageFns<ResourceIdentity> = {
+export const ResourceIdentity: MessageFns<ResourceIdentity, "causeway.v1.ResourceIdentity"> = {
+  $type: "causeway.v1.ResourceIdentity" as const,
+
   encode(message: ResourceIdentity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
       writer.uint32(10).string(message.kind);
@@ -221,7 +223,9 @@ function createBaseResourceName(): ResourceName {
   return { kind: "", mesh: "", namespace: "", zone: undefined, name: "", _unknownFields: {} };
 }
 
-export const ResourceName: MessageFns<ResourceName> = {
+export const ResourceName: MessageFns<ResourceName, "causeway.v1.ResourceName"> = {
+  $type: "causeway.v1.ResourceName" as const,
+
   encode(message: ResourceName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
       writer.uint32(10).string(message.kind);
@@ -370,7 +374,9 @@ function createBaseResource(): Resource {
   return { id: undefined, json: "", uid: "", generation: 0, revision: 0, etag: "", _unknownFields: {} };
 }
 
-export const Resource: MessageFns<Resource> = {
+export const Resource: MessageFns<Resource, "causeway.v1.Resource"> = {
+  $type: "causeway.v1.Resource" as const,
+
   encode(message: Resource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== undefined) {
       ResourceIdentity.encode(message.id, writer.uint32(10).fork()).join();
@@ -555,7 +561,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

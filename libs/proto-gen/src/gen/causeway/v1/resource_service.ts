@@ -263,7 +263,9 @@ function createBaseGetRequest(): GetRequest {
   return { name: undefined, minRevision: 0, _unknownFields: {} };
 }
 
-export const GetRequest: MessageFns<GetRequest> = {
+export const GetRequest: MessageFns<GetRequest, "causeway.v1.GetRequest"> = {
+  $type: "causeway.v1.GetRequest" as const,
+
   encode(message: GetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== undefined) {
       ResourceName.encode(message.name, writer.uint32(10).fork()).join();
@@ -370,7 +372,9 @@ function createBaseGetResponse(): GetResponse {
   return { resource: undefined, _unknownFields: {} };
 }
 
-export const GetResponse: MessageFns<GetResponse> = {
+export const GetResponse: MessageFns<GetResponse, "causeway.v1.GetResponse"> = {
+  $type: "causeway.v1.GetResponse" as const,
+
   encode(message: GetResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.resource !== undefined) {
       Resource.encode(message.resource, writer.uint32(10).fork()).join();
@@ -463,7 +467,9 @@ function createBaseSelection(): Selection {
   };
 }
 
-export const Selection: MessageFns<Selection> = {
+export const Selection: MessageFns<Selection, "causeway.v1.Selection"> = {
+  $type: "causeway.v1.Selection" as const,
+
   encode(message: Selection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
       writer.uint32(10).string(message.kind);
@@ -636,7 +642,9 @@ function createBaseListRequest(): ListRequest {
   return { selection: undefined, minRevision: 0, _unknownFields: {} };
 }
 
-export const ListRequest: MessageFns<ListRequest> = {
+export const ListRequest: MessageFns<ListRequest, "causeway.v1.ListRequest"> = {
+  $type: "causeway.v1.ListRequest" as const,
+
   encode(message: ListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.selection !== undefined) {
       Selection.encode(message.selection, writer.uint32(10).fork()).join();
@@ -743,7 +751,9 @@ function createBaseListResponse(): ListResponse {
   return { resources: [], revision: 0, resumeToken: "", _unknownFields: {} };
 }
 
-export const ListResponse: MessageFns<ListResponse> = {
+export const ListResponse: MessageFns<ListResponse, "causeway.v1.ListResponse"> = {
+  $type: "causeway.v1.ListResponse" as const,
+
   encode(message: ListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.resources) {
       Resource.encode(v!, writer.uint32(10).fork()).join();
@@ -866,7 +876,9 @@ function createBaseApplyRequest(): ApplyRequest {
   return { atomic: false, dryRun: false, mesh: "", etag: "", documents: [], _unknownFields: {} };
 }
 
-export const ApplyRequest: MessageFns<ApplyRequest> = {
+export const ApplyRequest: MessageFns<ApplyRequest, "causeway.v1.ApplyRequest"> = {
+  $type: "causeway.v1.ApplyRequest" as const,
+
   encode(message: ApplyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.atomic !== false) {
       writer.uint32(8).bool(message.atomic);
@@ -1021,7 +1033,9 @@ function createBaseApplyDocument(): ApplyDocument {
   return { json: "", _unknownFields: {} };
 }
 
-export const ApplyDocument: MessageFns<ApplyDocument> = {
+export const ApplyDocument: MessageFns<ApplyDocument, "causeway.v1.ApplyDocument"> = {
+  $type: "causeway.v1.ApplyDocument" as const,
+
   encode(message: ApplyDocument, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.json !== "") {
       writer.uint32(10).string(message.json);
@@ -1104,7 +1118,9 @@ function createBaseApplyResponse(): ApplyResponse {
   return { results: [], progress: undefined, revision: 0, _unknownFields: {} };
 }
 
-export const ApplyResponse: MessageFns<ApplyResponse> = {
+export const ApplyResponse: MessageFns<ApplyResponse, "causeway.v1.ApplyResponse"> = {
+  $type: "causeway.v1.ApplyResponse" as const,
+
   encode(message: ApplyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.results) {
       ApplyResult.encode(v!, writer.uint32(10).fork()).join();
@@ -1223,7 +1239,9 @@ function createBaseApplyProgress(): ApplyProgress {
   return { checked: 0, written: 0, total: 0, _unknownFields: {} };
 }
 
-export const ApplyProgress: MessageFns<ApplyProgress> = {
+export const ApplyProgress: MessageFns<ApplyProgress, "causeway.v1.ApplyProgress"> = {
+  $type: "causeway.v1.ApplyProgress" as const,
+
   encode(message: ApplyProgress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.checked !== 0) {
       writer.uint32(8).uint32(message.checked);
@@ -1352,7 +1370,9 @@ function createBaseApplyResult(): ApplyResult {
   };
 }
 
-export const ApplyResult: MessageFns<ApplyResult> = {
+export const ApplyResult: MessageFns<ApplyResult, "causeway.v1.ApplyResult"> = {
+  $type: "causeway.v1.ApplyResult" as const,
+
   encode(message: ApplyResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.index !== 0) {
       writer.uint32(8).uint32(message.index);
@@ -1595,7 +1615,9 @@ function createBaseDeleteRequest(): DeleteRequest {
   return { name: undefined, etag: "", dryRun: false, _unknownFields: {} };
 }
 
-export const DeleteRequest: MessageFns<DeleteRequest> = {
+export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest"> = {
+  $type: "causeway.v1.DeleteRequest" as const,
+
   encode(message: DeleteRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== undefined) {
       ResourceName.encode(message.name, writer.uint32(10).fork()).join();
@@ -1718,7 +1740,9 @@ function createBaseDeleteResponse(): DeleteResponse {
   return { id: undefined, revision: 0, warnings: [], _unknownFields: {} };
 }
 
-export const DeleteResponse: MessageFns<DeleteResponse> = {
+export const DeleteResponse: MessageFns<DeleteResponse, "causeway.v1.DeleteResponse"> = {
+  $type: "causeway.v1.DeleteResponse" as const,
+
   encode(message: DeleteResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== undefined) {
       ResourceIdentity.encode(message.id, writer.uint32(10).fork()).join();
@@ -1835,7 +1859,9 @@ function createBaseWatchRequest(): WatchRequest {
   return { selection: undefined, resumeToken: "", minRevision: 0, _unknownFields: {} };
 }
 
-export const WatchRequest: MessageFns<WatchRequest> = {
+export const WatchRequest: MessageFns<WatchRequest, "causeway.v1.WatchRequest"> = {
+  $type: "causeway.v1.WatchRequest" as const,
+
   encode(message: WatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.selection !== undefined) {
       Selection.encode(message.selection, writer.uint32(10).fork()).join();
@@ -1962,7 +1988,9 @@ function createBaseWatchResponse(): WatchResponse {
   return { event: undefined, _unknownFields: {} };
 }
 
-export const WatchResponse: MessageFns<WatchResponse> = {
+export const WatchResponse: MessageFns<WatchResponse, "causeway.v1.WatchResponse"> = {
+  $type: "causeway.v1.WatchResponse" as const,
+
   encode(message: WatchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.event?.$case) {
       case "put":
@@ -2100,7 +2128,9 @@ function createBaseBookmark(): Bookmark {
   return { resumeToken: "", revision: 0, _unknownFields: {} };
 }
 
-export const Bookmark: MessageFns<Bookmark> = {
+export const Bookmark: MessageFns<Bookmark, "causeway.v1.Bookmark"> = {
+  $type: "causeway.v1.Bookmark" as const,
+
   encode(message: Bookmark, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.resumeToken !== "") {
       writer.uint32(10).string(message.resumeToken);
@@ -2384,7 +2414,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -191,7 +191,9 @@ function createBaseHandshakeRequest(): HandshakeRequest {
   };
 }
 
-export const HandshakeRequest: MessageFns<HandshakeRequest> = {
+export const HandshakeRequest: MessageFns<HandshakeRequest, "causeway.v1.HandshakeRequest"> = {
+  $type: "causeway.v1.HandshakeRequest" as const,
+
   encode(message: HandshakeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.zone !== "") {
       writer.uint32(10).string(message.zone);
@@ -425,7 +427,9 @@ function createBaseHandshakeResponse(): HandshakeResponse {
   };
 }
 
-export const HandshakeResponse: MessageFns<HandshakeResponse> = {
+export const HandshakeResponse: MessageFns<HandshakeResponse, "causeway.v1.HandshakeResponse"> = {
+  $type: "causeway.v1.HandshakeResponse" as const,
+
   encode(message: HandshakeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.session !== 0) {
       writer.uint32(8).uint64(message.session);
@@ -610,7 +614,9 @@ function createBaseResumePoint(): ResumePoint {
   return { kind: "", incarnation: "", revision: 0, view: "", mac: "", _unknownFields: {} };
 }
 
-export const ResumePoint: MessageFns<ResumePoint> = {
+export const ResumePoint: MessageFns<ResumePoint, "causeway.v1.ResumePoint"> = {
+  $type: "causeway.v1.ResumePoint" as const,
+
   encode(message: ResumePoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
       writer.uint32(10).string(message.kind);
@@ -759,7 +765,9 @@ function createBaseResourceMeta(): ResourceMeta {
   return { uid: "", zone: "", namespace: "", generation: 0, creationOrder: 0, origin: undefined, _unknownFields: {} };
 }
 
-export const ResourceMeta: MessageFns<ResourceMeta> = {
+export const ResourceMeta: MessageFns<ResourceMeta, "causeway.v1.ResourceMeta"> = {
+  $type: "causeway.v1.ResourceMeta" as const,
+
   encode(message: ResourceMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.uid !== "") {
       writer.uint32(10).string(message.uid);
@@ -930,7 +938,9 @@ function createBaseOriginRevision(): OriginRevision {
   return { incarnation: "", revision: 0, committedAt: 0, _unknownFields: {} };
 }
 
-export const OriginRevision: MessageFns<OriginRevision> = {
+export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevision"> = {
+  $type: "causeway.v1.OriginRevision" as const,
+
   encode(message: OriginRevision, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.incarnation !== "") {
       writer.uint32(10).string(message.incarnation);
@@ -1051,7 +1061,9 @@ function createBaseStateMark(): StateMark {
   return { more: false, resumed: false, incarnation: "", view: "", gone: [], mac: "", _unknownFields: {} };
 }
 
-export const StateMark: MessageFns<StateMark> = {
+export const StateMark: MessageFns<StateMark, "causeway.v1.StateMark"> = {
+  $type: "causeway.v1.StateMark" as const,
+
   encode(message: StateMark, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.more !== false) {
       writer.uint32(8).bool(message.more);
@@ -1216,7 +1228,9 @@ function createBaseGone(): Gone {
   return { mesh: "", zone: "", namespace: "", name: "", _unknownFields: {} };
 }
 
-export const Gone: MessageFns<Gone> = {
+export const Gone: MessageFns<Gone, "causeway.v1.Gone"> = {
+  $type: "causeway.v1.Gone" as const,
+
   encode(message: Gone, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.mesh !== "") {
       writer.uint32(10).string(message.mesh);
@@ -1349,7 +1363,9 @@ function createBaseResourceResult(): ResourceResult {
   return { kind: "", name: "", mesh: "", version: "", outcome: 0, reason: "", _unknownFields: {} };
 }
 
-export const ResourceResult: MessageFns<ResourceResult> = {
+export const ResourceResult: MessageFns<ResourceResult, "causeway.v1.ResourceResult"> = {
+  $type: "causeway.v1.ResourceResult" as const,
+
   encode(message: ResourceResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
       writer.uint32(10).string(message.kind);
@@ -1579,7 +1595,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -4,19 +4,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/**
- * Represents a JSON `null`.
- *
- * `NullValue` is a sentinel, using an enum with only one value to represent
- * the null value for the `Value` type union.
- *
- * A field of type `NullValue` with any value other than `0` is considered
- * invalid. Most ProtoJSON serializers will emit a `Value` with a `null_value`
- * set as a JSON `null` regardless of the integer value, and so will round trip
- * to a `0` value.
- */
 export enum NullValue {
-  /** NULL_VALUE - Null value. */
   NULL_VALUE = 0,
 }
 
@@ -39,23 +27,7 @@ export function nullValueToJSON(object: NullValue): string {
   }
 }
 
-/**
- * Represents a JSON object.
- *
- * An unordered key-value map, intending to perfectly capture the semantics of a
- * JSON object. This enables parsing any arbitrary JSON payload as a message
- * field in ProtoJSON format.
- *
- * This follows RFC 8259 guidelines for interoperable JSON: notably this type
- * cannot represent large Int64 values or `NaN`/`Infinity` numbers,
- * since the JSON format generally does not support those values in its number
- * type.
- *
- * If you do not intend to parse arbitrary JSON into your message, a custom
- * typed message should be preferred instead of using this type.
- */
 export interface Struct {
-  /** Unordered map of dynamically typed values. */
   fields: { [key: string]: any | undefined };
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -66,47 +38,19 @@ export interface Struct_FieldsEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Represents a JSON value.
- *
- * `Value` represents a dynamically typed value which can be either
- * null, a number, a string, a boolean, a recursive struct value, or a
- * list of values. A producer of value is expected to set one of these
- * variants. Absence of any variant is an invalid state.
- */
 export interface Value {
-  /** The kind of value. */
   kind:
-    | //
-    /** Represents a JSON `null`. */
-    { $case: "nullValue"; value: NullValue }
-    | //
-    /**
-     * Represents a JSON number. Must not be `NaN`, `Infinity` or
-     * `-Infinity`, since those are not supported in JSON. This also cannot
-     * represent large Int64 values, since JSON format generally does not
-     * support them in its number type.
-     */
-    { $case: "numberValue"; value: number }
-    | //
-    /** Represents a JSON string. */
-    { $case: "stringValue"; value: string }
-    | //
-    /** Represents a JSON boolean (`true` or `false` literal in JSON). */
-    { $case: "boolValue"; value: boolean }
-    | //
-    /** Represents a JSON object. */
-    { $case: "structValue"; value: { [key: string]: any } | undefined }
-    | //
-    /** Represents a JSON array. */
-    { $case: "listValue"; value: Array<any> | undefined }
+    | { $case: "nullValue"; value: NullValue }
+    | { $case: "numberValue"; value: number }
+    | { $case: "stringValue"; value: string }
+    | { $case: "boolValue"; value: boolean }
+    | { $case: "structValue"; value: { [key: string]: any } | undefined }
+    | { $case: "listValue"; value: Array<any> | undefined }
     | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Represents a JSON array. */
 export interface ListValue {
-  /** Repeated field of dynamically typed values. */
   values: any[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -115,7 +59,9 @@ function createBaseStruct(): Struct {
   return { fields: {}, _unknownFields: {} };
 }
 
-export const Struct: MessageFns<Struct> & StructWrapperFns = {
+export const Struct: MessageFns<Struct, "google.protobuf.Struct"> & StructWrapperFns = {
+  $type: "google.protobuf.Struct" as const,
+
   encode(message: Struct, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.fields).forEach(([key, value]: [string, any | undefined]) => {
       if (value !== undefined) {
@@ -253,7 +199,9 @@ function createBaseStruct_FieldsEntry(): Struct_FieldsEntry {
   return { key: "", value: undefined, _unknownFields: {} };
 }
 
-export const Struct_FieldsEntry: MessageFns<Struct_FieldsEntry> = {
+export const Struct_FieldsEntry: MessageFns<Struct_FieldsEntry, "google.protobuf.Struct.FieldsEntry"> = {
+  $type: "google.protobuf.Struct.FieldsEntry" as const,
+
   encode(message: Struct_FieldsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -354,7 +302,9 @@ function createBaseValue(): Value {
   return { kind: undefined, _unknownFields: {} };
 }
 
-export const Value: MessageFns<Value> & AnyValueWrapperFns = {
+export const Value: MessageFns<Value, "google.protobuf.Value"> & AnyValueWrapperFns = {
+  $type: "google.protobuf.Value" as const,
+
   encode(message: Value, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.kind?.$case) {
       case "nullValue":
@@ -591,7 +541,9 @@ function createBaseListValue(): ListValue {
   return { values: [], _unknownFields: {} };
 }
 
-export const ListValue: MessageFns<ListValue> & ListValueWrapperFns = {
+export const ListValue: MessageFns<ListValue, "google.protobuf.ListValue"> & ListValueWrapperFns = {
+  $type: "google.protobuf.ListValue" as const,
+
   encode(message: ListValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.values) {
       Value.encode(Value.wrap(v!), writer.uint32(10).fork()).join();
@@ -705,7 +657,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -4,128 +4,32 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/**
- * Wrapper message for `double`.
- *
- * The JSON representation for `DoubleValue` is JSON number.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
 export interface DoubleValue {
-  /** The double value. */
   value: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Wrapper message for `float`.
- *
- * The JSON representation for `FloatValue` is JSON number.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
-export interface FloatValue {
-  /** The float value. */
-  value: number;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Wrapper message for `int64`.
- *
- * The JSON representation for `Int64Value` is JSON string.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
-export interface Int64Value {
-  /** The int64 value. */
-  value: number;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Wrapper message for `uint64`.
- *
- * The JSON representation for `UInt64Value` is JSON string.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
 export interface UInt64Value {
-  /** The uint64 value. */
   value: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Wrapper message for `int32`.
- *
- * The JSON representation for `Int32Value` is JSON number.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
-export interface Int32Value {
-  /** The int32 value. */
-  value: number;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Wrapper message for `uint32`.
- *
- * The JSON representation for `UInt32Value` is JSON number.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
 export interface UInt32Value {
-  /** The uint32 value. */
   value: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Wrapper message for `bool`.
- *
- * The JSON representation for `BoolValue` is JSON `true` and `false`.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
 export interface BoolValue {
-  /** The bool value. */
   value: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Wrapper message for `string`.
- *
- * The JSON representation for `StringValue` is JSON string.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
 export interface StringValue {
-  /** The string value. */
   value: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Wrapper message for `bytes`.
- *
- * The JSON representation for `BytesValue` is JSON string.
- *
- * Not recommended for use in new APIs, but still useful for legacy APIs and
- * has no plan to be removed.
- */
 export interface BytesValue {
-  /** The bytes value. */
   value: Buffer;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -134,7 +38,9 @@ function createBaseDoubleValue(): DoubleValue {
   return { value: 0, _unknownFields: {} };
 }
 
-export const DoubleValue: MessageFns<DoubleValue> = {
+export const DoubleValue: MessageFns<DoubleValue, "google.protobuf.DoubleValue"> = {
+  $type: "google.protobuf.DoubleValue" as const,
+
   encode(message: DoubleValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== 0) {
       writer.uint32(9).double(message.value);
@@ -213,177 +119,13 @@ export const DoubleValue: MessageFns<DoubleValue> = {
   },
 };
 
-function createBaseFloatValue(): FloatValue {
-  return { value: 0, _unknownFields: {} };
-}
-
-export const FloatValue: MessageFns<FloatValue> = {
-  encode(message: FloatValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.value !== 0) {
-      writer.uint32(13).float(message.value);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FloatValue {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFloatValue();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 13) {
-              break;
-            }
-
-            message.value = reader.float();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): FloatValue {
-    return { value: isSet(object.value) ? globalThis.Number(object.value) : 0 };
-  },
-
-  toJSON(message: FloatValue): unknown {
-    const obj: any = {};
-    if (message.value !== 0) {
-      obj.value = floatToJson(message.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<FloatValue>): FloatValue {
-    return FloatValue.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<FloatValue>): FloatValue {
-    const message = createBaseFloatValue();
-    message.value = object.value ?? 0;
-    return message;
-  },
-};
-
-function createBaseInt64Value(): Int64Value {
-  return { value: 0, _unknownFields: {} };
-}
-
-export const Int64Value: MessageFns<Int64Value> = {
-  encode(message: Int64Value, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.value !== 0) {
-      writer.uint32(8).int64(message.value);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Int64Value {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseInt64Value();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.value = longToNumber(reader.int64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): Int64Value {
-    return { value: isSet(object.value) ? globalThis.Number(object.value) : 0 };
-  },
-
-  toJSON(message: Int64Value): unknown {
-    const obj: any = {};
-    if (message.value !== 0) {
-      obj.value = Math.round(message.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<Int64Value>): Int64Value {
-    return Int64Value.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Int64Value>): Int64Value {
-    const message = createBaseInt64Value();
-    message.value = object.value ?? 0;
-    return message;
-  },
-};
-
 function createBaseUInt64Value(): UInt64Value {
   return { value: 0, _unknownFields: {} };
 }
 
-export const UInt64Value: MessageFns<UInt64Value> = {
+export const UInt64Value: MessageFns<UInt64Value, "google.protobuf.UInt64Value"> = {
+  $type: "google.protobuf.UInt64Value" as const,
+
   encode(message: UInt64Value, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== 0) {
       writer.uint32(8).uint64(message.value);
@@ -462,94 +204,13 @@ export const UInt64Value: MessageFns<UInt64Value> = {
   },
 };
 
-function createBaseInt32Value(): Int32Value {
-  return { value: 0, _unknownFields: {} };
-}
-
-export const Int32Value: MessageFns<Int32Value> = {
-  encode(message: Int32Value, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.value !== 0) {
-      writer.uint32(8).int32(message.value);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Int32Value {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseInt32Value();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.value = reader.int32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): Int32Value {
-    return { value: isSet(object.value) ? globalThis.Number(object.value) : 0 };
-  },
-
-  toJSON(message: Int32Value): unknown {
-    const obj: any = {};
-    if (message.value !== 0) {
-      obj.value = Math.round(message.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<Int32Value>): Int32Value {
-    return Int32Value.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Int32Value>): Int32Value {
-    const message = createBaseInt32Value();
-    message.value = object.value ?? 0;
-    return message;
-  },
-};
-
 function createBaseUInt32Value(): UInt32Value {
   return { value: 0, _unknownFields: {} };
 }
 
-export const UInt32Value: MessageFns<UInt32Value> = {
+export const UInt32Value: MessageFns<UInt32Value, "google.protobuf.UInt32Value"> = {
+  $type: "google.protobuf.UInt32Value" as const,
+
   encode(message: UInt32Value, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== 0) {
       writer.uint32(8).uint32(message.value);
@@ -632,7 +293,9 @@ function createBaseBoolValue(): BoolValue {
   return { value: false, _unknownFields: {} };
 }
 
-export const BoolValue: MessageFns<BoolValue> = {
+export const BoolValue: MessageFns<BoolValue, "google.protobuf.BoolValue"> = {
+  $type: "google.protobuf.BoolValue" as const,
+
   encode(message: BoolValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== false) {
       writer.uint32(8).bool(message.value);
@@ -715,7 +378,9 @@ function createBaseStringValue(): StringValue {
   return { value: "", _unknownFields: {} };
 }
 
-export const StringValue: MessageFns<StringValue> = {
+export const StringValue: MessageFns<StringValue, "google.protobuf.StringValue"> = {
+  $type: "google.protobuf.StringValue" as const,
+
   encode(message: StringValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== "") {
       writer.uint32(10).string(message.value);
@@ -798,7 +463,9 @@ function createBaseBytesValue(): BytesValue {
   return { value: Buffer.alloc(0), _unknownFields: {} };
 }
 
-export const BytesValue: MessageFns<BytesValue> = {
+export const BytesValue: MessageFns<BytesValue, "google.protobuf.BytesValue"> = {
+  $type: "google.protobuf.BytesValue" as const,
+
   encode(message: BytesValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value.length !== 0) {
       writer.uint32(10).bytes(message.value);
@@ -913,7 +580,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -5,128 +5,14 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Duration } from "../protobuf/duration";
 
-/**
- * Describes when the clients can retry a failed request. Clients could ignore
- * the recommendation here or retry when this information is missing from error
- * responses.
- *
- * It's always recommended that clients should use exponential backoff when
- * retrying.
- *
- * Clients should wait until `retry_delay` amount of time has passed since
- * receiving the error response before retrying.  If retrying requests also
- * fail, clients should use an exponential backoff scheme to gradually increase
- * the delay between retries based on `retry_delay`, until either a maximum
- * number of retries have been reached or a maximum retry delay cap has been
- * reached.
- */
 export interface RetryInfo {
-  /** Clients should wait at least this long between retrying the same request. */
   retryDelay: Duration | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Describes additional debugging info. */
-export interface DebugInfo {
-  /** The stack trace entries indicating where the error occurred. */
-  stackEntries: string[];
-  /** Additional debugging information provided by the server. */
-  detail: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Describes how a quota check failed.
- *
- * For example if a daily limit was exceeded for the calling project,
- * a service could respond with a QuotaFailure detail containing the project
- * id and the description of the quota limit that was exceeded.  If the
- * calling project hasn't enabled the service in the developer console, then
- * a service could respond with the project id and set `service_disabled`
- * to true.
- *
- * Also see RetryInfo and Help types for other details about handling a
- * quota failure.
- */
-export interface QuotaFailure {
-  /** Describes all quota violations. */
-  violations: QuotaFailure_Violation[];
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * A message type used to describe a single quota violation.  For example, a
- * daily quota or a custom quota that was exceeded.
- */
-export interface QuotaFailure_Violation {
-  /**
-   * The subject on which the quota check failed.
-   * For example, "clientip:<ip address of client>" or "project:<Google
-   * developer project id>".
-   */
-  subject: string;
-  /**
-   * A description of how the quota check failed. Clients can use this
-   * description to find more about the quota configuration in the service's
-   * public documentation, or find the relevant quota limit to adjust through
-   * developer console.
-   *
-   * For example: "Service disabled" or "Daily Limit for read operations
-   * exceeded".
-   */
-  description: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Describes the cause of the error with structured details.
- *
- * Example of an error when contacting the "pubsub.googleapis.com" API when it
- * is not enabled:
- *     { "reason": "API_DISABLED"
- *       "domain": "googleapis.com"
- *       "metadata": {
- *         "resource": "projects/123",
- *         "service": "pubsub.googleapis.com"
- *       }
- *     }
- * This response indicates that the pubsub.googleapis.com API is not enabled.
- *
- * Example of an error that is returned when attempting to create a Spanner
- * instance in a region that is out of stock:
- *     { "reason": "STOCKOUT"
- *       "domain": "spanner.googleapis.com",
- *       "metadata": {
- *         "availableRegions": "us-central1,us-east2"
- *       }
- *     }
- */
 export interface ErrorInfo {
-  /**
-   * The reason of the error. This is a constant value that identifies the
-   * proximate cause of the error. Error reasons are unique within a particular
-   * domain of errors. This should be at most 63 characters and match
-   * /[A-Z0-9_]+/.
-   */
   reason: string;
-  /**
-   * The logical grouping to which the "reason" belongs.  Often "domain" will
-   * contain the registered service name of the tool or product that is the
-   * source of the error. Example: "pubsub.googleapis.com". If the error is
-   * common across many APIs, the first segment of the example above will be
-   * omitted.  The value will be, "googleapis.com".
-   */
   domain: string;
-  /**
-   * Additional structured details about this error.
-   *
-   * Keys should match /[a-zA-Z0-9-_]/ and be limited to 64 characters in
-   * length. When identifying the current value of an exceeded limit, the units
-   * should be contained in the key, not the value.  For example, rather than
-   * {"instanceLimit": "100/request"}, should be returned as,
-   * {"instanceLimitPerRequest": "100"}, if the client exceeds the number of
-   * instances that can be created in a single (batch) request.
-   */
   metadata: { [key: string]: string };
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -137,148 +23,26 @@ export interface ErrorInfo_MetadataEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Describes what preconditions have failed.
- *
- * For example, if an RPC failed because it required the Terms of Service to be
- * acknowledged, it could list the terms of service violation in the
- * PreconditionFailure message.
- */
 export interface PreconditionFailure {
-  /** Describes all precondition violations. */
   violations: PreconditionFailure_Violation[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** A message type used to describe a single precondition failure. */
 export interface PreconditionFailure_Violation {
-  /**
-   * The type of PreconditionFailure. We recommend using a service-specific
-   * enum type to define the supported precondition violation subjects. For
-   * example, "TOS" for "Terms of Service violation".
-   */
   type: string;
-  /**
-   * The subject, relative to the type, that failed.
-   * For example, "google.com/cloud" relative to the "TOS" type would indicate
-   * which terms of service is being referenced.
-   */
   subject: string;
-  /**
-   * A description of how the precondition failed. Developers can use this
-   * description to understand how to fix the failure.
-   *
-   * For example: "Terms of service not accepted".
-   */
   description: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Describes violations in a client request. This error type focuses on the
- * syntactic aspects of the request.
- */
 export interface BadRequest {
-  /** Describes all violations in a client request. */
   fieldViolations: BadRequest_FieldViolation[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** A message type used to describe a single bad request field. */
 export interface BadRequest_FieldViolation {
-  /**
-   * A path leading to a field in the request body. The value will be a
-   * sequence of dot-separated identifiers that identify a protocol buffer
-   * field. E.g., "field_violations.field" would identify this field.
-   */
   field: string;
-  /** A description of why the request element is bad. */
   description: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Contains metadata about the request that clients can attach when filing a bug
- * or providing other forms of feedback.
- */
-export interface RequestInfo {
-  /**
-   * An opaque string that should only be interpreted by the service generating
-   * it. For example, it can be used to identify requests in the service's logs.
-   */
-  requestId: string;
-  /**
-   * Any data that was used to serve this request. For example, an encrypted
-   * stack trace that can be sent back to the service provider for debugging.
-   */
-  servingData: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Describes the resource that is being accessed. */
-export interface ResourceInfo {
-  /**
-   * A name for the type of resource being accessed, e.g. "sql table",
-   * "cloud storage bucket", "file", "Google calendar"; or the type URL
-   * of the resource: e.g. "type.googleapis.com/google.pubsub.v1.Topic".
-   */
-  resourceType: string;
-  /**
-   * The name of the resource being accessed.  For example, a shared calendar
-   * name: "example.com_4fghdhgsrgh@group.calendar.google.com", if the current
-   * error is [google.rpc.Code.PERMISSION_DENIED][google.rpc.Code.PERMISSION_DENIED].
-   */
-  resourceName: string;
-  /**
-   * The owner of the resource (optional).
-   * For example, "user:<owner email>" or "project:<Google developer project
-   * id>".
-   */
-  owner: string;
-  /**
-   * Describes what error is encountered when accessing this resource.
-   * For example, updating a cloud project may require the `writer` permission
-   * on the developer console project.
-   */
-  description: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Provides links to documentation or for performing an out of band action.
- *
- * For example, if a quota check failed with an error indicating the calling
- * project hasn't enabled the accessed service, this can contain a URL pointing
- * directly to the right place in the developer console to flip the bit.
- */
-export interface Help {
-  /** URL(s) pointing to additional information on handling the current error. */
-  links: Help_Link[];
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Describes a URL link. */
-export interface Help_Link {
-  /** Describes what the link offers. */
-  description: string;
-  /** The URL of the link. */
-  url: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Provides a localized error message that is safe to return to the user
- * which can be attached to an RPC error.
- */
-export interface LocalizedMessage {
-  /**
-   * The locale used following the specification defined at
-   * http://www.rfc-editor.org/rfc/bcp/bcp47.txt.
-   * Examples are: "en-US", "fr-CH", "es-MX"
-   */
-  locale: string;
-  /** The localized error message in the above locale. */
-  message: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -286,7 +50,9 @@ function createBaseRetryInfo(): RetryInfo {
   return { retryDelay: undefined, _unknownFields: {} };
 }
 
-export const RetryInfo: MessageFns<RetryInfo> = {
+export const RetryInfo: MessageFns<RetryInfo, "google.rpc.RetryInfo"> = {
+  $type: "google.rpc.RetryInfo" as const,
+
   encode(message: RetryInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.retryDelay !== undefined) {
       Duration.encode(message.retryDelay, writer.uint32(10).fork()).join();
@@ -373,304 +139,13 @@ export const RetryInfo: MessageFns<RetryInfo> = {
   },
 };
 
-function createBaseDebugInfo(): DebugInfo {
-  return { stackEntries: [], detail: "", _unknownFields: {} };
-}
-
-export const DebugInfo: MessageFns<DebugInfo> = {
-  encode(message: DebugInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.stackEntries) {
-      writer.uint32(10).string(v!);
-    }
-    if (message.detail !== "") {
-      writer.uint32(18).string(message.detail);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DebugInfo {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDebugInfo();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.stackEntries.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.detail = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): DebugInfo {
-    return {
-      stackEntries: globalThis.Array.isArray(object?.stackEntries)
-        ? object.stackEntries.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.stack_entries)
-        ? object.stack_entries.map((e: any) => globalThis.String(e))
-        : [],
-      detail: isSet(object.detail) ? globalThis.String(object.detail) : "",
-    };
-  },
-
-  toJSON(message: DebugInfo): unknown {
-    const obj: any = {};
-    if (message.stackEntries?.length) {
-      obj.stackEntries = message.stackEntries;
-    }
-    if (message.detail !== "") {
-      obj.detail = message.detail;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<DebugInfo>): DebugInfo {
-    return DebugInfo.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugInfo>): DebugInfo {
-    const message = createBaseDebugInfo();
-    message.stackEntries = object.stackEntries?.map((e) => e) || [];
-    message.detail = object.detail ?? "";
-    return message;
-  },
-};
-
-function createBaseQuotaFailure(): QuotaFailure {
-  return { violations: [], _unknownFields: {} };
-}
-
-export const QuotaFailure: MessageFns<QuotaFailure> = {
-  encode(message: QuotaFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.violations) {
-      QuotaFailure_Violation.encode(v!, writer.uint32(10).fork()).join();
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): QuotaFailure {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuotaFailure();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.violations.push(QuotaFailure_Violation.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): QuotaFailure {
-    return {
-      violations: globalThis.Array.isArray(object?.violations)
-        ? object.violations.map((e: any) => QuotaFailure_Violation.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: QuotaFailure): unknown {
-    const obj: any = {};
-    if (message.violations?.length) {
-      obj.violations = message.violations.map((e) => QuotaFailure_Violation.toJSON(e));
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<QuotaFailure>): QuotaFailure {
-    return QuotaFailure.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<QuotaFailure>): QuotaFailure {
-    const message = createBaseQuotaFailure();
-    message.violations = object.violations?.map((e) => QuotaFailure_Violation.fromPartial(e)) || [];
-    return message;
-  },
-};
-
-function createBaseQuotaFailure_Violation(): QuotaFailure_Violation {
-  return { subject: "", description: "", _unknownFields: {} };
-}
-
-export const QuotaFailure_Violation: MessageFns<QuotaFailure_Violation> = {
-  encode(message: QuotaFailure_Violation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.subject !== "") {
-      writer.uint32(10).string(message.subject);
-    }
-    if (message.description !== "") {
-      writer.uint32(18).string(message.description);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): QuotaFailure_Violation {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuotaFailure_Violation();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.subject = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.description = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): QuotaFailure_Violation {
-    return {
-      subject: isSet(object.subject) ? globalThis.String(object.subject) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-    };
-  },
-
-  toJSON(message: QuotaFailure_Violation): unknown {
-    const obj: any = {};
-    if (message.subject !== "") {
-      obj.subject = message.subject;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<QuotaFailure_Violation>): QuotaFailure_Violation {
-    return QuotaFailure_Violation.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<QuotaFailure_Violation>): QuotaFailure_Violation {
-    const message = createBaseQuotaFailure_Violation();
-    message.subject = object.subject ?? "";
-    message.description = object.description ?? "";
-    return message;
-  },
-};
-
 function createBaseErrorInfo(): ErrorInfo {
   return { reason: "", domain: "", metadata: {}, _unknownFields: {} };
 }
 
-export const ErrorInfo: MessageFns<ErrorInfo> = {
+export const ErrorInfo: MessageFns<ErrorInfo, "google.rpc.ErrorInfo"> = {
+  $type: "google.rpc.ErrorInfo" as const,
+
   encode(message: ErrorInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.reason !== "") {
       writer.uint32(10).string(message.reason);
@@ -817,7 +292,9 @@ function createBaseErrorInfo_MetadataEntry(): ErrorInfo_MetadataEntry {
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const ErrorInfo_MetadataEntry: MessageFns<ErrorInfo_MetadataEntry> = {
+export const ErrorInfo_MetadataEntry: MessageFns<ErrorInfo_MetadataEntry, "google.rpc.ErrorInfo.MetadataEntry"> = {
+  $type: "google.rpc.ErrorInfo.MetadataEntry" as const,
+
   encode(message: ErrorInfo_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -918,7 +395,9 @@ function createBasePreconditionFailure(): PreconditionFailure {
   return { violations: [], _unknownFields: {} };
 }
 
-export const PreconditionFailure: MessageFns<PreconditionFailure> = {
+export const PreconditionFailure: MessageFns<PreconditionFailure, "google.rpc.PreconditionFailure"> = {
+  $type: "google.rpc.PreconditionFailure" as const,
+
   encode(message: PreconditionFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.violations) {
       PreconditionFailure_Violation.encode(v!, writer.uint32(10).fork()).join();
@@ -1005,7 +484,12 @@ function createBasePreconditionFailure_Violation(): PreconditionFailure_Violatio
   return { type: "", subject: "", description: "", _unknownFields: {} };
 }
 
-export const PreconditionFailure_Violation: MessageFns<PreconditionFailure_Violation> = {
+export const PreconditionFailure_Violation: MessageFns<
+  PreconditionFailure_Violation,
+  "google.rpc.PreconditionFailure.Violation"
+> = {
+  $type: "google.rpc.PreconditionFailure.Violation" as const,
+
   encode(message: PreconditionFailure_Violation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.type !== "") {
       writer.uint32(10).string(message.type);
@@ -1122,7 +606,9 @@ function createBaseBadRequest(): BadRequest {
   return { fieldViolations: [], _unknownFields: {} };
 }
 
-export const BadRequest: MessageFns<BadRequest> = {
+export const BadRequest: MessageFns<BadRequest, "google.rpc.BadRequest"> = {
+  $type: "google.rpc.BadRequest" as const,
+
   encode(message: BadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.fieldViolations) {
       BadRequest_FieldViolation.encode(v!, writer.uint32(10).fork()).join();
@@ -1211,639 +697,105 @@ function createBaseBadRequest_FieldViolation(): BadRequest_FieldViolation {
   return { field: "", description: "", _unknownFields: {} };
 }
 
-export const BadRequest_FieldViolation: MessageFns<BadRequest_FieldViolation> = {
-  encode(message: BadRequest_FieldViolation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.field !== "") {
-      writer.uint32(10).string(message.field);
-    }
-    if (message.description !== "") {
-      writer.uint32(18).string(message.description);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
+export const BadRequest_FieldViolation: MessageFns<BadRequest_FieldViolation, "google.rpc.BadRequest.FieldViolation"> =
+  {
+    $type: "google.rpc.BadRequest.FieldViolation" as const,
+
+    encode(message: BadRequest_FieldViolation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+      if (message.field !== "") {
+        writer.uint32(10).string(message.field);
+      }
+      if (message.description !== "") {
+        writer.uint32(18).string(message.description);
+      }
+      if (message._unknownFields !== undefined) {
+        for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+          const tag = parseInt(key, 10);
+          for (const value of values) {
+            writer.uint32(tag).raw(value);
+          }
         }
       }
-    }
-    return writer;
-  },
+      return writer;
+    },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BadRequest_FieldViolation {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
+    decode(input: BinaryReader | Uint8Array, length?: number): BadRequest_FieldViolation {
+      const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+      const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+      if (previousRecursionDepth >= 100) {
+        throw new globalThis.Error("protobuf decode recursion limit exceeded");
+      }
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+      try {
+        const end = length === undefined ? reader.len : reader.pos + length;
+        const message = createBaseBadRequest_FieldViolation();
+        while (reader.pos < end) {
+          const tag = reader.uint32();
+          switch (tag >>> 3) {
+            case 1: {
+              if (tag !== 10) {
+                break;
+              }
+
+              message.field = reader.string();
+              continue;
+            }
+            case 2: {
+              if (tag !== 18) {
+                break;
+              }
+
+              message.description = reader.string();
+              continue;
+            }
+          }
+          if ((tag & 7) === 4 || tag === 0) {
+            break;
+          }
+          const buf = reader.skip(tag & 7);
+
+          const list = message._unknownFields![tag];
+
+          if (list === undefined) {
+            message._unknownFields![tag] = [buf];
+          } else {
+            list.push(buf);
+          }
+        }
+        return message;
+      } finally {
+        (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+      }
+    },
+
+    fromJSON(object: any): BadRequest_FieldViolation {
+      return {
+        field: isSet(object.field) ? globalThis.String(object.field) : "",
+        description: isSet(object.description) ? globalThis.String(object.description) : "",
+      };
+    },
+
+    toJSON(message: BadRequest_FieldViolation): unknown {
+      const obj: any = {};
+      if (message.field !== "") {
+        obj.field = message.field;
+      }
+      if (message.description !== "") {
+        obj.description = message.description;
+      }
+      return obj;
+    },
+
+    create(base?: DeepPartial<BadRequest_FieldViolation>): BadRequest_FieldViolation {
+      return BadRequest_FieldViolation.fromPartial(base ?? {});
+    },
+    fromPartial(object: DeepPartial<BadRequest_FieldViolation>): BadRequest_FieldViolation {
       const message = createBaseBadRequest_FieldViolation();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.field = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.description = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
+      message.field = object.field ?? "";
+      message.description = object.description ?? "";
       return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): BadRequest_FieldViolation {
-    return {
-      field: isSet(object.field) ? globalThis.String(object.field) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-    };
-  },
-
-  toJSON(message: BadRequest_FieldViolation): unknown {
-    const obj: any = {};
-    if (message.field !== "") {
-      obj.field = message.field;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<BadRequest_FieldViolation>): BadRequest_FieldViolation {
-    return BadRequest_FieldViolation.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<BadRequest_FieldViolation>): BadRequest_FieldViolation {
-    const message = createBaseBadRequest_FieldViolation();
-    message.field = object.field ?? "";
-    message.description = object.description ?? "";
-    return message;
-  },
-};
-
-function createBaseRequestInfo(): RequestInfo {
-  return { requestId: "", servingData: "", _unknownFields: {} };
-}
-
-export const RequestInfo: MessageFns<RequestInfo> = {
-  encode(message: RequestInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.requestId !== "") {
-      writer.uint32(10).string(message.requestId);
-    }
-    if (message.servingData !== "") {
-      writer.uint32(18).string(message.servingData);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RequestInfo {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRequestInfo();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.requestId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.servingData = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RequestInfo {
-    return {
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      servingData: isSet(object.servingData)
-        ? globalThis.String(object.servingData)
-        : isSet(object.serving_data)
-        ? globalThis.String(object.serving_data)
-        : "",
-    };
-  },
-
-  toJSON(message: RequestInfo): unknown {
-    const obj: any = {};
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.servingData !== "") {
-      obj.servingData = message.servingData;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RequestInfo>): RequestInfo {
-    return RequestInfo.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RequestInfo>): RequestInfo {
-    const message = createBaseRequestInfo();
-    message.requestId = object.requestId ?? "";
-    message.servingData = object.servingData ?? "";
-    return message;
-  },
-};
-
-function createBaseResourceInfo(): ResourceInfo {
-  return { resourceType: "", resourceName: "", owner: "", description: "", _unknownFields: {} };
-}
-
-export const ResourceInfo: MessageFns<ResourceInfo> = {
-  encode(message: ResourceInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.resourceType !== "") {
-      writer.uint32(10).string(message.resourceType);
-    }
-    if (message.resourceName !== "") {
-      writer.uint32(18).string(message.resourceName);
-    }
-    if (message.owner !== "") {
-      writer.uint32(26).string(message.owner);
-    }
-    if (message.description !== "") {
-      writer.uint32(34).string(message.description);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ResourceInfo {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseResourceInfo();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.resourceType = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.resourceName = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.owner = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.description = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): ResourceInfo {
-    return {
-      resourceType: isSet(object.resourceType)
-        ? globalThis.String(object.resourceType)
-        : isSet(object.resource_type)
-        ? globalThis.String(object.resource_type)
-        : "",
-      resourceName: isSet(object.resourceName)
-        ? globalThis.String(object.resourceName)
-        : isSet(object.resource_name)
-        ? globalThis.String(object.resource_name)
-        : "",
-      owner: isSet(object.owner) ? globalThis.String(object.owner) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-    };
-  },
-
-  toJSON(message: ResourceInfo): unknown {
-    const obj: any = {};
-    if (message.resourceType !== "") {
-      obj.resourceType = message.resourceType;
-    }
-    if (message.resourceName !== "") {
-      obj.resourceName = message.resourceName;
-    }
-    if (message.owner !== "") {
-      obj.owner = message.owner;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<ResourceInfo>): ResourceInfo {
-    return ResourceInfo.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ResourceInfo>): ResourceInfo {
-    const message = createBaseResourceInfo();
-    message.resourceType = object.resourceType ?? "";
-    message.resourceName = object.resourceName ?? "";
-    message.owner = object.owner ?? "";
-    message.description = object.description ?? "";
-    return message;
-  },
-};
-
-function createBaseHelp(): Help {
-  return { links: [], _unknownFields: {} };
-}
-
-export const Help: MessageFns<Help> = {
-  encode(message: Help, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.links) {
-      Help_Link.encode(v!, writer.uint32(10).fork()).join();
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Help {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHelp();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.links.push(Help_Link.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): Help {
-    return {
-      links: globalThis.Array.isArray(object?.links) ? object.links.map((e: any) => Help_Link.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: Help): unknown {
-    const obj: any = {};
-    if (message.links?.length) {
-      obj.links = message.links.map((e) => Help_Link.toJSON(e));
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<Help>): Help {
-    return Help.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Help>): Help {
-    const message = createBaseHelp();
-    message.links = object.links?.map((e) => Help_Link.fromPartial(e)) || [];
-    return message;
-  },
-};
-
-function createBaseHelp_Link(): Help_Link {
-  return { description: "", url: "", _unknownFields: {} };
-}
-
-export const Help_Link: MessageFns<Help_Link> = {
-  encode(message: Help_Link, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.description !== "") {
-      writer.uint32(10).string(message.description);
-    }
-    if (message.url !== "") {
-      writer.uint32(18).string(message.url);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Help_Link {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHelp_Link();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.description = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.url = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): Help_Link {
-    return {
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      url: isSet(object.url) ? globalThis.String(object.url) : "",
-    };
-  },
-
-  toJSON(message: Help_Link): unknown {
-    const obj: any = {};
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.url !== "") {
-      obj.url = message.url;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<Help_Link>): Help_Link {
-    return Help_Link.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Help_Link>): Help_Link {
-    const message = createBaseHelp_Link();
-    message.description = object.description ?? "";
-    message.url = object.url ?? "";
-    return message;
-  },
-};
-
-function createBaseLocalizedMessage(): LocalizedMessage {
-  return { locale: "", message: "", _unknownFields: {} };
-}
-
-export const LocalizedMessage: MessageFns<LocalizedMessage> = {
-  encode(message: LocalizedMessage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.locale !== "") {
-      writer.uint32(10).string(message.locale);
-    }
-    if (message.message !== "") {
-      writer.uint32(18).string(message.message);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): LocalizedMessage {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLocalizedMessage();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.locale = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.message = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): LocalizedMessage {
-    return {
-      locale: isSet(object.locale) ? globalThis.String(object.locale) : "",
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-    };
-  },
-
-  toJSON(message: LocalizedMessage): unknown {
-    const obj: any = {};
-    if (message.locale !== "") {
-      obj.locale = message.locale;
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<LocalizedMessage>): LocalizedMessage {
-    return LocalizedMessage.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<LocalizedMessage>): LocalizedMessage {
-    const message = createBaseLocalizedMessage();
-    message.locale = object.locale ?? "";
-    message.message = object.message ?? "";
-    return message;
-  },
-};
+    },
+  };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
@@ -1862,7 +814,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

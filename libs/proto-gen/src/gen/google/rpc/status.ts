@@ -5,28 +5,9 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../protobuf/any";
 
-/**
- * The `Status` type defines a logical error model that is suitable for
- * different programming environments, including REST APIs and RPC APIs. It is
- * used by [gRPC](https://github.com/grpc). Each `Status` message contains
- * three pieces of data: error code, error message, and error details.
- *
- * You can find out more about this error model and how to work with it in the
- * [API Design Guide](https://cloud.google.com/apis/design/errors).
- */
 export interface Status {
-  /** The status code, which should be an enum value of [google.rpc.Code][google.rpc.Code]. */
   code: number;
-  /**
-   * A developer-facing error message, which should be in English. Any
-   * user-facing error message should be localized and sent in the
-   * [google.rpc.Status.details][google.rpc.Status.details] field, or localized by the client.
-   */
   message: string;
-  /**
-   * A list of messages that carry the error details.  There is a common set of
-   * message types for APIs to use.
-   */
   details: Any[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -35,7 +16,9 @@ function createBaseStatus(): Status {
   return { code: 0, message: "", details: [], _unknownFields: {} };
 }
 
-export const Status: MessageFns<Status> = {
+export const Status: MessageFns<Status, "google.rpc.Status"> = {
+  $type: "google.rpc.Status" as const,
+
   encode(message: Status, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.code !== 0) {
       writer.uint32(8).int32(message.code);
@@ -161,7 +144,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -4,87 +4,30 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Identifies a percentage, in the range [0.0, 100.0]. */
 export interface Percent {
   value: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * A fractional percentage is used in cases in which for performance reasons performing floating
- * point to integer conversions during randomness calculations is undesirable. The message includes
- * both a numerator and denominator that together determine the final fractional value.
- *
- * * **Example**: 1/100 = 1%.
- * * **Example**: 3/10000 = 0.03%.
- */
 export interface FractionalPercent {
-  /** Specifies the numerator. Defaults to 0. */
   numerator: number;
-  /**
-   * Specifies the denominator. If the denominator specified is less than the numerator, the final
-   * fractional percentage is capped at 1 (100%).
-   */
   denominator: FractionalPercent_DenominatorType;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Fraction percentages support several fixed denominator values. */
 export enum FractionalPercent_DenominatorType {
-  /**
-   * HUNDRED - 100.
-   *
-   * **Example**: 1/100 = 1%.
-   */
   HUNDRED = 0,
-  /**
-   * TEN_THOUSAND - 10,000.
-   *
-   * **Example**: 1/10000 = 0.01%.
-   */
   TEN_THOUSAND = 1,
-  /**
-   * MILLION - 1,000,000.
-   *
-   * **Example**: 1/1000000 = 0.0001%.
-   */
   MILLION = 2,
-}
-
-export function fractionalPercent_DenominatorTypeFromJSON(object: any): FractionalPercent_DenominatorType {
-  switch (object) {
-    case 0:
-    case "HUNDRED":
-      return FractionalPercent_DenominatorType.HUNDRED;
-    case 1:
-    case "TEN_THOUSAND":
-      return FractionalPercent_DenominatorType.TEN_THOUSAND;
-    case 2:
-    case "MILLION":
-      return FractionalPercent_DenominatorType.MILLION;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FractionalPercent_DenominatorType");
-  }
-}
-
-export function fractionalPercent_DenominatorTypeToJSON(object: FractionalPercent_DenominatorType): string {
-  switch (object) {
-    case FractionalPercent_DenominatorType.HUNDRED:
-      return "HUNDRED";
-    case FractionalPercent_DenominatorType.TEN_THOUSAND:
-      return "TEN_THOUSAND";
-    case FractionalPercent_DenominatorType.MILLION:
-      return "MILLION";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FractionalPercent_DenominatorType");
-  }
 }
 
 function createBasePercent(): Percent {
   return { value: 0, _unknownFields: {} };
 }
 
-export const Percent: MessageFns<Percent> = {
+export const Percent: MessageFns<Percent, "envoy.type.v3.Percent"> = {
+  $type: "envoy.type.v3.Percent" as const,
+
   encode(message: Percent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== 0) {
       writer.uint32(9).double(message.value);
@@ -141,18 +84,6 @@ export const Percent: MessageFns<Percent> = {
     }
   },
 
-  fromJSON(object: any): Percent {
-    return { value: isSet(object.value) ? globalThis.Number(object.value) : 0 };
-  },
-
-  toJSON(message: Percent): unknown {
-    const obj: any = {};
-    if (message.value !== 0) {
-      obj.value = floatToJson(message.value);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Percent>): Percent {
     return Percent.fromPartial(base ?? {});
   },
@@ -167,7 +98,9 @@ function createBaseFractionalPercent(): FractionalPercent {
   return { numerator: 0, denominator: 0, _unknownFields: {} };
 }
 
-export const FractionalPercent: MessageFns<FractionalPercent> = {
+export const FractionalPercent: MessageFns<FractionalPercent, "envoy.type.v3.FractionalPercent"> = {
+  $type: "envoy.type.v3.FractionalPercent" as const,
+
   encode(message: FractionalPercent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.numerator !== 0) {
       writer.uint32(8).uint32(message.numerator);
@@ -235,24 +168,6 @@ export const FractionalPercent: MessageFns<FractionalPercent> = {
     }
   },
 
-  fromJSON(object: any): FractionalPercent {
-    return {
-      numerator: isSet(object.numerator) ? globalThis.Number(object.numerator) : 0,
-      denominator: isSet(object.denominator) ? fractionalPercent_DenominatorTypeFromJSON(object.denominator) : 0,
-    };
-  },
-
-  toJSON(message: FractionalPercent): unknown {
-    const obj: any = {};
-    if (message.numerator !== 0) {
-      obj.numerator = Math.round(message.numerator);
-    }
-    if (message.denominator !== 0) {
-      obj.denominator = fractionalPercent_DenominatorTypeToJSON(message.denominator);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<FractionalPercent>): FractionalPercent {
     return FractionalPercent.fromPartial(base ?? {});
   },
@@ -264,10 +179,6 @@ export const FractionalPercent: MessageFns<FractionalPercent> = {
   },
 };
 
-function floatToJson(value: number | null | undefined): number | string | null | undefined {
-  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
 type DeepPartial<T> = T extends Builtin ? T
@@ -277,15 +188,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

@@ -4,11 +4,6 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/**
- * Envoy uses SemVer (https://semver.org/). Major/minor versions indicate
- * expected behaviors and APIs, the patch version field is used only
- * for security fixes and can be generally ignored.
- */
 export interface SemanticVersion {
   majorNumber: number;
   minorNumber: number;
@@ -20,7 +15,9 @@ function createBaseSemanticVersion(): SemanticVersion {
   return { majorNumber: 0, minorNumber: 0, patch: 0, _unknownFields: {} };
 }
 
-export const SemanticVersion: MessageFns<SemanticVersion> = {
+export const SemanticVersion: MessageFns<SemanticVersion, "envoy.type.v3.SemanticVersion"> = {
+  $type: "envoy.type.v3.SemanticVersion" as const,
+
   encode(message: SemanticVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.majorNumber !== 0) {
       writer.uint32(8).uint32(message.majorNumber);
@@ -99,36 +96,6 @@ export const SemanticVersion: MessageFns<SemanticVersion> = {
     }
   },
 
-  fromJSON(object: any): SemanticVersion {
-    return {
-      majorNumber: isSet(object.majorNumber)
-        ? globalThis.Number(object.majorNumber)
-        : isSet(object.major_number)
-        ? globalThis.Number(object.major_number)
-        : 0,
-      minorNumber: isSet(object.minorNumber)
-        ? globalThis.Number(object.minorNumber)
-        : isSet(object.minor_number)
-        ? globalThis.Number(object.minor_number)
-        : 0,
-      patch: isSet(object.patch) ? globalThis.Number(object.patch) : 0,
-    };
-  },
-
-  toJSON(message: SemanticVersion): unknown {
-    const obj: any = {};
-    if (message.majorNumber !== 0) {
-      obj.majorNumber = Math.round(message.majorNumber);
-    }
-    if (message.minorNumber !== 0) {
-      obj.minorNumber = Math.round(message.minorNumber);
-    }
-    if (message.patch !== 0) {
-      obj.patch = Math.round(message.patch);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<SemanticVersion>): SemanticVersion {
     return SemanticVersion.fromPartial(base ?? {});
   },
@@ -150,15 +117,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

@@ -75,7 +75,9 @@ function createBaseHealthCheckRequest(): HealthCheckRequest {
   return { service: "", _unknownFields: {} };
 }
 
-export const HealthCheckRequest: MessageFns<HealthCheckRequest> = {
+export const HealthCheckRequest: MessageFns<HealthCheckRequest, "grpc.health.v1.HealthCheckRequest"> = {
+  $type: "grpc.health.v1.HealthCheckRequest" as const,
+
   encode(message: HealthCheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.service !== "") {
       writer.uint32(10).string(message.service);
@@ -158,7 +160,9 @@ function createBaseHealthCheckResponse(): HealthCheckResponse {
   return { status: 0, _unknownFields: {} };
 }
 
-export const HealthCheckResponse: MessageFns<HealthCheckResponse> = {
+export const HealthCheckResponse: MessageFns<HealthCheckResponse, "grpc.health.v1.HealthCheckResponse"> = {
+  $type: "grpc.health.v1.HealthCheckResponse" as const,
+
   encode(message: HealthCheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.status !== 0) {
       writer.uint32(8).int32(message.status);
@@ -313,7 +317,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

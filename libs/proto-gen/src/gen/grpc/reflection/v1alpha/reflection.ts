@@ -79,7 +79,12 @@ function createBaseServerReflectionRequest(): ServerReflectionRequest {
   return { host: "", messageRequest: undefined, _unknownFields: {} };
 }
 
-export const ServerReflectionRequest: MessageFns<ServerReflectionRequest> = {
+export const ServerReflectionRequest: MessageFns<
+  ServerReflectionRequest,
+  "grpc.reflection.v1alpha.ServerReflectionRequest"
+> = {
+  $type: "grpc.reflection.v1alpha.ServerReflectionRequest" as const,
+
   encode(message: ServerReflectionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.host !== "") {
       writer.uint32(10).string(message.host);
@@ -291,7 +296,9 @@ function createBaseExtensionRequest(): ExtensionRequest {
   return { containingType: "", extensionNumber: 0, _unknownFields: {} };
 }
 
-export const ExtensionRequest: MessageFns<ExtensionRequest> = {
+export const ExtensionRequest: MessageFns<ExtensionRequest, "grpc.reflection.v1alpha.ExtensionRequest"> = {
+  $type: "grpc.reflection.v1alpha.ExtensionRequest" as const,
+
   encode(message: ExtensionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.containingType !== "") {
       writer.uint32(10).string(message.containingType);
@@ -400,7 +407,12 @@ function createBaseServerReflectionResponse(): ServerReflectionResponse {
   return { validHost: "", originalRequest: undefined, messageResponse: undefined, _unknownFields: {} };
 }
 
-export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
+export const ServerReflectionResponse: MessageFns<
+  ServerReflectionResponse,
+  "grpc.reflection.v1alpha.ServerReflectionResponse"
+> = {
+  $type: "grpc.reflection.v1alpha.ServerReflectionResponse" as const,
+
   encode(message: ServerReflectionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.validHost !== "") {
       writer.uint32(10).string(message.validHost);
@@ -636,7 +648,12 @@ function createBaseFileDescriptorResponse(): FileDescriptorResponse {
   return { fileDescriptorProto: [], _unknownFields: {} };
 }
 
-export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
+export const FileDescriptorResponse: MessageFns<
+  FileDescriptorResponse,
+  "grpc.reflection.v1alpha.FileDescriptorResponse"
+> = {
+  $type: "grpc.reflection.v1alpha.FileDescriptorResponse" as const,
+
   encode(message: FileDescriptorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.fileDescriptorProto) {
       writer.uint32(10).bytes(v!);
@@ -725,7 +742,12 @@ function createBaseExtensionNumberResponse(): ExtensionNumberResponse {
   return { baseTypeName: "", extensionNumber: [], _unknownFields: {} };
 }
 
-export const ExtensionNumberResponse: MessageFns<ExtensionNumberResponse> = {
+export const ExtensionNumberResponse: MessageFns<
+  ExtensionNumberResponse,
+  "grpc.reflection.v1alpha.ExtensionNumberResponse"
+> = {
+  $type: "grpc.reflection.v1alpha.ExtensionNumberResponse" as const,
+
   encode(message: ExtensionNumberResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.baseTypeName !== "") {
       writer.uint32(10).string(message.baseTypeName);
@@ -848,7 +870,9 @@ function createBaseListServiceResponse(): ListServiceResponse {
   return { service: [], _unknownFields: {} };
 }
 
-export const ListServiceResponse: MessageFns<ListServiceResponse> = {
+export const ListServiceResponse: MessageFns<ListServiceResponse, "grpc.reflection.v1alpha.ListServiceResponse"> = {
+  $type: "grpc.reflection.v1alpha.ListServiceResponse" as const,
+
   encode(message: ListServiceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.service) {
       ServiceResponse.encode(v!, writer.uint32(10).fork()).join();
@@ -935,7 +959,9 @@ function createBaseServiceResponse(): ServiceResponse {
   return { name: "", _unknownFields: {} };
 }
 
-export const ServiceResponse: MessageFns<ServiceResponse> = {
+export const ServiceResponse: MessageFns<ServiceResponse, "grpc.reflection.v1alpha.ServiceResponse"> = {
+  $type: "grpc.reflection.v1alpha.ServiceResponse" as const,
+
   encode(message: ServiceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
@@ -1018,7 +1044,9 @@ function createBaseErrorResponse(): ErrorResponse {
   return { errorCode: 0, errorMessage: "", _unknownFields: {} };
 }
 
-export const ErrorResponse: MessageFns<ErrorResponse> = {
+export const ErrorResponse: MessageFns<ErrorResponse, "grpc.reflection.v1alpha.ErrorResponse"> = {
+  $type: "grpc.reflection.v1alpha.ErrorResponse" as const,
+
   encode(message: ErrorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.errorCode !== 0) {
       writer.uint32(8).int32(message.errorCode);
@@ -1183,7 +1211,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

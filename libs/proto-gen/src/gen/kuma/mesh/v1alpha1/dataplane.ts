@@ -336,7 +336,9 @@ function createBaseDataplane(): Dataplane {
   return { networking: undefined, _unknownFields: {} };
 }
 
-export const Dataplane: MessageFns<Dataplane> = {
+export const Dataplane: MessageFns<Dataplane, "kuma.mesh.v1alpha1.Dataplane"> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane" as const,
+
   encode(message: Dataplane, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.networking !== undefined) {
       Dataplane_Networking.encode(message.networking, writer.uint32(10).fork()).join();
@@ -431,7 +433,9 @@ function createBaseDataplane_Networking(): Dataplane_Networking {
   };
 }
 
-export const Dataplane_Networking: MessageFns<Dataplane_Networking> = {
+export const Dataplane_Networking: MessageFns<Dataplane_Networking, "kuma.mesh.v1alpha1.Dataplane.Networking"> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking" as const,
+
   encode(message: Dataplane_Networking, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.inbound) {
       Dataplane_Networking_Inbound.encode(v!, writer.uint32(10).fork()).join();
@@ -660,7 +664,12 @@ function createBaseDataplane_Networking_Inbound(): Dataplane_Networking_Inbound 
   };
 }
 
-export const Dataplane_Networking_Inbound: MessageFns<Dataplane_Networking_Inbound> = {
+export const Dataplane_Networking_Inbound: MessageFns<
+  Dataplane_Networking_Inbound,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound" as const,
+
   encode(message: Dataplane_Networking_Inbound, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.tags).forEach(([key, value]: [string, string]) => {
       Dataplane_Networking_Inbound_TagsEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
@@ -935,7 +944,12 @@ function createBaseDataplane_Networking_Inbound_Health(): Dataplane_Networking_I
   return { ready: false, _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Inbound_Health: MessageFns<Dataplane_Networking_Inbound_Health> = {
+export const Dataplane_Networking_Inbound_Health: MessageFns<
+  Dataplane_Networking_Inbound_Health,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.Health"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.Health" as const,
+
   encode(message: Dataplane_Networking_Inbound_Health, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.ready !== false) {
       writer.uint32(8).bool(message.ready);
@@ -1025,7 +1039,12 @@ function createBaseDataplane_Networking_Inbound_ServiceProbe(): Dataplane_Networ
   };
 }
 
-export const Dataplane_Networking_Inbound_ServiceProbe: MessageFns<Dataplane_Networking_Inbound_ServiceProbe> = {
+export const Dataplane_Networking_Inbound_ServiceProbe: MessageFns<
+  Dataplane_Networking_Inbound_ServiceProbe,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.ServiceProbe"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.ServiceProbe" as const,
+
   encode(message: Dataplane_Networking_Inbound_ServiceProbe, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.interval !== undefined) {
       Duration.encode(message.interval, writer.uint32(10).fork()).join();
@@ -1190,83 +1209,92 @@ function createBaseDataplane_Networking_Inbound_ServiceProbe_Tcp(): Dataplane_Ne
   return { _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Inbound_ServiceProbe_Tcp: MessageFns<Dataplane_Networking_Inbound_ServiceProbe_Tcp> =
-  {
-    encode(
-      message: Dataplane_Networking_Inbound_ServiceProbe_Tcp,
-      writer: BinaryWriter = new BinaryWriter(),
-    ): BinaryWriter {
-      if (message._unknownFields !== undefined) {
-        for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-          const tag = parseInt(key, 10);
-          for (const value of values) {
-            writer.uint32(tag).raw(value);
-          }
+export const Dataplane_Networking_Inbound_ServiceProbe_Tcp: MessageFns<
+  Dataplane_Networking_Inbound_ServiceProbe_Tcp,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.ServiceProbe.Tcp"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.ServiceProbe.Tcp" as const,
+
+  encode(
+    message: Dataplane_Networking_Inbound_ServiceProbe_Tcp,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
         }
       }
-      return writer;
-    },
+    }
+    return writer;
+  },
 
-    decode(input: BinaryReader | Uint8Array, length?: number): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
-      const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-      const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-      if (previousRecursionDepth >= 100) {
-        throw new globalThis.Error("protobuf decode recursion limit exceeded");
-      }
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-      try {
-        const end = length === undefined ? reader.len : reader.pos + length;
-        const message = createBaseDataplane_Networking_Inbound_ServiceProbe_Tcp();
-        while (reader.pos < end) {
-          const tag = reader.uint32();
-          switch (tag >>> 3) {
-          }
-          if ((tag & 7) === 4 || tag === 0) {
-            break;
-          }
-          const buf = reader.skip(tag & 7);
-
-          const list = message._unknownFields![tag];
-
-          if (list === undefined) {
-            message._unknownFields![tag] = [buf];
-          } else {
-            list.push(buf);
-          }
-        }
-        return message;
-      } finally {
-        (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-      }
-    },
-
-    fromJSON(_: any): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
-      return {};
-    },
-
-    toJSON(_: Dataplane_Networking_Inbound_ServiceProbe_Tcp): unknown {
-      const obj: any = {};
-      return obj;
-    },
-
-    create(
-      base?: DeepPartial<Dataplane_Networking_Inbound_ServiceProbe_Tcp>,
-    ): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
-      return Dataplane_Networking_Inbound_ServiceProbe_Tcp.fromPartial(base ?? {});
-    },
-    fromPartial(
-      _: DeepPartial<Dataplane_Networking_Inbound_ServiceProbe_Tcp>,
-    ): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
+  decode(input: BinaryReader | Uint8Array, length?: number): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBaseDataplane_Networking_Inbound_ServiceProbe_Tcp();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
       return message;
-    },
-  };
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
+    return {};
+  },
+
+  toJSON(_: Dataplane_Networking_Inbound_ServiceProbe_Tcp): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(
+    base?: DeepPartial<Dataplane_Networking_Inbound_ServiceProbe_Tcp>,
+  ): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
+    return Dataplane_Networking_Inbound_ServiceProbe_Tcp.fromPartial(base ?? {});
+  },
+  fromPartial(
+    _: DeepPartial<Dataplane_Networking_Inbound_ServiceProbe_Tcp>,
+  ): Dataplane_Networking_Inbound_ServiceProbe_Tcp {
+    const message = createBaseDataplane_Networking_Inbound_ServiceProbe_Tcp();
+    return message;
+  },
+};
 
 function createBaseDataplane_Networking_Inbound_TagsEntry(): Dataplane_Networking_Inbound_TagsEntry {
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Inbound_TagsEntry: MessageFns<Dataplane_Networking_Inbound_TagsEntry> = {
+export const Dataplane_Networking_Inbound_TagsEntry: MessageFns<
+  Dataplane_Networking_Inbound_TagsEntry,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.TagsEntry"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Inbound.TagsEntry" as const,
+
   encode(message: Dataplane_Networking_Inbound_TagsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -1367,7 +1395,12 @@ function createBaseDataplane_Networking_Outbound(): Dataplane_Networking_Outboun
   return { address: "", port: 0, tags: {}, backendRef: undefined, _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Outbound: MessageFns<Dataplane_Networking_Outbound> = {
+export const Dataplane_Networking_Outbound: MessageFns<
+  Dataplane_Networking_Outbound,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound" as const,
+
   encode(message: Dataplane_Networking_Outbound, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.address !== "") {
       writer.uint32(26).string(message.address);
@@ -1536,7 +1569,12 @@ function createBaseDataplane_Networking_Outbound_BackendRef(): Dataplane_Network
   return { kind: "", name: "", port: 0, labels: {}, _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Outbound_BackendRef: MessageFns<Dataplane_Networking_Outbound_BackendRef> = {
+export const Dataplane_Networking_Outbound_BackendRef: MessageFns<
+  Dataplane_Networking_Outbound_BackendRef,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound.BackendRef"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound.BackendRef" as const,
+
   encode(message: Dataplane_Networking_Outbound_BackendRef, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
       writer.uint32(10).string(message.kind);
@@ -1701,8 +1739,11 @@ function createBaseDataplane_Networking_Outbound_BackendRef_LabelsEntry(): Datap
 }
 
 export const Dataplane_Networking_Outbound_BackendRef_LabelsEntry: MessageFns<
-  Dataplane_Networking_Outbound_BackendRef_LabelsEntry
+  Dataplane_Networking_Outbound_BackendRef_LabelsEntry,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound.BackendRef.LabelsEntry"
 > = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound.BackendRef.LabelsEntry" as const,
+
   encode(
     message: Dataplane_Networking_Outbound_BackendRef_LabelsEntry,
     writer: BinaryWriter = new BinaryWriter(),
@@ -1810,7 +1851,12 @@ function createBaseDataplane_Networking_Outbound_TagsEntry(): Dataplane_Networki
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Outbound_TagsEntry: MessageFns<Dataplane_Networking_Outbound_TagsEntry> = {
+export const Dataplane_Networking_Outbound_TagsEntry: MessageFns<
+  Dataplane_Networking_Outbound_TagsEntry,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound.TagsEntry"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Outbound.TagsEntry" as const,
+
   encode(message: Dataplane_Networking_Outbound_TagsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -1911,7 +1957,12 @@ function createBaseDataplane_Networking_Gateway(): Dataplane_Networking_Gateway 
   return { tags: {}, type: 0, _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Gateway: MessageFns<Dataplane_Networking_Gateway> = {
+export const Dataplane_Networking_Gateway: MessageFns<
+  Dataplane_Networking_Gateway,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Gateway"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Gateway" as const,
+
   encode(message: Dataplane_Networking_Gateway, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.tags).forEach(([key, value]: [string, string]) => {
       Dataplane_Networking_Gateway_TagsEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
@@ -2042,7 +2093,12 @@ function createBaseDataplane_Networking_Gateway_TagsEntry(): Dataplane_Networkin
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Gateway_TagsEntry: MessageFns<Dataplane_Networking_Gateway_TagsEntry> = {
+export const Dataplane_Networking_Gateway_TagsEntry: MessageFns<
+  Dataplane_Networking_Gateway_TagsEntry,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Gateway.TagsEntry"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Gateway.TagsEntry" as const,
+
   encode(message: Dataplane_Networking_Gateway_TagsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -2151,7 +2207,12 @@ function createBaseDataplane_Networking_TransparentProxying(): Dataplane_Network
   };
 }
 
-export const Dataplane_Networking_TransparentProxying: MessageFns<Dataplane_Networking_TransparentProxying> = {
+export const Dataplane_Networking_TransparentProxying: MessageFns<
+  Dataplane_Networking_TransparentProxying,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying" as const,
+
   encode(message: Dataplane_Networking_TransparentProxying, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.redirectPortInbound !== 0) {
       writer.uint32(8).uint32(message.redirectPortInbound);
@@ -2351,8 +2412,11 @@ function createBaseDataplane_Networking_TransparentProxying_ReachableBackends():
 }
 
 export const Dataplane_Networking_TransparentProxying_ReachableBackends: MessageFns<
-  Dataplane_Networking_TransparentProxying_ReachableBackends
+  Dataplane_Networking_TransparentProxying_ReachableBackends,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying.ReachableBackends"
 > = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying.ReachableBackends" as const,
+
   encode(
     message: Dataplane_Networking_TransparentProxying_ReachableBackends,
     writer: BinaryWriter = new BinaryWriter(),
@@ -2453,8 +2517,11 @@ function createBaseDataplane_Networking_TransparentProxying_ReachableBackendRef(
 }
 
 export const Dataplane_Networking_TransparentProxying_ReachableBackendRef: MessageFns<
-  Dataplane_Networking_TransparentProxying_ReachableBackendRef
+  Dataplane_Networking_TransparentProxying_ReachableBackendRef,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying.ReachableBackendRef"
 > = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying.ReachableBackendRef" as const,
+
   encode(
     message: Dataplane_Networking_TransparentProxying_ReachableBackendRef,
     writer: BinaryWriter = new BinaryWriter(),
@@ -2650,8 +2717,11 @@ function createBaseDataplane_Networking_TransparentProxying_ReachableBackendRef_
 }
 
 export const Dataplane_Networking_TransparentProxying_ReachableBackendRef_LabelsEntry: MessageFns<
-  Dataplane_Networking_TransparentProxying_ReachableBackendRef_LabelsEntry
+  Dataplane_Networking_TransparentProxying_ReachableBackendRef_LabelsEntry,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying.ReachableBackendRef.LabelsEntry"
 > = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.TransparentProxying.ReachableBackendRef.LabelsEntry" as const,
+
   encode(
     message: Dataplane_Networking_TransparentProxying_ReachableBackendRef_LabelsEntry,
     writer: BinaryWriter = new BinaryWriter(),
@@ -2762,7 +2832,12 @@ function createBaseDataplane_Networking_Admin(): Dataplane_Networking_Admin {
   return { port: 0, _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Admin: MessageFns<Dataplane_Networking_Admin> = {
+export const Dataplane_Networking_Admin: MessageFns<
+  Dataplane_Networking_Admin,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Admin"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Admin" as const,
+
   encode(message: Dataplane_Networking_Admin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.port !== 0) {
       writer.uint32(8).uint32(message.port);
@@ -2845,7 +2920,12 @@ function createBaseDataplane_Networking_Listener(): Dataplane_Networking_Listene
   return { type: 0, address: "", port: 0, name: "", state: 0, _unknownFields: {} };
 }
 
-export const Dataplane_Networking_Listener: MessageFns<Dataplane_Networking_Listener> = {
+export const Dataplane_Networking_Listener: MessageFns<
+  Dataplane_Networking_Listener,
+  "kuma.mesh.v1alpha1.Dataplane.Networking.Listener"
+> = {
+  $type: "kuma.mesh.v1alpha1.Dataplane.Networking.Listener" as const,
+
   encode(message: Dataplane_Networking_Listener, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.type !== 0) {
       writer.uint32(8).int32(message.type);
@@ -3007,7 +3087,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

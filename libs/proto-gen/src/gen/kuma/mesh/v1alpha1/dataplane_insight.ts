@@ -85,7 +85,9 @@ function createBaseDataplaneInsight(): DataplaneInsight {
   return { subscriptions: [], mTls: undefined, metadata: undefined, _unknownFields: {} };
 }
 
-export const DataplaneInsight: MessageFns<DataplaneInsight> = {
+export const DataplaneInsight: MessageFns<DataplaneInsight, "kuma.mesh.v1alpha1.DataplaneInsight"> = {
+  $type: "kuma.mesh.v1alpha1.DataplaneInsight" as const,
+
   encode(message: DataplaneInsight, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.subscriptions) {
       DiscoverySubscription.encode(v!, writer.uint32(10).fork()).join();
@@ -217,7 +219,9 @@ function createBaseDataplaneInsight_MTLS(): DataplaneInsight_MTLS {
   };
 }
 
-export const DataplaneInsight_MTLS: MessageFns<DataplaneInsight_MTLS> = {
+export const DataplaneInsight_MTLS: MessageFns<DataplaneInsight_MTLS, "kuma.mesh.v1alpha1.DataplaneInsight.MTLS"> = {
+  $type: "kuma.mesh.v1alpha1.DataplaneInsight.MTLS" as const,
+
   encode(message: DataplaneInsight_MTLS, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.certificateExpirationTime !== undefined) {
       Timestamp.encode(message.certificateExpirationTime, writer.uint32(10).fork()).join();
@@ -401,7 +405,9 @@ function createBaseDiscoverySubscription(): DiscoverySubscription {
   };
 }
 
-export const DiscoverySubscription: MessageFns<DiscoverySubscription> = {
+export const DiscoverySubscription: MessageFns<DiscoverySubscription, "kuma.mesh.v1alpha1.DiscoverySubscription"> = {
+  $type: "kuma.mesh.v1alpha1.DiscoverySubscription" as const,
+
   encode(message: DiscoverySubscription, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
@@ -610,7 +616,12 @@ function createBaseDiscoverySubscriptionStatus(): DiscoverySubscriptionStatus {
   };
 }
 
-export const DiscoverySubscriptionStatus: MessageFns<DiscoverySubscriptionStatus> = {
+export const DiscoverySubscriptionStatus: MessageFns<
+  DiscoverySubscriptionStatus,
+  "kuma.mesh.v1alpha1.DiscoverySubscriptionStatus"
+> = {
+  $type: "kuma.mesh.v1alpha1.DiscoverySubscriptionStatus" as const,
+
   encode(message: DiscoverySubscriptionStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.lastUpdateTime !== undefined) {
       Timestamp.encode(message.lastUpdateTime, writer.uint32(10).fork()).join();
@@ -791,7 +802,9 @@ function createBaseDiscoveryServiceStats(): DiscoveryServiceStats {
   return { responsesSent: 0, responsesAcknowledged: 0, responsesRejected: 0, _unknownFields: {} };
 }
 
-export const DiscoveryServiceStats: MessageFns<DiscoveryServiceStats> = {
+export const DiscoveryServiceStats: MessageFns<DiscoveryServiceStats, "kuma.mesh.v1alpha1.DiscoveryServiceStats"> = {
+  $type: "kuma.mesh.v1alpha1.DiscoveryServiceStats" as const,
+
   encode(message: DiscoveryServiceStats, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.responsesSent !== 0) {
       writer.uint32(8).uint64(message.responsesSent);
@@ -920,7 +933,9 @@ function createBaseVersion(): Version {
   return { kumaDp: undefined, envoy: undefined, dependencies: {}, _unknownFields: {} };
 }
 
-export const Version: MessageFns<Version> = {
+export const Version: MessageFns<Version, "kuma.mesh.v1alpha1.Version"> = {
+  $type: "kuma.mesh.v1alpha1.Version" as const,
+
   encode(message: Version, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kumaDp !== undefined) {
       KumaDpVersion.encode(message.kumaDp, writer.uint32(10).fork()).join();
@@ -1075,7 +1090,12 @@ function createBaseVersion_DependenciesEntry(): Version_DependenciesEntry {
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const Version_DependenciesEntry: MessageFns<Version_DependenciesEntry> = {
+export const Version_DependenciesEntry: MessageFns<
+  Version_DependenciesEntry,
+  "kuma.mesh.v1alpha1.Version.DependenciesEntry"
+> = {
+  $type: "kuma.mesh.v1alpha1.Version.DependenciesEntry" as const,
+
   encode(message: Version_DependenciesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -1176,7 +1196,9 @@ function createBaseKumaDpVersion(): KumaDpVersion {
   return { version: "", gitTag: "", gitCommit: "", buildDate: "", kumaCpCompatible: false, _unknownFields: {} };
 }
 
-export const KumaDpVersion: MessageFns<KumaDpVersion> = {
+export const KumaDpVersion: MessageFns<KumaDpVersion, "kuma.mesh.v1alpha1.KumaDpVersion"> = {
+  $type: "kuma.mesh.v1alpha1.KumaDpVersion" as const,
+
   encode(message: KumaDpVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.version !== "") {
       writer.uint32(10).string(message.version);
@@ -1341,7 +1363,9 @@ function createBaseEnvoyVersion(): EnvoyVersion {
   return { version: "", build: "", kumaDpCompatible: false, _unknownFields: {} };
 }
 
-export const EnvoyVersion: MessageFns<EnvoyVersion> = {
+export const EnvoyVersion: MessageFns<EnvoyVersion, "kuma.mesh.v1alpha1.EnvoyVersion"> = {
+  $type: "kuma.mesh.v1alpha1.EnvoyVersion" as const,
+
   encode(message: EnvoyVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.version !== "") {
       writer.uint32(10).string(message.version);
@@ -1519,7 +1543,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

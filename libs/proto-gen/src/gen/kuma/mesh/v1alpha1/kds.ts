@@ -143,7 +143,9 @@ function createBaseKumaResource(): KumaResource {
   return { meta: undefined, spec: undefined, status: undefined, _unknownFields: {} };
 }
 
-export const KumaResource: MessageFns<KumaResource> = {
+export const KumaResource: MessageFns<KumaResource, "kuma.mesh.v1alpha1.KumaResource"> = {
+  $type: "kuma.mesh.v1alpha1.KumaResource" as const,
+
   encode(message: KumaResource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.meta !== undefined) {
       KumaResource_Meta.encode(message.meta, writer.uint32(10).fork()).join();
@@ -264,7 +266,9 @@ function createBaseKumaResource_Meta(): KumaResource_Meta {
   return { name: "", mesh: "", version: "", labels: {}, causeway: undefined, _unknownFields: {} };
 }
 
-export const KumaResource_Meta: MessageFns<KumaResource_Meta> = {
+export const KumaResource_Meta: MessageFns<KumaResource_Meta, "kuma.mesh.v1alpha1.KumaResource.Meta"> = {
+  $type: "kuma.mesh.v1alpha1.KumaResource.Meta" as const,
+
   encode(message: KumaResource_Meta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
@@ -445,7 +449,12 @@ function createBaseKumaResource_Meta_LabelsEntry(): KumaResource_Meta_LabelsEntr
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const KumaResource_Meta_LabelsEntry: MessageFns<KumaResource_Meta_LabelsEntry> = {
+export const KumaResource_Meta_LabelsEntry: MessageFns<
+  KumaResource_Meta_LabelsEntry,
+  "kuma.mesh.v1alpha1.KumaResource.Meta.LabelsEntry"
+> = {
+  $type: "kuma.mesh.v1alpha1.KumaResource.Meta.LabelsEntry" as const,
+
   encode(message: KumaResource_Meta_LabelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -546,7 +555,9 @@ function createBaseZoneHealthCheckRequest(): ZoneHealthCheckRequest {
   return { _unknownFields: {} };
 }
 
-export const ZoneHealthCheckRequest: MessageFns<ZoneHealthCheckRequest> = {
+export const ZoneHealthCheckRequest: MessageFns<ZoneHealthCheckRequest, "kuma.mesh.v1alpha1.ZoneHealthCheckRequest"> = {
+  $type: "kuma.mesh.v1alpha1.ZoneHealthCheckRequest" as const,
+
   encode(message: ZoneHealthCheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -614,7 +625,12 @@ function createBaseZoneHealthCheckResponse(): ZoneHealthCheckResponse {
   return { interval: undefined, _unknownFields: {} };
 }
 
-export const ZoneHealthCheckResponse: MessageFns<ZoneHealthCheckResponse> = {
+export const ZoneHealthCheckResponse: MessageFns<
+  ZoneHealthCheckResponse,
+  "kuma.mesh.v1alpha1.ZoneHealthCheckResponse"
+> = {
+  $type: "kuma.mesh.v1alpha1.ZoneHealthCheckResponse" as const,
+
   encode(message: ZoneHealthCheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.interval !== undefined) {
       Duration.encode(message.interval, writer.uint32(10).fork()).join();
@@ -699,7 +715,9 @@ function createBaseXDSConfigRequest(): XDSConfigRequest {
   return { requestId: "", resourceType: "", resourceName: "", resourceMesh: "", includeEds: false, _unknownFields: {} };
 }
 
-export const XDSConfigRequest: MessageFns<XDSConfigRequest> = {
+export const XDSConfigRequest: MessageFns<XDSConfigRequest, "kuma.mesh.v1alpha1.XDSConfigRequest"> = {
+  $type: "kuma.mesh.v1alpha1.XDSConfigRequest" as const,
+
   encode(message: XDSConfigRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestId !== "") {
       writer.uint32(10).string(message.requestId);
@@ -868,7 +886,9 @@ function createBaseXDSConfigResponse(): XDSConfigResponse {
   return { requestId: "", result: undefined, _unknownFields: {} };
 }
 
-export const XDSConfigResponse: MessageFns<XDSConfigResponse> = {
+export const XDSConfigResponse: MessageFns<XDSConfigResponse, "kuma.mesh.v1alpha1.XDSConfigResponse"> = {
+  $type: "kuma.mesh.v1alpha1.XDSConfigResponse" as const,
+
   encode(message: XDSConfigResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestId !== "") {
       writer.uint32(10).string(message.requestId);
@@ -1013,7 +1033,9 @@ function createBaseStatsRequest(): StatsRequest {
   };
 }
 
-export const StatsRequest: MessageFns<StatsRequest> = {
+export const StatsRequest: MessageFns<StatsRequest, "kuma.mesh.v1alpha1.StatsRequest"> = {
+  $type: "kuma.mesh.v1alpha1.StatsRequest" as const,
+
   encode(message: StatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestId !== "") {
       writer.uint32(10).string(message.requestId);
@@ -1198,7 +1220,9 @@ function createBaseStatsResponse(): StatsResponse {
   return { requestId: "", result: undefined, _unknownFields: {} };
 }
 
-export const StatsResponse: MessageFns<StatsResponse> = {
+export const StatsResponse: MessageFns<StatsResponse, "kuma.mesh.v1alpha1.StatsResponse"> = {
+  $type: "kuma.mesh.v1alpha1.StatsResponse" as const,
+
   encode(message: StatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestId !== "") {
       writer.uint32(10).string(message.requestId);
@@ -1335,7 +1359,9 @@ function createBaseClustersRequest(): ClustersRequest {
   return { requestId: "", resourceType: "", resourceName: "", resourceMesh: "", format: 0, _unknownFields: {} };
 }
 
-export const ClustersRequest: MessageFns<ClustersRequest> = {
+export const ClustersRequest: MessageFns<ClustersRequest, "kuma.mesh.v1alpha1.ClustersRequest"> = {
+  $type: "kuma.mesh.v1alpha1.ClustersRequest" as const,
+
   encode(message: ClustersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestId !== "") {
       writer.uint32(10).string(message.requestId);
@@ -1500,7 +1526,9 @@ function createBaseClustersResponse(): ClustersResponse {
   return { requestId: "", result: undefined, _unknownFields: {} };
 }
 
-export const ClustersResponse: MessageFns<ClustersResponse> = {
+export const ClustersResponse: MessageFns<ClustersResponse, "kuma.mesh.v1alpha1.ClustersResponse"> = {
+  $type: "kuma.mesh.v1alpha1.ClustersResponse" as const,
+
   encode(message: ClustersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestId !== "") {
       writer.uint32(10).string(message.requestId);
@@ -1806,7 +1834,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

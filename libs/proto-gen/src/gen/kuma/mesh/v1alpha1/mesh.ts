@@ -154,7 +154,9 @@ function createBaseMesh(): Mesh {
   };
 }
 
-export const Mesh: MessageFns<Mesh> = {
+export const Mesh: MessageFns<Mesh, "kuma.mesh.v1alpha1.Mesh"> = {
+  $type: "kuma.mesh.v1alpha1.Mesh" as const,
+
   encode(message: Mesh, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.mtls !== undefined) {
       Mesh_Mtls.encode(message.mtls, writer.uint32(10).fork()).join();
@@ -317,7 +319,9 @@ function createBaseMesh_Mtls(): Mesh_Mtls {
   return { enabledBackend: "", backends: [], skipValidation: false, _unknownFields: {} };
 }
 
-export const Mesh_Mtls: MessageFns<Mesh_Mtls> = {
+export const Mesh_Mtls: MessageFns<Mesh_Mtls, "kuma.mesh.v1alpha1.Mesh.Mtls"> = {
+  $type: "kuma.mesh.v1alpha1.Mesh.Mtls" as const,
+
   encode(message: Mesh_Mtls, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.enabledBackend !== "") {
       writer.uint32(10).string(message.enabledBackend);
@@ -444,7 +448,9 @@ function createBaseMesh_MeshServices(): Mesh_MeshServices {
   return { mode: 0, _unknownFields: {} };
 }
 
-export const Mesh_MeshServices: MessageFns<Mesh_MeshServices> = {
+export const Mesh_MeshServices: MessageFns<Mesh_MeshServices, "kuma.mesh.v1alpha1.Mesh.MeshServices"> = {
+  $type: "kuma.mesh.v1alpha1.Mesh.MeshServices" as const,
+
   encode(message: Mesh_MeshServices, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.mode !== 0) {
       writer.uint32(8).int32(message.mode);
@@ -527,7 +533,12 @@ function createBaseCertificateAuthorityBackend(): CertificateAuthorityBackend {
   return { name: "", type: "", dpCert: undefined, conf: undefined, mode: 0, rootChain: undefined, _unknownFields: {} };
 }
 
-export const CertificateAuthorityBackend: MessageFns<CertificateAuthorityBackend> = {
+export const CertificateAuthorityBackend: MessageFns<
+  CertificateAuthorityBackend,
+  "kuma.mesh.v1alpha1.CertificateAuthorityBackend"
+> = {
+  $type: "kuma.mesh.v1alpha1.CertificateAuthorityBackend" as const,
+
   encode(message: CertificateAuthorityBackend, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
@@ -704,7 +715,12 @@ function createBaseCertificateAuthorityBackend_DpCert(): CertificateAuthorityBac
   return { rotation: undefined, requestTimeout: undefined, _unknownFields: {} };
 }
 
-export const CertificateAuthorityBackend_DpCert: MessageFns<CertificateAuthorityBackend_DpCert> = {
+export const CertificateAuthorityBackend_DpCert: MessageFns<
+  CertificateAuthorityBackend_DpCert,
+  "kuma.mesh.v1alpha1.CertificateAuthorityBackend.DpCert"
+> = {
+  $type: "kuma.mesh.v1alpha1.CertificateAuthorityBackend.DpCert" as const,
+
   encode(message: CertificateAuthorityBackend_DpCert, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.rotation !== undefined) {
       CertificateAuthorityBackend_DpCert_Rotation.encode(message.rotation, writer.uint32(10).fork()).join();
@@ -815,7 +831,12 @@ function createBaseCertificateAuthorityBackend_DpCert_Rotation(): CertificateAut
   return { expiration: "", _unknownFields: {} };
 }
 
-export const CertificateAuthorityBackend_DpCert_Rotation: MessageFns<CertificateAuthorityBackend_DpCert_Rotation> = {
+export const CertificateAuthorityBackend_DpCert_Rotation: MessageFns<
+  CertificateAuthorityBackend_DpCert_Rotation,
+  "kuma.mesh.v1alpha1.CertificateAuthorityBackend.DpCert.Rotation"
+> = {
+  $type: "kuma.mesh.v1alpha1.CertificateAuthorityBackend.DpCert.Rotation" as const,
+
   encode(
     message: CertificateAuthorityBackend_DpCert_Rotation,
     writer: BinaryWriter = new BinaryWriter(),
@@ -903,7 +924,12 @@ function createBaseCertificateAuthorityBackend_RootChain(): CertificateAuthority
   return { requestTimeout: undefined, _unknownFields: {} };
 }
 
-export const CertificateAuthorityBackend_RootChain: MessageFns<CertificateAuthorityBackend_RootChain> = {
+export const CertificateAuthorityBackend_RootChain: MessageFns<
+  CertificateAuthorityBackend_RootChain,
+  "kuma.mesh.v1alpha1.CertificateAuthorityBackend.RootChain"
+> = {
+  $type: "kuma.mesh.v1alpha1.CertificateAuthorityBackend.RootChain" as const,
+
   encode(message: CertificateAuthorityBackend_RootChain, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.requestTimeout !== undefined) {
       Duration.encode(message.requestTimeout, writer.uint32(10).fork()).join();
@@ -994,7 +1020,9 @@ function createBaseNetworking(): Networking {
   return { outbound: undefined, _unknownFields: {} };
 }
 
-export const Networking: MessageFns<Networking> = {
+export const Networking: MessageFns<Networking, "kuma.mesh.v1alpha1.Networking"> = {
+  $type: "kuma.mesh.v1alpha1.Networking" as const,
+
   encode(message: Networking, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.outbound !== undefined) {
       Networking_Outbound.encode(message.outbound, writer.uint32(10).fork()).join();
@@ -1079,7 +1107,9 @@ function createBaseNetworking_Outbound(): Networking_Outbound {
   return { passthrough: undefined, _unknownFields: {} };
 }
 
-export const Networking_Outbound: MessageFns<Networking_Outbound> = {
+export const Networking_Outbound: MessageFns<Networking_Outbound, "kuma.mesh.v1alpha1.Networking.Outbound"> = {
+  $type: "kuma.mesh.v1alpha1.Networking.Outbound" as const,
+
   encode(message: Networking_Outbound, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.passthrough !== undefined) {
       BoolValue.encode({ value: message.passthrough! }, writer.uint32(10).fork()).join();
@@ -1167,7 +1197,9 @@ function createBaseRouting(): Routing {
   };
 }
 
-export const Routing: MessageFns<Routing> = {
+export const Routing: MessageFns<Routing, "kuma.mesh.v1alpha1.Routing"> = {
+  $type: "kuma.mesh.v1alpha1.Routing" as const,
+
   encode(message: Routing, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.localityAwareLoadBalancing !== false) {
       writer.uint32(8).bool(message.localityAwareLoadBalancing);
@@ -1309,7 +1341,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -46,7 +46,9 @@ function createBaseZoneIngress(): ZoneIngress {
   return { zone: "", networking: undefined, availableServices: [], _unknownFields: {} };
 }
 
-export const ZoneIngress: MessageFns<ZoneIngress> = {
+export const ZoneIngress: MessageFns<ZoneIngress, "kuma.mesh.v1alpha1.ZoneIngress"> = {
+  $type: "kuma.mesh.v1alpha1.ZoneIngress" as const,
+
   encode(message: ZoneIngress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.zone !== "") {
       writer.uint32(10).string(message.zone);
@@ -169,7 +171,9 @@ function createBaseZoneIngress_Networking(): ZoneIngress_Networking {
   return { address: "", advertisedAddress: "", port: 0, advertisedPort: 0, admin: undefined, _unknownFields: {} };
 }
 
-export const ZoneIngress_Networking: MessageFns<ZoneIngress_Networking> = {
+export const ZoneIngress_Networking: MessageFns<ZoneIngress_Networking, "kuma.mesh.v1alpha1.ZoneIngress.Networking"> = {
+  $type: "kuma.mesh.v1alpha1.ZoneIngress.Networking" as const,
+
   encode(message: ZoneIngress_Networking, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.address !== "") {
       writer.uint32(10).string(message.address);
@@ -328,7 +332,12 @@ function createBaseZoneIngress_Networking_Admin(): ZoneIngress_Networking_Admin 
   return { port: 0, _unknownFields: {} };
 }
 
-export const ZoneIngress_Networking_Admin: MessageFns<ZoneIngress_Networking_Admin> = {
+export const ZoneIngress_Networking_Admin: MessageFns<
+  ZoneIngress_Networking_Admin,
+  "kuma.mesh.v1alpha1.ZoneIngress.Networking.Admin"
+> = {
+  $type: "kuma.mesh.v1alpha1.ZoneIngress.Networking.Admin" as const,
+
   encode(message: ZoneIngress_Networking_Admin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.port !== 0) {
       writer.uint32(8).uint32(message.port);
@@ -411,7 +420,12 @@ function createBaseZoneIngress_AvailableService(): ZoneIngress_AvailableService 
   return { tags: {}, instances: 0, mesh: "", externalService: false, _unknownFields: {} };
 }
 
-export const ZoneIngress_AvailableService: MessageFns<ZoneIngress_AvailableService> = {
+export const ZoneIngress_AvailableService: MessageFns<
+  ZoneIngress_AvailableService,
+  "kuma.mesh.v1alpha1.ZoneIngress.AvailableService"
+> = {
+  $type: "kuma.mesh.v1alpha1.ZoneIngress.AvailableService" as const,
+
   encode(message: ZoneIngress_AvailableService, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.tags).forEach(([key, value]: [string, string]) => {
       ZoneIngress_AvailableService_TagsEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
@@ -578,7 +592,12 @@ function createBaseZoneIngress_AvailableService_TagsEntry(): ZoneIngress_Availab
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const ZoneIngress_AvailableService_TagsEntry: MessageFns<ZoneIngress_AvailableService_TagsEntry> = {
+export const ZoneIngress_AvailableService_TagsEntry: MessageFns<
+  ZoneIngress_AvailableService_TagsEntry,
+  "kuma.mesh.v1alpha1.ZoneIngress.AvailableService.TagsEntry"
+> = {
+  $type: "kuma.mesh.v1alpha1.ZoneIngress.AvailableService.TagsEntry" as const,
+
   encode(message: ZoneIngress_AvailableService_TagsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -692,7 +711,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -13,7 +13,9 @@ function createBaseConfig(): Config {
   return { config: "", _unknownFields: {} };
 }
 
-export const Config: MessageFns<Config> = {
+export const Config: MessageFns<Config, "kuma.system.v1alpha1.Config"> = {
+  $type: "kuma.system.v1alpha1.Config" as const,
+
   encode(message: Config, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.config !== "") {
       writer.uint32(10).string(message.config);
@@ -105,7 +107,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -15,7 +15,9 @@ function createBaseSecret(): Secret {
   return { data: undefined, _unknownFields: {} };
 }
 
-export const Secret: MessageFns<Secret> = {
+export const Secret: MessageFns<Secret, "kuma.system.v1alpha1.Secret"> = {
+  $type: "kuma.system.v1alpha1.Secret" as const,
+
   encode(message: Secret, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
       BytesValue.encode({ value: message.data! }, writer.uint32(10).fork()).join();
@@ -107,7 +109,8 @@ function isSet(value: any): boolean {
   return value !== null && value !== undefined;
 }
 
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
   fromJSON(object: any): T;

@@ -4,15 +4,6 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/**
- * Additional parameters that can be used to select resource variants. These include any
- * global context parameters, per-resource type client feature capabilities and per-resource
- * type functional attributes. All per-resource type attributes will be `xds.resource.`
- * prefixed and some of these are documented below:
- *
- * `xds.resource.listening_address`: The value is "IP:port" (e.g. "10.1.1.3:8080") which is
- *   the listening address of a Listener. Used in a Listener resource query.
- */
 export interface ContextParams {
   params: { [key: string]: string };
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -28,7 +19,9 @@ function createBaseContextParams(): ContextParams {
   return { params: {}, _unknownFields: {} };
 }
 
-export const ContextParams: MessageFns<ContextParams> = {
+export const ContextParams: MessageFns<ContextParams, "xds.core.v3.ContextParams"> = {
+  $type: "xds.core.v3.ContextParams" as const,
+
   encode(message: ContextParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.params).forEach(([key, value]: [string, string]) => {
       ContextParams_ParamsEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
@@ -88,39 +81,6 @@ export const ContextParams: MessageFns<ContextParams> = {
     }
   },
 
-  fromJSON(object: any): ContextParams {
-    return {
-      params: isObject(object.params)
-        ? (globalThis.Object.entries(object.params) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: ContextParams): unknown {
-    const obj: any = {};
-    if (message.params) {
-      const entries = globalThis.Object.entries(message.params) as [string, string][];
-      if (entries.length > 0) {
-        obj.params = {};
-        entries.forEach(([k, v]) => {
-          obj.params[k] = v;
-        });
-      }
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<ContextParams>): ContextParams {
     return ContextParams.fromPartial(base ?? {});
   },
@@ -143,102 +103,87 @@ function createBaseContextParams_ParamsEntry(): ContextParams_ParamsEntry {
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const ContextParams_ParamsEntry: MessageFns<ContextParams_ParamsEntry> = {
-  encode(message: ContextParams_ParamsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.value !== "") {
-      writer.uint32(18).string(message.value);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
+export const ContextParams_ParamsEntry: MessageFns<ContextParams_ParamsEntry, "xds.core.v3.ContextParams.ParamsEntry"> =
+  {
+    $type: "xds.core.v3.ContextParams.ParamsEntry" as const,
+
+    encode(message: ContextParams_ParamsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+      if (message.key !== "") {
+        writer.uint32(10).string(message.key);
+      }
+      if (message.value !== "") {
+        writer.uint32(18).string(message.value);
+      }
+      if (message._unknownFields !== undefined) {
+        for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+          const tag = parseInt(key, 10);
+          for (const value of values) {
+            writer.uint32(tag).raw(value);
+          }
         }
       }
-    }
-    return writer;
-  },
+      return writer;
+    },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ContextParams_ParamsEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
+    decode(input: BinaryReader | Uint8Array, length?: number): ContextParams_ParamsEntry {
+      const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+      const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+      if (previousRecursionDepth >= 100) {
+        throw new globalThis.Error("protobuf decode recursion limit exceeded");
+      }
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+      try {
+        const end = length === undefined ? reader.len : reader.pos + length;
+        const message = createBaseContextParams_ParamsEntry();
+        while (reader.pos < end) {
+          const tag = reader.uint32();
+          switch (tag >>> 3) {
+            case 1: {
+              if (tag !== 10) {
+                break;
+              }
+
+              message.key = reader.string();
+              continue;
+            }
+            case 2: {
+              if (tag !== 18) {
+                break;
+              }
+
+              message.value = reader.string();
+              continue;
+            }
+          }
+          if ((tag & 7) === 4 || tag === 0) {
+            break;
+          }
+          const buf = reader.skip(tag & 7);
+
+          const list = message._unknownFields![tag];
+
+          if (list === undefined) {
+            message._unknownFields![tag] = [buf];
+          } else {
+            list.push(buf);
+          }
+        }
+        return message;
+      } finally {
+        (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+      }
+    },
+
+    create(base?: DeepPartial<ContextParams_ParamsEntry>): ContextParams_ParamsEntry {
+      return ContextParams_ParamsEntry.fromPartial(base ?? {});
+    },
+    fromPartial(object: DeepPartial<ContextParams_ParamsEntry>): ContextParams_ParamsEntry {
       const message = createBaseContextParams_ParamsEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
+      message.key = object.key ?? "";
+      message.value = object.value ?? "";
       return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): ContextParams_ParamsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: ContextParams_ParamsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<ContextParams_ParamsEntry>): ContextParams_ParamsEntry {
-    return ContextParams_ParamsEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ContextParams_ParamsEntry>): ContextParams_ParamsEntry {
-    const message = createBaseContextParams_ParamsEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
-  },
-};
+    },
+  };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
@@ -249,19 +194,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

@@ -8,81 +8,22 @@ import { TypedExtensionConfig } from "./extension";
 import { SocketOption, SocketOptionsOverride } from "./socket_option";
 
 export interface Pipe {
-  /**
-   * Unix Domain Socket path. On Linux, paths starting with '@' will use the
-   * abstract namespace. The starting '@' is replaced by a null byte by Envoy.
-   * Paths starting with '@' will result in an error in environments other than
-   * Linux.
-   */
   path: string;
-  /** The mode for the Pipe. Not applicable for abstract sockets. */
   mode: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * The address represents an envoy internal listener.
- * [#comment: TODO(asraa): When address available, remove workaround from test/server/server_fuzz_test.cc:30.]
- */
 export interface EnvoyInternalAddress {
-  addressNameSpecifier:
-    | //
-    /**
-     * Specifies the :ref:`name <envoy_v3_api_field_config.listener.v3.Listener.name>` of the
-     * internal listener.
-     */
-    { $case: "serverListenerName"; value: string }
-    | undefined;
-  /**
-   * Specifies an endpoint identifier to distinguish between multiple endpoints for the same internal listener in a
-   * single upstream pool. Only used in the upstream addresses for tracking changes to individual endpoints. This, for
-   * example, may be set to the final destination IP for the target internal listener.
-   */
+  addressNameSpecifier: { $case: "serverListenerName"; value: string } | undefined;
   endpointId: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** [#next-free-field: 7] */
 export interface SocketAddress {
   protocol: SocketAddress_Protocol;
-  /**
-   * The address for this socket. :ref:`Listeners <config_listeners>` will bind
-   * to the address. An empty address is not allowed. Specify ``0.0.0.0`` or ``::``
-   * to bind to any address. [#comment:TODO(zuercher) reinstate when implemented:
-   * It is possible to distinguish a Listener address via the prefix/suffix matching
-   * in :ref:`FilterChainMatch <envoy_v3_api_msg_config.listener.v3.FilterChainMatch>`.] When used
-   * within an upstream :ref:`BindConfig <envoy_v3_api_msg_config.core.v3.BindConfig>`, the address
-   * controls the source address of outbound connections. For :ref:`clusters
-   * <envoy_v3_api_msg_config.cluster.v3.Cluster>`, the cluster type determines whether the
-   * address must be an IP (``STATIC`` or ``EDS`` clusters) or a hostname resolved by DNS
-   * (``STRICT_DNS`` or ``LOGICAL_DNS`` clusters). Address resolution can be customized
-   * via :ref:`resolver_name <envoy_v3_api_field_config.core.v3.SocketAddress.resolver_name>`.
-   */
   address: string;
-  portSpecifier:
-    | { $case: "portValue"; value: number }
-    | //
-    /**
-     * This is only valid if :ref:`resolver_name
-     * <envoy_v3_api_field_config.core.v3.SocketAddress.resolver_name>` is specified below and the
-     * named resolver is capable of named port resolution.
-     */
-    { $case: "namedPort"; value: string }
-    | undefined;
-  /**
-   * The name of the custom resolver. This must have been registered with Envoy. If
-   * this is empty, a context dependent default applies. If the address is a concrete
-   * IP address, no resolution will occur. If address is a hostname this
-   * should be set for resolution other than DNS. Specifying a custom resolver with
-   * ``STRICT_DNS`` or ``LOGICAL_DNS`` will generate an error at runtime.
-   */
+  portSpecifier: { $case: "portValue"; value: number } | { $case: "namedPort"; value: string } | undefined;
   resolverName: string;
-  /**
-   * When binding to an IPv6 address above, this enables `IPv4 compatibility
-   * <https://tools.ietf.org/html/rfc3493#page-11>`_. Binding to ``::`` will
-   * allow both IPv4 and IPv6 connections, with peer IPv4 addresses mapped into
-   * IPv6 space as ``::FFFF:<IPv4-address>``.
-   */
   ipv4Compat: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -92,143 +33,38 @@ export enum SocketAddress_Protocol {
   UDP = 1,
 }
 
-export function socketAddress_ProtocolFromJSON(object: any): SocketAddress_Protocol {
-  switch (object) {
-    case 0:
-    case "TCP":
-      return SocketAddress_Protocol.TCP;
-    case 1:
-    case "UDP":
-      return SocketAddress_Protocol.UDP;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketAddress_Protocol");
-  }
-}
-
-export function socketAddress_ProtocolToJSON(object: SocketAddress_Protocol): string {
-  switch (object) {
-    case SocketAddress_Protocol.TCP:
-      return "TCP";
-    case SocketAddress_Protocol.UDP:
-      return "UDP";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketAddress_Protocol");
-  }
-}
-
 export interface TcpKeepalive {
-  /**
-   * Maximum number of keepalive probes to send without response before deciding
-   * the connection is dead. Default is to use the OS level configuration (unless
-   * overridden, Linux defaults to 9.)
-   */
-  keepaliveProbes:
-    | number
-    | undefined;
-  /**
-   * The number of seconds a connection needs to be idle before keep-alive probes
-   * start being sent. Default is to use the OS level configuration (unless
-   * overridden, Linux defaults to 7200s (i.e., 2 hours.)
-   */
-  keepaliveTime:
-    | number
-    | undefined;
-  /**
-   * The number of seconds between keep-alive probes. Default is to use the OS
-   * level configuration (unless overridden, Linux defaults to 75s.)
-   */
+  keepaliveProbes: number | undefined;
+  keepaliveTime: number | undefined;
   keepaliveInterval: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ExtraSourceAddress {
-  /** The additional address to bind. */
-  address:
-    | SocketAddress
-    | undefined;
-  /**
-   * Additional socket options that may not be present in Envoy source code or
-   * precompiled binaries. If specified, this will override the
-   * :ref:`socket_options <envoy_v3_api_field_config.core.v3.BindConfig.socket_options>`
-   * in the BindConfig. If specified with no
-   * :ref:`socket_options <envoy_v3_api_field_config.core.v3.SocketOptionsOverride.socket_options>`
-   * or an empty list of :ref:`socket_options <envoy_v3_api_field_config.core.v3.SocketOptionsOverride.socket_options>`,
-   * it means no socket option will apply.
-   */
+  address: SocketAddress | undefined;
   socketOptions: SocketOptionsOverride | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** [#next-free-field: 7] */
 export interface BindConfig {
-  /** The address to bind to when creating a socket. */
-  sourceAddress:
-    | SocketAddress
-    | undefined;
-  /**
-   * Whether to set the ``IP_FREEBIND`` option when creating the socket. When this
-   * flag is set to true, allows the :ref:`source_address
-   * <envoy_v3_api_field_config.core.v3.BindConfig.source_address>` to be an IP address
-   * that is not configured on the system running Envoy. When this flag is set
-   * to false, the option ``IP_FREEBIND`` is disabled on the socket. When this
-   * flag is not set (default), the socket is not modified, i.e. the option is
-   * neither enabled nor disabled.
-   */
-  freebind:
-    | boolean
-    | undefined;
-  /**
-   * Additional socket options that may not be present in Envoy source code or
-   * precompiled binaries.
-   */
+  sourceAddress: SocketAddress | undefined;
+  freebind: boolean | undefined;
   socketOptions: SocketOption[];
-  /**
-   * Extra source addresses appended to the address specified in the ``source_address``
-   * field. This enables to specify multiple source addresses.
-   * The source address selection is determined by :ref:`local_address_selector
-   * <envoy_v3_api_field_config.core.v3.BindConfig.local_address_selector>`.
-   */
   extraSourceAddresses: ExtraSourceAddress[];
-  /**
-   * Deprecated by
-   * :ref:`extra_source_addresses <envoy_v3_api_field_config.core.v3.BindConfig.extra_source_addresses>`
-   *
-   * @deprecated
-   */
-  additionalSourceAddresses: SocketAddress[];
-  /**
-   * Custom local address selector to override the default (i.e.
-   * :ref:`DefaultLocalAddressSelector
-   * <envoy_v3_api_msg_config.upstream.local_address_selector.v3.DefaultLocalAddressSelector>`).
-   * [#extension-category: envoy.upstream.local_address_selector]
-   */
   localAddressSelector: TypedExtensionConfig | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Addresses specify either a logical or physical address and port, which are
- * used to tell Envoy where to bind/listen, connect to upstream and find
- * management servers.
- */
 export interface Address {
-  address: { $case: "socketAddress"; value: SocketAddress } | { $case: "pipe"; value: Pipe } | //
-  /**
-   * Specifies a user-space address handled by :ref:`internal listeners
-   * <envoy_v3_api_field_config.listener.v3.Listener.internal_listener>`.
-   */
-  { $case: "envoyInternalAddress"; value: EnvoyInternalAddress } | undefined;
+  address: { $case: "socketAddress"; value: SocketAddress } | { $case: "pipe"; value: Pipe } | {
+    $case: "envoyInternalAddress";
+    value: EnvoyInternalAddress;
+  } | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * CidrRange specifies an IP Address and a prefix length to construct
- * the subnet mask for a `CIDR <https://tools.ietf.org/html/rfc4632>`_ range.
- */
 export interface CidrRange {
-  /** IPv4 or IPv6 address, e.g. ``192.0.0.0`` or ``2001:db8::``. */
   addressPrefix: string;
-  /** Length of prefix, e.g. 0, 32. Defaults to 0 when unset. */
   prefixLen: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -237,7 +73,9 @@ function createBasePipe(): Pipe {
   return { path: "", mode: 0, _unknownFields: {} };
 }
 
-export const Pipe: MessageFns<Pipe> = {
+export const Pipe: MessageFns<Pipe, "envoy.config.core.v3.Pipe"> = {
+  $type: "envoy.config.core.v3.Pipe" as const,
+
   encode(message: Pipe, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.path !== "") {
       writer.uint32(10).string(message.path);
@@ -305,24 +143,6 @@ export const Pipe: MessageFns<Pipe> = {
     }
   },
 
-  fromJSON(object: any): Pipe {
-    return {
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      mode: isSet(object.mode) ? globalThis.Number(object.mode) : 0,
-    };
-  },
-
-  toJSON(message: Pipe): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.mode !== 0) {
-      obj.mode = Math.round(message.mode);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Pipe>): Pipe {
     return Pipe.fromPartial(base ?? {});
   },
@@ -338,7 +158,9 @@ function createBaseEnvoyInternalAddress(): EnvoyInternalAddress {
   return { addressNameSpecifier: undefined, endpointId: "", _unknownFields: {} };
 }
 
-export const EnvoyInternalAddress: MessageFns<EnvoyInternalAddress> = {
+export const EnvoyInternalAddress: MessageFns<EnvoyInternalAddress, "envoy.config.core.v3.EnvoyInternalAddress"> = {
+  $type: "envoy.config.core.v3.EnvoyInternalAddress" as const,
+
   encode(message: EnvoyInternalAddress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.addressNameSpecifier?.$case) {
       case "serverListenerName":
@@ -408,32 +230,6 @@ export const EnvoyInternalAddress: MessageFns<EnvoyInternalAddress> = {
     }
   },
 
-  fromJSON(object: any): EnvoyInternalAddress {
-    return {
-      addressNameSpecifier: isSet(object.serverListenerName)
-        ? { $case: "serverListenerName", value: globalThis.String(object.serverListenerName) }
-        : isSet(object.server_listener_name)
-        ? { $case: "serverListenerName", value: globalThis.String(object.server_listener_name) }
-        : undefined,
-      endpointId: isSet(object.endpointId)
-        ? globalThis.String(object.endpointId)
-        : isSet(object.endpoint_id)
-        ? globalThis.String(object.endpoint_id)
-        : "",
-    };
-  },
-
-  toJSON(message: EnvoyInternalAddress): unknown {
-    const obj: any = {};
-    if (message.addressNameSpecifier?.$case === "serverListenerName") {
-      obj.serverListenerName = message.addressNameSpecifier.value;
-    }
-    if (message.endpointId !== "") {
-      obj.endpointId = message.endpointId;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<EnvoyInternalAddress>): EnvoyInternalAddress {
     return EnvoyInternalAddress.fromPartial(base ?? {});
   },
@@ -463,7 +259,9 @@ function createBaseSocketAddress(): SocketAddress {
   };
 }
 
-export const SocketAddress: MessageFns<SocketAddress> = {
+export const SocketAddress: MessageFns<SocketAddress, "envoy.config.core.v3.SocketAddress"> = {
+  $type: "envoy.config.core.v3.SocketAddress" as const,
+
   encode(message: SocketAddress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.protocol !== 0) {
       writer.uint32(8).int32(message.protocol);
@@ -577,54 +375,6 @@ export const SocketAddress: MessageFns<SocketAddress> = {
     }
   },
 
-  fromJSON(object: any): SocketAddress {
-    return {
-      protocol: isSet(object.protocol) ? socketAddress_ProtocolFromJSON(object.protocol) : 0,
-      address: isSet(object.address) ? globalThis.String(object.address) : "",
-      portSpecifier: isSet(object.portValue)
-        ? { $case: "portValue", value: globalThis.Number(object.portValue) }
-        : isSet(object.port_value)
-        ? { $case: "portValue", value: globalThis.Number(object.port_value) }
-        : isSet(object.namedPort)
-        ? { $case: "namedPort", value: globalThis.String(object.namedPort) }
-        : isSet(object.named_port)
-        ? { $case: "namedPort", value: globalThis.String(object.named_port) }
-        : undefined,
-      resolverName: isSet(object.resolverName)
-        ? globalThis.String(object.resolverName)
-        : isSet(object.resolver_name)
-        ? globalThis.String(object.resolver_name)
-        : "",
-      ipv4Compat: isSet(object.ipv4Compat)
-        ? globalThis.Boolean(object.ipv4Compat)
-        : isSet(object.ipv4_compat)
-        ? globalThis.Boolean(object.ipv4_compat)
-        : false,
-    };
-  },
-
-  toJSON(message: SocketAddress): unknown {
-    const obj: any = {};
-    if (message.protocol !== 0) {
-      obj.protocol = socketAddress_ProtocolToJSON(message.protocol);
-    }
-    if (message.address !== "") {
-      obj.address = message.address;
-    }
-    if (message.portSpecifier?.$case === "portValue") {
-      obj.portValue = Math.round(message.portSpecifier.value);
-    } else if (message.portSpecifier?.$case === "namedPort") {
-      obj.namedPort = message.portSpecifier.value;
-    }
-    if (message.resolverName !== "") {
-      obj.resolverName = message.resolverName;
-    }
-    if (message.ipv4Compat !== false) {
-      obj.ipv4Compat = message.ipv4Compat;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<SocketAddress>): SocketAddress {
     return SocketAddress.fromPartial(base ?? {});
   },
@@ -656,7 +406,9 @@ function createBaseTcpKeepalive(): TcpKeepalive {
   return { keepaliveProbes: undefined, keepaliveTime: undefined, keepaliveInterval: undefined, _unknownFields: {} };
 }
 
-export const TcpKeepalive: MessageFns<TcpKeepalive> = {
+export const TcpKeepalive: MessageFns<TcpKeepalive, "envoy.config.core.v3.TcpKeepalive"> = {
+  $type: "envoy.config.core.v3.TcpKeepalive" as const,
+
   encode(message: TcpKeepalive, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.keepaliveProbes !== undefined) {
       UInt32Value.encode({ value: message.keepaliveProbes! }, writer.uint32(10).fork()).join();
@@ -735,40 +487,6 @@ export const TcpKeepalive: MessageFns<TcpKeepalive> = {
     }
   },
 
-  fromJSON(object: any): TcpKeepalive {
-    return {
-      keepaliveProbes: isSet(object.keepaliveProbes)
-        ? Number(object.keepaliveProbes)
-        : isSet(object.keepalive_probes)
-        ? Number(object.keepalive_probes)
-        : undefined,
-      keepaliveTime: isSet(object.keepaliveTime)
-        ? Number(object.keepaliveTime)
-        : isSet(object.keepalive_time)
-        ? Number(object.keepalive_time)
-        : undefined,
-      keepaliveInterval: isSet(object.keepaliveInterval)
-        ? Number(object.keepaliveInterval)
-        : isSet(object.keepalive_interval)
-        ? Number(object.keepalive_interval)
-        : undefined,
-    };
-  },
-
-  toJSON(message: TcpKeepalive): unknown {
-    const obj: any = {};
-    if (message.keepaliveProbes !== undefined) {
-      obj.keepaliveProbes = message.keepaliveProbes;
-    }
-    if (message.keepaliveTime !== undefined) {
-      obj.keepaliveTime = message.keepaliveTime;
-    }
-    if (message.keepaliveInterval !== undefined) {
-      obj.keepaliveInterval = message.keepaliveInterval;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<TcpKeepalive>): TcpKeepalive {
     return TcpKeepalive.fromPartial(base ?? {});
   },
@@ -785,7 +503,9 @@ function createBaseExtraSourceAddress(): ExtraSourceAddress {
   return { address: undefined, socketOptions: undefined, _unknownFields: {} };
 }
 
-export const ExtraSourceAddress: MessageFns<ExtraSourceAddress> = {
+export const ExtraSourceAddress: MessageFns<ExtraSourceAddress, "envoy.config.core.v3.ExtraSourceAddress"> = {
+  $type: "envoy.config.core.v3.ExtraSourceAddress" as const,
+
   encode(message: ExtraSourceAddress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.address !== undefined) {
       SocketAddress.encode(message.address, writer.uint32(10).fork()).join();
@@ -853,28 +573,6 @@ export const ExtraSourceAddress: MessageFns<ExtraSourceAddress> = {
     }
   },
 
-  fromJSON(object: any): ExtraSourceAddress {
-    return {
-      address: isSet(object.address) ? SocketAddress.fromJSON(object.address) : undefined,
-      socketOptions: isSet(object.socketOptions)
-        ? SocketOptionsOverride.fromJSON(object.socketOptions)
-        : isSet(object.socket_options)
-        ? SocketOptionsOverride.fromJSON(object.socket_options)
-        : undefined,
-    };
-  },
-
-  toJSON(message: ExtraSourceAddress): unknown {
-    const obj: any = {};
-    if (message.address !== undefined) {
-      obj.address = SocketAddress.toJSON(message.address);
-    }
-    if (message.socketOptions !== undefined) {
-      obj.socketOptions = SocketOptionsOverride.toJSON(message.socketOptions);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<ExtraSourceAddress>): ExtraSourceAddress {
     return ExtraSourceAddress.fromPartial(base ?? {});
   },
@@ -896,13 +594,14 @@ function createBaseBindConfig(): BindConfig {
     freebind: undefined,
     socketOptions: [],
     extraSourceAddresses: [],
-    additionalSourceAddresses: [],
     localAddressSelector: undefined,
     _unknownFields: {},
   };
 }
 
-export const BindConfig: MessageFns<BindConfig> = {
+export const BindConfig: MessageFns<BindConfig, "envoy.config.core.v3.BindConfig"> = {
+  $type: "envoy.config.core.v3.BindConfig" as const,
+
   encode(message: BindConfig, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.sourceAddress !== undefined) {
       SocketAddress.encode(message.sourceAddress, writer.uint32(10).fork()).join();
@@ -915,9 +614,6 @@ export const BindConfig: MessageFns<BindConfig> = {
     }
     for (const v of message.extraSourceAddresses) {
       ExtraSourceAddress.encode(v!, writer.uint32(42).fork()).join();
-    }
-    for (const v of message.additionalSourceAddresses) {
-      SocketAddress.encode(v!, writer.uint32(34).fork()).join();
     }
     if (message.localAddressSelector !== undefined) {
       TypedExtensionConfig.encode(message.localAddressSelector, writer.uint32(50).fork()).join();
@@ -978,14 +674,6 @@ export const BindConfig: MessageFns<BindConfig> = {
             message.extraSourceAddresses.push(ExtraSourceAddress.decode(reader, reader.uint32()));
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.additionalSourceAddresses.push(SocketAddress.decode(reader, reader.uint32()));
-            continue;
-          }
           case 6: {
             if (tag !== 50) {
               break;
@@ -1014,60 +702,6 @@ export const BindConfig: MessageFns<BindConfig> = {
     }
   },
 
-  fromJSON(object: any): BindConfig {
-    return {
-      sourceAddress: isSet(object.sourceAddress)
-        ? SocketAddress.fromJSON(object.sourceAddress)
-        : isSet(object.source_address)
-        ? SocketAddress.fromJSON(object.source_address)
-        : undefined,
-      freebind: isSet(object.freebind) ? Boolean(object.freebind) : undefined,
-      socketOptions: globalThis.Array.isArray(object?.socketOptions)
-        ? object.socketOptions.map((e: any) => SocketOption.fromJSON(e))
-        : globalThis.Array.isArray(object?.socket_options)
-        ? object.socket_options.map((e: any) => SocketOption.fromJSON(e))
-        : [],
-      extraSourceAddresses: globalThis.Array.isArray(object?.extraSourceAddresses)
-        ? object.extraSourceAddresses.map((e: any) => ExtraSourceAddress.fromJSON(e))
-        : globalThis.Array.isArray(object?.extra_source_addresses)
-        ? object.extra_source_addresses.map((e: any) => ExtraSourceAddress.fromJSON(e))
-        : [],
-      additionalSourceAddresses: globalThis.Array.isArray(object?.additionalSourceAddresses)
-        ? object.additionalSourceAddresses.map((e: any) => SocketAddress.fromJSON(e))
-        : globalThis.Array.isArray(object?.additional_source_addresses)
-        ? object.additional_source_addresses.map((e: any) => SocketAddress.fromJSON(e))
-        : [],
-      localAddressSelector: isSet(object.localAddressSelector)
-        ? TypedExtensionConfig.fromJSON(object.localAddressSelector)
-        : isSet(object.local_address_selector)
-        ? TypedExtensionConfig.fromJSON(object.local_address_selector)
-        : undefined,
-    };
-  },
-
-  toJSON(message: BindConfig): unknown {
-    const obj: any = {};
-    if (message.sourceAddress !== undefined) {
-      obj.sourceAddress = SocketAddress.toJSON(message.sourceAddress);
-    }
-    if (message.freebind !== undefined) {
-      obj.freebind = message.freebind;
-    }
-    if (message.socketOptions?.length) {
-      obj.socketOptions = message.socketOptions.map((e) => SocketOption.toJSON(e));
-    }
-    if (message.extraSourceAddresses?.length) {
-      obj.extraSourceAddresses = message.extraSourceAddresses.map((e) => ExtraSourceAddress.toJSON(e));
-    }
-    if (message.additionalSourceAddresses?.length) {
-      obj.additionalSourceAddresses = message.additionalSourceAddresses.map((e) => SocketAddress.toJSON(e));
-    }
-    if (message.localAddressSelector !== undefined) {
-      obj.localAddressSelector = TypedExtensionConfig.toJSON(message.localAddressSelector);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<BindConfig>): BindConfig {
     return BindConfig.fromPartial(base ?? {});
   },
@@ -1079,8 +713,6 @@ export const BindConfig: MessageFns<BindConfig> = {
     message.freebind = object.freebind ?? undefined;
     message.socketOptions = object.socketOptions?.map((e) => SocketOption.fromPartial(e)) || [];
     message.extraSourceAddresses = object.extraSourceAddresses?.map((e) => ExtraSourceAddress.fromPartial(e)) || [];
-    message.additionalSourceAddresses = object.additionalSourceAddresses?.map((e) => SocketAddress.fromPartial(e)) ||
-      [];
     message.localAddressSelector = (object.localAddressSelector !== undefined && object.localAddressSelector !== null)
       ? TypedExtensionConfig.fromPartial(object.localAddressSelector)
       : undefined;
@@ -1092,7 +724,9 @@ function createBaseAddress(): Address {
   return { address: undefined, _unknownFields: {} };
 }
 
-export const Address: MessageFns<Address> = {
+export const Address: MessageFns<Address, "envoy.config.core.v3.Address"> = {
+  $type: "envoy.config.core.v3.Address" as const,
+
   encode(message: Address, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.address?.$case) {
       case "socketAddress":
@@ -1176,34 +810,6 @@ export const Address: MessageFns<Address> = {
     }
   },
 
-  fromJSON(object: any): Address {
-    return {
-      address: isSet(object.socketAddress)
-        ? { $case: "socketAddress", value: SocketAddress.fromJSON(object.socketAddress) }
-        : isSet(object.socket_address)
-        ? { $case: "socketAddress", value: SocketAddress.fromJSON(object.socket_address) }
-        : isSet(object.pipe)
-        ? { $case: "pipe", value: Pipe.fromJSON(object.pipe) }
-        : isSet(object.envoyInternalAddress)
-        ? { $case: "envoyInternalAddress", value: EnvoyInternalAddress.fromJSON(object.envoyInternalAddress) }
-        : isSet(object.envoy_internal_address)
-        ? { $case: "envoyInternalAddress", value: EnvoyInternalAddress.fromJSON(object.envoy_internal_address) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: Address): unknown {
-    const obj: any = {};
-    if (message.address?.$case === "socketAddress") {
-      obj.socketAddress = SocketAddress.toJSON(message.address.value);
-    } else if (message.address?.$case === "pipe") {
-      obj.pipe = Pipe.toJSON(message.address.value);
-    } else if (message.address?.$case === "envoyInternalAddress") {
-      obj.envoyInternalAddress = EnvoyInternalAddress.toJSON(message.address.value);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Address>): Address {
     return Address.fromPartial(base ?? {});
   },
@@ -1240,7 +846,9 @@ function createBaseCidrRange(): CidrRange {
   return { addressPrefix: "", prefixLen: undefined, _unknownFields: {} };
 }
 
-export const CidrRange: MessageFns<CidrRange> = {
+export const CidrRange: MessageFns<CidrRange, "envoy.config.core.v3.CidrRange"> = {
+  $type: "envoy.config.core.v3.CidrRange" as const,
+
   encode(message: CidrRange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.addressPrefix !== "") {
       writer.uint32(10).string(message.addressPrefix);
@@ -1308,32 +916,6 @@ export const CidrRange: MessageFns<CidrRange> = {
     }
   },
 
-  fromJSON(object: any): CidrRange {
-    return {
-      addressPrefix: isSet(object.addressPrefix)
-        ? globalThis.String(object.addressPrefix)
-        : isSet(object.address_prefix)
-        ? globalThis.String(object.address_prefix)
-        : "",
-      prefixLen: isSet(object.prefixLen)
-        ? Number(object.prefixLen)
-        : isSet(object.prefix_len)
-        ? Number(object.prefix_len)
-        : undefined,
-    };
-  },
-
-  toJSON(message: CidrRange): unknown {
-    const obj: any = {};
-    if (message.addressPrefix !== "") {
-      obj.addressPrefix = message.addressPrefix;
-    }
-    if (message.prefixLen !== undefined) {
-      obj.prefixLen = message.prefixLen;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<CidrRange>): CidrRange {
     return CidrRange.fromPartial(base ?? {});
   },
@@ -1354,15 +936,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

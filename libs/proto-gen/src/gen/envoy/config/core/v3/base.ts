@@ -5,336 +5,57 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../../../../google/protobuf/any";
 import { Struct } from "../../../../google/protobuf/struct";
-import { BoolValue, UInt32Value } from "../../../../google/protobuf/wrappers";
+import { BoolValue } from "../../../../google/protobuf/wrappers";
 import { ContextParams } from "../../../../xds/core/v3/context_params";
-import { FractionalPercent, Percent } from "../../../type/v3/percent";
+import { FractionalPercent } from "../../../type/v3/percent";
 import { SemanticVersion } from "../../../type/v3/semantic_version";
-import { Address } from "./address";
-import { BackoffStrategy } from "./backoff";
-import { HttpUri } from "./http_uri";
 
-/**
- * Envoy supports :ref:`upstream priority routing
- * <arch_overview_http_routing_priority>` both at the route and the virtual
- * cluster level. The current priority implementation uses different connection
- * pool and circuit breaking settings for each priority level. This means that
- * even for HTTP/2 requests, two physical connections will be used to an
- * upstream host. In the future Envoy will likely support true HTTP/2 priority
- * over a single upstream connection.
- */
 export enum RoutingPriority {
   DEFAULT = 0,
   HIGH = 1,
 }
 
-export function routingPriorityFromJSON(object: any): RoutingPriority {
-  switch (object) {
-    case 0:
-    case "DEFAULT":
-      return RoutingPriority.DEFAULT;
-    case 1:
-    case "HIGH":
-      return RoutingPriority.HIGH;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RoutingPriority");
-  }
-}
-
-export function routingPriorityToJSON(object: RoutingPriority): string {
-  switch (object) {
-    case RoutingPriority.DEFAULT:
-      return "DEFAULT";
-    case RoutingPriority.HIGH:
-      return "HIGH";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RoutingPriority");
-  }
-}
-
-/** HTTP request method. */
-export enum RequestMethod {
-  METHOD_UNSPECIFIED = 0,
-  GET = 1,
-  HEAD = 2,
-  POST = 3,
-  PUT = 4,
-  DELETE = 5,
-  CONNECT = 6,
-  OPTIONS = 7,
-  TRACE = 8,
-  PATCH = 9,
-}
-
-export function requestMethodFromJSON(object: any): RequestMethod {
-  switch (object) {
-    case 0:
-    case "METHOD_UNSPECIFIED":
-      return RequestMethod.METHOD_UNSPECIFIED;
-    case 1:
-    case "GET":
-      return RequestMethod.GET;
-    case 2:
-    case "HEAD":
-      return RequestMethod.HEAD;
-    case 3:
-    case "POST":
-      return RequestMethod.POST;
-    case 4:
-    case "PUT":
-      return RequestMethod.PUT;
-    case 5:
-    case "DELETE":
-      return RequestMethod.DELETE;
-    case 6:
-    case "CONNECT":
-      return RequestMethod.CONNECT;
-    case 7:
-    case "OPTIONS":
-      return RequestMethod.OPTIONS;
-    case 8:
-    case "TRACE":
-      return RequestMethod.TRACE;
-    case 9:
-    case "PATCH":
-      return RequestMethod.PATCH;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RequestMethod");
-  }
-}
-
-export function requestMethodToJSON(object: RequestMethod): string {
-  switch (object) {
-    case RequestMethod.METHOD_UNSPECIFIED:
-      return "METHOD_UNSPECIFIED";
-    case RequestMethod.GET:
-      return "GET";
-    case RequestMethod.HEAD:
-      return "HEAD";
-    case RequestMethod.POST:
-      return "POST";
-    case RequestMethod.PUT:
-      return "PUT";
-    case RequestMethod.DELETE:
-      return "DELETE";
-    case RequestMethod.CONNECT:
-      return "CONNECT";
-    case RequestMethod.OPTIONS:
-      return "OPTIONS";
-    case RequestMethod.TRACE:
-      return "TRACE";
-    case RequestMethod.PATCH:
-      return "PATCH";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RequestMethod");
-  }
-}
-
-/** Identifies the direction of the traffic relative to the local Envoy. */
 export enum TrafficDirection {
-  /** UNSPECIFIED - Default option is unspecified. */
   UNSPECIFIED = 0,
-  /** INBOUND - The transport is used for incoming traffic. */
   INBOUND = 1,
-  /** OUTBOUND - The transport is used for outgoing traffic. */
   OUTBOUND = 2,
 }
 
-export function trafficDirectionFromJSON(object: any): TrafficDirection {
-  switch (object) {
-    case 0:
-    case "UNSPECIFIED":
-      return TrafficDirection.UNSPECIFIED;
-    case 1:
-    case "INBOUND":
-      return TrafficDirection.INBOUND;
-    case 2:
-    case "OUTBOUND":
-      return TrafficDirection.OUTBOUND;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TrafficDirection");
-  }
-}
-
-export function trafficDirectionToJSON(object: TrafficDirection): string {
-  switch (object) {
-    case TrafficDirection.UNSPECIFIED:
-      return "UNSPECIFIED";
-    case TrafficDirection.INBOUND:
-      return "INBOUND";
-    case TrafficDirection.OUTBOUND:
-      return "OUTBOUND";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TrafficDirection");
-  }
-}
-
-/** Identifies location of where either Envoy runs or where upstream hosts run. */
 export interface Locality {
-  /** Region this :ref:`zone <envoy_v3_api_field_config.core.v3.Locality.zone>` belongs to. */
   region: string;
-  /**
-   * Defines the local service zone where Envoy is running. Though optional, it
-   * should be set if discovery service routing is used and the discovery
-   * service exposes :ref:`zone data <envoy_v3_api_field_config.endpoint.v3.LocalityLbEndpoints.locality>`,
-   * either in this message or via :option:`--service-zone`. The meaning of zone
-   * is context dependent, e.g. `Availability Zone (AZ)
-   * <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html>`_
-   * on AWS, `Zone <https://cloud.google.com/compute/docs/regions-zones/>`_ on
-   * GCP, etc.
-   */
   zone: string;
-  /**
-   * When used for locality of upstream hosts, this field further splits zone
-   * into smaller chunks of sub-zones so they can be load balanced
-   * independently.
-   */
   subZone: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * BuildVersion combines SemVer version of extension with free-form build information
- * (i.e. 'alpha', 'private-build') as a set of strings.
- */
 export interface BuildVersion {
-  /** SemVer version of extension. */
-  version:
-    | SemanticVersion
-    | undefined;
-  /**
-   * Free-form build information.
-   * Envoy defines several well known keys in the source/common/version/version.h file
-   */
+  version: SemanticVersion | undefined;
   metadata: { [key: string]: any } | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Version and identification for an Envoy extension.
- * [#next-free-field: 7]
- */
 export interface Extension {
-  /**
-   * This is the name of the Envoy filter as specified in the Envoy
-   * configuration, e.g. envoy.filters.http.router, com.acme.widget.
-   */
   name: string;
-  /**
-   * Category of the extension.
-   * Extension category names use reverse DNS notation. For instance "envoy.filters.listener"
-   * for Envoy's built-in listener filters or "com.acme.filters.http" for HTTP filters from
-   * acme.com vendor.
-   * [#comment:TODO(yanavlasov): Link to the doc with existing envoy category names.]
-   */
   category: string;
-  /**
-   * [#not-implemented-hide:] Type descriptor of extension configuration proto.
-   * [#comment:TODO(yanavlasov): Link to the doc with existing configuration protos.]
-   * [#comment:TODO(yanavlasov): Add tests when PR #9391 lands.]
-   *
-   * @deprecated
-   */
-  typeDescriptor: string;
-  /**
-   * The version is a property of the extension and maintained independently
-   * of other extensions and the Envoy API.
-   * This field is not set when extension did not provide version information.
-   */
-  version:
-    | BuildVersion
-    | undefined;
-  /** Indicates that the extension is present but was disabled via dynamic configuration. */
+  version: BuildVersion | undefined;
   disabled: boolean;
-  /** Type URLs of extension configuration protos. */
   typeUrls: string[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Identifies a specific Envoy instance. The node identifier is presented to the
- * management server, which may use this identifier to distinguish per Envoy
- * configuration for serving.
- * [#next-free-field: 13]
- */
 export interface Node {
-  /**
-   * An opaque node identifier for the Envoy node. This also provides the local
-   * service node name. It should be set if any of the following features are
-   * used: :ref:`statsd <arch_overview_statistics>`, :ref:`CDS
-   * <config_cluster_manager_cds>`, and :ref:`HTTP tracing
-   * <arch_overview_tracing>`, either in this message or via
-   * :option:`--service-node`.
-   */
   id: string;
-  /**
-   * Defines the local service cluster name where Envoy is running. Though
-   * optional, it should be set if any of the following features are used:
-   * :ref:`statsd <arch_overview_statistics>`, :ref:`health check cluster
-   * verification
-   * <envoy_v3_api_field_config.core.v3.HealthCheck.HttpHealthCheck.service_name_matcher>`,
-   * :ref:`runtime override directory <envoy_v3_api_msg_config.bootstrap.v3.Runtime>`,
-   * :ref:`user agent addition
-   * <envoy_v3_api_field_extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.add_user_agent>`,
-   * :ref:`HTTP global rate limiting <config_http_filters_rate_limit>`,
-   * :ref:`CDS <config_cluster_manager_cds>`, and :ref:`HTTP tracing
-   * <arch_overview_tracing>`, either in this message or via
-   * :option:`--service-cluster`.
-   */
   cluster: string;
-  /**
-   * Opaque metadata extending the node identifier. Envoy will pass this
-   * directly to the management server.
-   */
-  metadata:
-    | { [key: string]: any }
-    | undefined;
-  /**
-   * Map from xDS resource type URL to dynamic context parameters. These may vary at runtime (unlike
-   * other fields in this message). For example, the xDS client may have a shard identifier that
-   * changes during the lifetime of the xDS client. In Envoy, this would be achieved by updating the
-   * dynamic context on the Server::Instance's LocalInfo context provider. The shard ID dynamic
-   * parameter then appears in this field during future discovery requests.
-   */
+  metadata: { [key: string]: any } | undefined;
   dynamicParameters: { [key: string]: ContextParams };
-  /** Locality specifying where the Envoy instance is running. */
-  locality:
-    | Locality
-    | undefined;
-  /**
-   * Free-form string that identifies the entity requesting config.
-   * E.g. "envoy" or "grpc"
-   */
+  locality: Locality | undefined;
   userAgentName: string;
-  userAgentVersionType:
-    | //
-    /**
-     * Free-form string that identifies the version of the entity requesting config.
-     * E.g. "1.12.2" or "abcd1234", or "SpecialEnvoyBuild"
-     */
-    { $case: "userAgentVersion"; value: string }
-    | //
-    /** Structured version of the entity requesting config. */
-    { $case: "userAgentBuildVersion"; value: BuildVersion }
-    | undefined;
-  /** List of extensions and their versions supported by the node. */
+  userAgentVersionType: { $case: "userAgentVersion"; value: string } | {
+    $case: "userAgentBuildVersion";
+    value: BuildVersion;
+  } | undefined;
   extensions: Extension[];
-  /**
-   * Client feature support list. These are well known features described
-   * in the Envoy API repository for a given major version of an API. Client features
-   * use reverse DNS naming scheme, for example ``com.acme.feature``.
-   * See :ref:`the list of features <client_features>` that xDS client may
-   * support.
-   */
   clientFeatures: string[];
-  /**
-   * Known listening ports on the node as a generic hint to the management server
-   * for filtering :ref:`listeners <config_listeners>` to be returned. For example,
-   * if there is a listener bound to port 80, the list can optionally contain the
-   * SocketAddress ``(0.0.0.0,80)``. The field is optional and just a hint.
-   *
-   * @deprecated
-   */
-  listeningAddresses: Address[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -344,48 +65,8 @@ export interface Node_DynamicParametersEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Metadata provides additional inputs to filters based on matched listeners,
- * filter chains, routes and endpoints. It is structured as a map, usually from
- * filter name (in reverse DNS format) to metadata specific to the filter. Metadata
- * key-values for a filter are merged as connection and request handling occurs,
- * with later values for the same key overriding earlier values.
- *
- * An example use of metadata is providing additional values to
- * http_connection_manager in the envoy.http_connection_manager.access_log
- * namespace.
- *
- * Another example use of metadata is to per service config info in cluster metadata, which may get
- * consumed by multiple filters.
- *
- * For load balancing, Metadata provides a means to subset cluster endpoints.
- * Endpoints have a Metadata object associated and routes contain a Metadata
- * object to match against. There are some well defined metadata used today for
- * this purpose:
- *
- * * ``{"envoy.lb": {"canary": <bool> }}`` This indicates the canary status of an
- *   endpoint and is also used during header processing
- *   (x-envoy-upstream-canary) and for stats purposes.
- * [#next-major-version: move to type/metadata/v2]
- */
 export interface Metadata {
-  /**
-   * Key is the reverse DNS filter name, e.g. com.acme.widget. The ``envoy.*``
-   * namespace is reserved for Envoy's built-in filters.
-   * If both ``filter_metadata`` and
-   * :ref:`typed_filter_metadata <envoy_v3_api_field_config.core.v3.Metadata.typed_filter_metadata>`
-   * fields are present in the metadata with same keys,
-   * only ``typed_filter_metadata`` field will be parsed.
-   */
   filterMetadata: { [key: string]: { [key: string]: any } | undefined };
-  /**
-   * Key is the reverse DNS filter name, e.g. com.acme.widget. The ``envoy.*``
-   * namespace is reserved for Envoy's built-in filters.
-   * The value is encoded as google.protobuf.Any.
-   * If both :ref:`filter_metadata <envoy_v3_api_field_config.core.v3.Metadata.filter_metadata>`
-   * and ``typed_filter_metadata`` fields are present in the metadata with same keys,
-   * only ``typed_filter_metadata`` field will be parsed.
-   */
   typedFilterMetadata: { [key: string]: Any };
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -402,462 +83,68 @@ export interface Metadata_TypedFilterMetadataEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Runtime derived uint32 with a default when not specified. */
-export interface RuntimeUInt32 {
-  /** Default value if runtime value is not available. */
-  defaultValue: number;
-  /** Runtime key to get value for comparison. This value is used if defined. */
-  runtimeKey: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Runtime derived percentage with a default when not specified. */
-export interface RuntimePercent {
-  /** Default value if runtime value is not available. */
-  defaultValue:
-    | Percent
-    | undefined;
-  /** Runtime key to get value for comparison. This value is used if defined. */
-  runtimeKey: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Runtime derived double with a default when not specified. */
 export interface RuntimeDouble {
-  /** Default value if runtime value is not available. */
   defaultValue: number;
-  /** Runtime key to get value for comparison. This value is used if defined. */
   runtimeKey: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Runtime derived bool with a default when not specified. */
 export interface RuntimeFeatureFlag {
-  /** Default value if runtime value is not available. */
-  defaultValue:
-    | boolean
-    | undefined;
-  /**
-   * Runtime key to get value for comparison. This value is used if defined. The boolean value must
-   * be represented via its
-   * `canonical JSON encoding <https://developers.google.com/protocol-buffers/docs/proto3#json>`_.
-   */
+  defaultValue: boolean | undefined;
   runtimeKey: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-export interface KeyValue {
-  /** The key of the key/value pair. */
-  key: string;
-  /** The value of the key/value pair. */
-  value: Buffer;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Key/value pair plus option to control append behavior. This is used to specify
- * key/value pairs that should be appended to a set of existing key/value pairs.
- */
-export interface KeyValueAppend {
-  /** Key/value pair entry that this option to append or overwrite. */
-  entry:
-    | KeyValue
-    | undefined;
-  /**
-   * Describes the action taken to append/overwrite the given value for an existing
-   * key or to only add this key if it's absent.
-   */
-  action: KeyValueAppend_KeyValueAppendAction;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Describes the supported actions types for key/value pair append action. */
-export enum KeyValueAppend_KeyValueAppendAction {
-  /**
-   * APPEND_IF_EXISTS_OR_ADD - If the key already exists, this action will result in the following behavior:
-   *
-   * - Comma-concatenated value if multiple values are not allowed.
-   * - New value added to the list of values if multiple values are allowed.
-   *
-   * If the key doesn't exist then this will add pair with specified key and value.
-   */
-  APPEND_IF_EXISTS_OR_ADD = 0,
-  /**
-   * ADD_IF_ABSENT - This action will add the key/value pair if it doesn't already exist. If the
-   * key already exists then this will be a no-op.
-   */
-  ADD_IF_ABSENT = 1,
-  /**
-   * OVERWRITE_IF_EXISTS_OR_ADD - This action will overwrite the specified value by discarding any existing
-   * values if the key already exists. If the key doesn't exist then this will add
-   * the pair with specified key and value.
-   */
-  OVERWRITE_IF_EXISTS_OR_ADD = 2,
-  /**
-   * OVERWRITE_IF_EXISTS - This action will overwrite the specified value by discarding any existing
-   * values if the key already exists. If the key doesn't exist then this will
-   * be no-op.
-   */
-  OVERWRITE_IF_EXISTS = 3,
-}
-
-export function keyValueAppend_KeyValueAppendActionFromJSON(object: any): KeyValueAppend_KeyValueAppendAction {
-  switch (object) {
-    case 0:
-    case "APPEND_IF_EXISTS_OR_ADD":
-      return KeyValueAppend_KeyValueAppendAction.APPEND_IF_EXISTS_OR_ADD;
-    case 1:
-    case "ADD_IF_ABSENT":
-      return KeyValueAppend_KeyValueAppendAction.ADD_IF_ABSENT;
-    case 2:
-    case "OVERWRITE_IF_EXISTS_OR_ADD":
-      return KeyValueAppend_KeyValueAppendAction.OVERWRITE_IF_EXISTS_OR_ADD;
-    case 3:
-    case "OVERWRITE_IF_EXISTS":
-      return KeyValueAppend_KeyValueAppendAction.OVERWRITE_IF_EXISTS;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum KeyValueAppend_KeyValueAppendAction");
-  }
-}
-
-export function keyValueAppend_KeyValueAppendActionToJSON(object: KeyValueAppend_KeyValueAppendAction): string {
-  switch (object) {
-    case KeyValueAppend_KeyValueAppendAction.APPEND_IF_EXISTS_OR_ADD:
-      return "APPEND_IF_EXISTS_OR_ADD";
-    case KeyValueAppend_KeyValueAppendAction.ADD_IF_ABSENT:
-      return "ADD_IF_ABSENT";
-    case KeyValueAppend_KeyValueAppendAction.OVERWRITE_IF_EXISTS_OR_ADD:
-      return "OVERWRITE_IF_EXISTS_OR_ADD";
-    case KeyValueAppend_KeyValueAppendAction.OVERWRITE_IF_EXISTS:
-      return "OVERWRITE_IF_EXISTS";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum KeyValueAppend_KeyValueAppendAction");
-  }
-}
-
-/** Key/value pair to append or remove. */
-export interface KeyValueMutation {
-  /** Key/value pair to append or overwrite. Only one of ``append`` or ``remove`` can be set. */
-  append:
-    | KeyValueAppend
-    | undefined;
-  /** Key to remove. Only one of ``append`` or ``remove`` can be set. */
-  remove: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Query parameter name/value pair. */
-export interface QueryParameter {
-  /** The key of the query parameter. Case sensitive. */
-  key: string;
-  /** The value of the query parameter. */
-  value: string;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Header name/value pair. */
 export interface HeaderValue {
-  /** Header name. */
   key: string;
-  /**
-   * Header value.
-   *
-   * The same :ref:`format specifier <config_access_log_format>` as used for
-   * :ref:`HTTP access logging <config_access_log>` applies here, however
-   * unknown header values are replaced with the empty string instead of ``-``.
-   * Header value is encoded as string. This does not work for non-utf8 characters.
-   * Only one of ``value`` or ``raw_value`` can be set.
-   */
   value: string;
-  /**
-   * Header value is encoded as bytes which can support non-utf8 characters.
-   * Only one of ``value`` or ``raw_value`` can be set.
-   */
   rawValue: Buffer;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Header name/value pair plus option to control append behavior. */
 export interface HeaderValueOption {
-  /** Header name/value pair that this option applies to. */
-  header:
-    | HeaderValue
-    | undefined;
-  /**
-   * Should the value be appended? If true (default), the value is appended to
-   * existing values. Otherwise it replaces any existing values.
-   * This field is deprecated and please use
-   * :ref:`append_action <envoy_v3_api_field_config.core.v3.HeaderValueOption.append_action>` as replacement.
-   *
-   * .. note::
-   *   The :ref:`external authorization service <envoy_v3_api_msg_service.auth.v3.CheckResponse>` and
-   *   :ref:`external processor service <envoy_v3_api_msg_service.ext_proc.v3.ProcessingResponse>` have
-   *   default value (``false``) for this field.
-   *
-   * @deprecated
-   */
-  append:
-    | boolean
-    | undefined;
-  /**
-   * Describes the action taken to append/overwrite the given value for an existing header
-   * or to only add this header if it's absent.
-   * Value defaults to :ref:`APPEND_IF_EXISTS_OR_ADD
-   * <envoy_v3_api_enum_value_config.core.v3.HeaderValueOption.HeaderAppendAction.APPEND_IF_EXISTS_OR_ADD>`.
-   */
+  header: HeaderValue | undefined;
   appendAction: HeaderValueOption_HeaderAppendAction;
-  /**
-   * Is the header value allowed to be empty? If false (default), custom headers with empty values are dropped,
-   * otherwise they are added.
-   */
   keepEmptyValue: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Describes the supported actions types for header append action. */
 export enum HeaderValueOption_HeaderAppendAction {
-  /**
-   * APPEND_IF_EXISTS_OR_ADD - If the header already exists, this action will result in:
-   *
-   * - Comma-concatenated for predefined inline headers.
-   * - Duplicate header added in the ``HeaderMap`` for other headers.
-   *
-   * If the header doesn't exist then this will add new header with specified key and value.
-   */
   APPEND_IF_EXISTS_OR_ADD = 0,
-  /**
-   * ADD_IF_ABSENT - This action will add the header if it doesn't already exist. If the header
-   * already exists then this will be a no-op.
-   */
   ADD_IF_ABSENT = 1,
-  /**
-   * OVERWRITE_IF_EXISTS_OR_ADD - This action will overwrite the specified value by discarding any existing values if
-   * the header already exists. If the header doesn't exist then this will add the header
-   * with specified key and value.
-   */
   OVERWRITE_IF_EXISTS_OR_ADD = 2,
-  /**
-   * OVERWRITE_IF_EXISTS - This action will overwrite the specified value by discarding any existing values if
-   * the header already exists. If the header doesn't exist then this will be no-op.
-   */
   OVERWRITE_IF_EXISTS = 3,
 }
 
-export function headerValueOption_HeaderAppendActionFromJSON(object: any): HeaderValueOption_HeaderAppendAction {
-  switch (object) {
-    case 0:
-    case "APPEND_IF_EXISTS_OR_ADD":
-      return HeaderValueOption_HeaderAppendAction.APPEND_IF_EXISTS_OR_ADD;
-    case 1:
-    case "ADD_IF_ABSENT":
-      return HeaderValueOption_HeaderAppendAction.ADD_IF_ABSENT;
-    case 2:
-    case "OVERWRITE_IF_EXISTS_OR_ADD":
-      return HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD;
-    case 3:
-    case "OVERWRITE_IF_EXISTS":
-      return HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS;
-    default:
-      throw new globalThis.Error(
-        "Unrecognized enum value " + object + " for enum HeaderValueOption_HeaderAppendAction",
-      );
-  }
-}
-
-export function headerValueOption_HeaderAppendActionToJSON(object: HeaderValueOption_HeaderAppendAction): string {
-  switch (object) {
-    case HeaderValueOption_HeaderAppendAction.APPEND_IF_EXISTS_OR_ADD:
-      return "APPEND_IF_EXISTS_OR_ADD";
-    case HeaderValueOption_HeaderAppendAction.ADD_IF_ABSENT:
-      return "ADD_IF_ABSENT";
-    case HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD:
-      return "OVERWRITE_IF_EXISTS_OR_ADD";
-    case HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS:
-      return "OVERWRITE_IF_EXISTS";
-    default:
-      throw new globalThis.Error(
-        "Unrecognized enum value " + object + " for enum HeaderValueOption_HeaderAppendAction",
-      );
-  }
-}
-
-/** Wrapper for a set of headers. */
-export interface HeaderMap {
-  headers: HeaderValue[];
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * A directory that is watched for changes, e.g. by inotify on Linux. Move/rename
- * events inside this directory trigger the watch.
- */
 export interface WatchedDirectory {
-  /** Directory path to watch. */
   path: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Data source consisting of a file, an inline value, or an environment variable.
- * [#next-free-field: 6]
- */
 export interface DataSource {
   specifier:
-    | //
-    /** Local filesystem data source. */
-    { $case: "filename"; value: string }
-    | //
-    /** Bytes inlined in the configuration. */
-    { $case: "inlineBytes"; value: Buffer }
-    | //
-    /** String inlined in the configuration. */
-    { $case: "inlineString"; value: string }
-    | //
-    /** Environment variable data source. */
-    { $case: "environmentVariable"; value: string }
+    | { $case: "filename"; value: string }
+    | { $case: "inlineBytes"; value: Buffer }
+    | { $case: "inlineString"; value: string }
+    | { $case: "environmentVariable"; value: string }
     | undefined;
-  /**
-   * Watched directory that is watched for file changes. If this is set explicitly, the file
-   * specified in the ``filename`` field will be reloaded when relevant file move events occur.
-   *
-   * .. note::
-   *   This field only makes sense when the ``filename`` field is set.
-   *
-   * .. note::
-   *   Envoy only updates when the file is replaced by a file move, and not when the file is
-   *   edited in place.
-   *
-   * .. note::
-   *   Not all use cases of ``DataSource`` support watching directories. It depends on the
-   *   specific usage of the ``DataSource``. See the documentation of the parent message for
-   *   details.
-   */
   watchedDirectory: WatchedDirectory | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * The message specifies the retry policy of remote data source when fetching fails.
- * [#next-free-field: 7]
- */
-export interface RetryPolicy {
-  /**
-   * Specifies parameters that control :ref:`retry backoff strategy <envoy_v3_api_msg_config.core.v3.BackoffStrategy>`.
-   * This parameter is optional, in which case the default base interval is 1000 milliseconds. The
-   * default maximum interval is 10 times the base interval.
-   */
-  retryBackOff:
-    | BackoffStrategy
-    | undefined;
-  /**
-   * Specifies the allowed number of retries. This parameter is optional and
-   * defaults to 1.
-   */
-  numRetries:
-    | number
-    | undefined;
-  /** For details, see :ref:`retry_on <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_on>`. */
-  retryOn: string;
-  /** For details, see :ref:`retry_priority <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_priority>`. */
-  retryPriority:
-    | RetryPolicy_RetryPriority
-    | undefined;
-  /** For details, see :ref:`RetryHostPredicate <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_host_predicate>`. */
-  retryHostPredicate: RetryPolicy_RetryHostPredicate[];
-  /** For details, see :ref:`host_selection_retry_max_attempts <envoy_v3_api_field_config.route.v3.RetryPolicy.host_selection_retry_max_attempts>`. */
-  hostSelectionRetryMaxAttempts: number;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** See :ref:`RetryPriority <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_priority>`. */
-export interface RetryPolicy_RetryPriority {
-  name: string;
-  configType: { $case: "typedConfig"; value: Any } | undefined;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** See :ref:`RetryHostPredicate <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_host_predicate>`. */
-export interface RetryPolicy_RetryHostPredicate {
-  name: string;
-  configType: { $case: "typedConfig"; value: Any } | undefined;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** The message specifies how to fetch data from remote and how to verify it. */
-export interface RemoteDataSource {
-  /** The HTTP URI to fetch the remote data. */
-  httpUri:
-    | HttpUri
-    | undefined;
-  /** SHA256 string for verifying data. */
-  sha256: string;
-  /** Retry policy for fetching remote data. */
-  retryPolicy: RetryPolicy | undefined;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** Async data source which support async data fetch. */
-export interface AsyncDataSource {
-  specifier:
-    | //
-    /** Local async data source. */
-    { $case: "local"; value: DataSource }
-    | //
-    /** Remote async data source. */
-    { $case: "remote"; value: RemoteDataSource }
-    | undefined;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/**
- * Configuration for transport socket in :ref:`listeners <config_listeners>` and
- * :ref:`clusters <envoy_v3_api_msg_config.cluster.v3.Cluster>`. If the configuration is
- * empty, a default transport socket implementation and configuration will be
- * chosen based on the platform and existence of tls_context.
- */
 export interface TransportSocket {
-  /**
-   * The name of the transport socket to instantiate. The name must match a supported transport
-   * socket implementation.
-   */
   name: string;
-  /**
-   * Implementation specific configuration which depends on the implementation being instantiated.
-   * See the supported transport socket implementations for further documentation.
-   */
   configType: { $case: "typedConfig"; value: Any } | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Runtime derived FractionalPercent with defaults for when the numerator or denominator is not
- * specified via a runtime key.
- *
- * .. note::
- *
- *   Parsing of the runtime key's data is implemented such that it may be represented as a
- *   :ref:`FractionalPercent <envoy_v3_api_msg_type.v3.FractionalPercent>` proto represented as JSON/YAML
- *   and may also be represented as an integer with the assumption that the value is an integral
- *   percentage out of 100. For instance, a runtime key lookup returning the value "42" would parse
- *   as a ``FractionalPercent`` whose numerator is 42 and denominator is HUNDRED.
- */
 export interface RuntimeFractionalPercent {
-  /** Default value if the runtime value's for the numerator/denominator keys are not available. */
-  defaultValue:
-    | FractionalPercent
-    | undefined;
-  /** Runtime key for a YAML representation of a FractionalPercent. */
+  defaultValue: FractionalPercent | undefined;
   runtimeKey: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Identifies a specific ControlPlane instance that Envoy is connected to. */
 export interface ControlPlane {
-  /**
-   * An opaque control plane identifier that uniquely identifies an instance
-   * of control plane. This can be used to identify which control plane instance,
-   * the Envoy is connected to.
-   */
   identifier: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -866,7 +153,9 @@ function createBaseLocality(): Locality {
   return { region: "", zone: "", subZone: "", _unknownFields: {} };
 }
 
-export const Locality: MessageFns<Locality> = {
+export const Locality: MessageFns<Locality, "envoy.config.core.v3.Locality"> = {
+  $type: "envoy.config.core.v3.Locality" as const,
+
   encode(message: Locality, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.region !== "") {
       writer.uint32(10).string(message.region);
@@ -945,32 +234,6 @@ export const Locality: MessageFns<Locality> = {
     }
   },
 
-  fromJSON(object: any): Locality {
-    return {
-      region: isSet(object.region) ? globalThis.String(object.region) : "",
-      zone: isSet(object.zone) ? globalThis.String(object.zone) : "",
-      subZone: isSet(object.subZone)
-        ? globalThis.String(object.subZone)
-        : isSet(object.sub_zone)
-        ? globalThis.String(object.sub_zone)
-        : "",
-    };
-  },
-
-  toJSON(message: Locality): unknown {
-    const obj: any = {};
-    if (message.region !== "") {
-      obj.region = message.region;
-    }
-    if (message.zone !== "") {
-      obj.zone = message.zone;
-    }
-    if (message.subZone !== "") {
-      obj.subZone = message.subZone;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Locality>): Locality {
     return Locality.fromPartial(base ?? {});
   },
@@ -987,7 +250,9 @@ function createBaseBuildVersion(): BuildVersion {
   return { version: undefined, metadata: undefined, _unknownFields: {} };
 }
 
-export const BuildVersion: MessageFns<BuildVersion> = {
+export const BuildVersion: MessageFns<BuildVersion, "envoy.config.core.v3.BuildVersion"> = {
+  $type: "envoy.config.core.v3.BuildVersion" as const,
+
   encode(message: BuildVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.version !== undefined) {
       SemanticVersion.encode(message.version, writer.uint32(10).fork()).join();
@@ -1055,24 +320,6 @@ export const BuildVersion: MessageFns<BuildVersion> = {
     }
   },
 
-  fromJSON(object: any): BuildVersion {
-    return {
-      version: isSet(object.version) ? SemanticVersion.fromJSON(object.version) : undefined,
-      metadata: isObject(object.metadata) ? object.metadata : undefined,
-    };
-  },
-
-  toJSON(message: BuildVersion): unknown {
-    const obj: any = {};
-    if (message.version !== undefined) {
-      obj.version = SemanticVersion.toJSON(message.version);
-    }
-    if (message.metadata !== undefined) {
-      obj.metadata = message.metadata;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<BuildVersion>): BuildVersion {
     return BuildVersion.fromPartial(base ?? {});
   },
@@ -1087,27 +334,18 @@ export const BuildVersion: MessageFns<BuildVersion> = {
 };
 
 function createBaseExtension(): Extension {
-  return {
-    name: "",
-    category: "",
-    typeDescriptor: "",
-    version: undefined,
-    disabled: false,
-    typeUrls: [],
-    _unknownFields: {},
-  };
+  return { name: "", category: "", version: undefined, disabled: false, typeUrls: [], _unknownFields: {} };
 }
 
-export const Extension: MessageFns<Extension> = {
+export const Extension: MessageFns<Extension, "envoy.config.core.v3.Extension"> = {
+  $type: "envoy.config.core.v3.Extension" as const,
+
   encode(message: Extension, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
     }
     if (message.category !== "") {
       writer.uint32(18).string(message.category);
-    }
-    if (message.typeDescriptor !== "") {
-      writer.uint32(26).string(message.typeDescriptor);
     }
     if (message.version !== undefined) {
       BuildVersion.encode(message.version, writer.uint32(34).fork()).join();
@@ -1158,14 +396,6 @@ export const Extension: MessageFns<Extension> = {
             message.category = reader.string();
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.typeDescriptor = reader.string();
-            continue;
-          }
           case 4: {
             if (tag !== 34) {
               break;
@@ -1210,48 +440,6 @@ export const Extension: MessageFns<Extension> = {
     }
   },
 
-  fromJSON(object: any): Extension {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      category: isSet(object.category) ? globalThis.String(object.category) : "",
-      typeDescriptor: isSet(object.typeDescriptor)
-        ? globalThis.String(object.typeDescriptor)
-        : isSet(object.type_descriptor)
-        ? globalThis.String(object.type_descriptor)
-        : "",
-      version: isSet(object.version) ? BuildVersion.fromJSON(object.version) : undefined,
-      disabled: isSet(object.disabled) ? globalThis.Boolean(object.disabled) : false,
-      typeUrls: globalThis.Array.isArray(object?.typeUrls)
-        ? object.typeUrls.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.type_urls)
-        ? object.type_urls.map((e: any) => globalThis.String(e))
-        : [],
-    };
-  },
-
-  toJSON(message: Extension): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.category !== "") {
-      obj.category = message.category;
-    }
-    if (message.typeDescriptor !== "") {
-      obj.typeDescriptor = message.typeDescriptor;
-    }
-    if (message.version !== undefined) {
-      obj.version = BuildVersion.toJSON(message.version);
-    }
-    if (message.disabled !== false) {
-      obj.disabled = message.disabled;
-    }
-    if (message.typeUrls?.length) {
-      obj.typeUrls = message.typeUrls;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Extension>): Extension {
     return Extension.fromPartial(base ?? {});
   },
@@ -1259,7 +447,6 @@ export const Extension: MessageFns<Extension> = {
     const message = createBaseExtension();
     message.name = object.name ?? "";
     message.category = object.category ?? "";
-    message.typeDescriptor = object.typeDescriptor ?? "";
     message.version = (object.version !== undefined && object.version !== null)
       ? BuildVersion.fromPartial(object.version)
       : undefined;
@@ -1280,12 +467,13 @@ function createBaseNode(): Node {
     userAgentVersionType: undefined,
     extensions: [],
     clientFeatures: [],
-    listeningAddresses: [],
     _unknownFields: {},
   };
 }
 
-export const Node: MessageFns<Node> = {
+export const Node: MessageFns<Node, "envoy.config.core.v3.Node"> = {
+  $type: "envoy.config.core.v3.Node" as const,
+
   encode(message: Node, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
@@ -1318,9 +506,6 @@ export const Node: MessageFns<Node> = {
     }
     for (const v of message.clientFeatures) {
       writer.uint32(82).string(v!);
-    }
-    for (const v of message.listeningAddresses) {
-      Address.encode(v!, writer.uint32(90).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1432,14 +617,6 @@ export const Node: MessageFns<Node> = {
             message.clientFeatures.push(reader.string());
             continue;
           }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.listeningAddresses.push(Address.decode(reader, reader.uint32()));
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1458,112 +635,6 @@ export const Node: MessageFns<Node> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Node {
-    return {
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      cluster: isSet(object.cluster) ? globalThis.String(object.cluster) : "",
-      metadata: isObject(object.metadata) ? object.metadata : undefined,
-      dynamicParameters: isObject(object.dynamicParameters)
-        ? (globalThis.Object.entries(object.dynamicParameters) as [string, any][]).reduce(
-          (acc: { [key: string]: ContextParams }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: ContextParams.fromJSON(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : isObject(object.dynamic_parameters)
-        ? (globalThis.Object.entries(object.dynamic_parameters) as [string, any][]).reduce(
-          (acc: { [key: string]: ContextParams }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: ContextParams.fromJSON(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      locality: isSet(object.locality) ? Locality.fromJSON(object.locality) : undefined,
-      userAgentName: isSet(object.userAgentName)
-        ? globalThis.String(object.userAgentName)
-        : isSet(object.user_agent_name)
-        ? globalThis.String(object.user_agent_name)
-        : "",
-      userAgentVersionType: isSet(object.userAgentVersion)
-        ? { $case: "userAgentVersion", value: globalThis.String(object.userAgentVersion) }
-        : isSet(object.user_agent_version)
-        ? { $case: "userAgentVersion", value: globalThis.String(object.user_agent_version) }
-        : isSet(object.userAgentBuildVersion)
-        ? { $case: "userAgentBuildVersion", value: BuildVersion.fromJSON(object.userAgentBuildVersion) }
-        : isSet(object.user_agent_build_version)
-        ? { $case: "userAgentBuildVersion", value: BuildVersion.fromJSON(object.user_agent_build_version) }
-        : undefined,
-      extensions: globalThis.Array.isArray(object?.extensions)
-        ? object.extensions.map((e: any) => Extension.fromJSON(e))
-        : [],
-      clientFeatures: globalThis.Array.isArray(object?.clientFeatures)
-        ? object.clientFeatures.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.client_features)
-        ? object.client_features.map((e: any) => globalThis.String(e))
-        : [],
-      listeningAddresses: globalThis.Array.isArray(object?.listeningAddresses)
-        ? object.listeningAddresses.map((e: any) => Address.fromJSON(e))
-        : globalThis.Array.isArray(object?.listening_addresses)
-        ? object.listening_addresses.map((e: any) => Address.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: Node): unknown {
-    const obj: any = {};
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.cluster !== "") {
-      obj.cluster = message.cluster;
-    }
-    if (message.metadata !== undefined) {
-      obj.metadata = message.metadata;
-    }
-    if (message.dynamicParameters) {
-      const entries = globalThis.Object.entries(message.dynamicParameters) as [string, ContextParams][];
-      if (entries.length > 0) {
-        obj.dynamicParameters = {};
-        entries.forEach(([k, v]) => {
-          obj.dynamicParameters[k] = ContextParams.toJSON(v);
-        });
-      }
-    }
-    if (message.locality !== undefined) {
-      obj.locality = Locality.toJSON(message.locality);
-    }
-    if (message.userAgentName !== "") {
-      obj.userAgentName = message.userAgentName;
-    }
-    if (message.userAgentVersionType?.$case === "userAgentVersion") {
-      obj.userAgentVersion = message.userAgentVersionType.value;
-    } else if (message.userAgentVersionType?.$case === "userAgentBuildVersion") {
-      obj.userAgentBuildVersion = BuildVersion.toJSON(message.userAgentVersionType.value);
-    }
-    if (message.extensions?.length) {
-      obj.extensions = message.extensions.map((e) => Extension.toJSON(e));
-    }
-    if (message.clientFeatures?.length) {
-      obj.clientFeatures = message.clientFeatures;
-    }
-    if (message.listeningAddresses?.length) {
-      obj.listeningAddresses = message.listeningAddresses.map((e) => Address.toJSON(e));
-    }
-    return obj;
   },
 
   create(base?: DeepPartial<Node>): Node {
@@ -1604,7 +675,6 @@ export const Node: MessageFns<Node> = {
     }
     message.extensions = object.extensions?.map((e) => Extension.fromPartial(e)) || [];
     message.clientFeatures = object.clientFeatures?.map((e) => e) || [];
-    message.listeningAddresses = object.listeningAddresses?.map((e) => Address.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1613,7 +683,12 @@ function createBaseNode_DynamicParametersEntry(): Node_DynamicParametersEntry {
   return { key: "", value: undefined, _unknownFields: {} };
 }
 
-export const Node_DynamicParametersEntry: MessageFns<Node_DynamicParametersEntry> = {
+export const Node_DynamicParametersEntry: MessageFns<
+  Node_DynamicParametersEntry,
+  "envoy.config.core.v3.Node.DynamicParametersEntry"
+> = {
+  $type: "envoy.config.core.v3.Node.DynamicParametersEntry" as const,
+
   encode(message: Node_DynamicParametersEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -1681,24 +756,6 @@ export const Node_DynamicParametersEntry: MessageFns<Node_DynamicParametersEntry
     }
   },
 
-  fromJSON(object: any): Node_DynamicParametersEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? ContextParams.fromJSON(object.value) : undefined,
-    };
-  },
-
-  toJSON(message: Node_DynamicParametersEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== undefined) {
-      obj.value = ContextParams.toJSON(message.value);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Node_DynamicParametersEntry>): Node_DynamicParametersEntry {
     return Node_DynamicParametersEntry.fromPartial(base ?? {});
   },
@@ -1716,7 +773,9 @@ function createBaseMetadata(): Metadata {
   return { filterMetadata: {}, typedFilterMetadata: {}, _unknownFields: {} };
 }
 
-export const Metadata: MessageFns<Metadata> = {
+export const Metadata: MessageFns<Metadata, "envoy.config.core.v3.Metadata"> = {
+  $type: "envoy.config.core.v3.Metadata" as const,
+
   encode(message: Metadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.filterMetadata).forEach(
       ([key, value]: [string, { [key: string]: any } | undefined]) => {
@@ -1794,91 +853,6 @@ export const Metadata: MessageFns<Metadata> = {
     }
   },
 
-  fromJSON(object: any): Metadata {
-    return {
-      filterMetadata: isObject(object.filterMetadata)
-        ? (globalThis.Object.entries(object.filterMetadata) as [string, any][]).reduce(
-          (acc: { [key: string]: { [key: string]: any } | undefined }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: value as { [key: string]: any } | undefined,
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : isObject(object.filter_metadata)
-        ? (globalThis.Object.entries(object.filter_metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: { [key: string]: any } | undefined }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: value as { [key: string]: any } | undefined,
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      typedFilterMetadata: isObject(object.typedFilterMetadata)
-        ? (globalThis.Object.entries(object.typedFilterMetadata) as [string, any][]).reduce(
-          (acc: { [key: string]: Any }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: Any.fromJSON(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : isObject(object.typed_filter_metadata)
-        ? (globalThis.Object.entries(object.typed_filter_metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: Any }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: Any.fromJSON(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: Metadata): unknown {
-    const obj: any = {};
-    if (message.filterMetadata) {
-      const entries = globalThis.Object.entries(message.filterMetadata) as [
-        string,
-        { [key: string]: any } | undefined,
-      ][];
-      if (entries.length > 0) {
-        obj.filterMetadata = {};
-        entries.forEach(([k, v]) => {
-          obj.filterMetadata[k] = v;
-        });
-      }
-    }
-    if (message.typedFilterMetadata) {
-      const entries = globalThis.Object.entries(message.typedFilterMetadata) as [string, Any][];
-      if (entries.length > 0) {
-        obj.typedFilterMetadata = {};
-        entries.forEach(([k, v]) => {
-          obj.typedFilterMetadata[k] = Any.toJSON(v);
-        });
-      }
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Metadata>): Metadata {
     return Metadata.fromPartial(base ?? {});
   },
@@ -1912,7 +886,12 @@ function createBaseMetadata_FilterMetadataEntry(): Metadata_FilterMetadataEntry 
   return { key: "", value: undefined, _unknownFields: {} };
 }
 
-export const Metadata_FilterMetadataEntry: MessageFns<Metadata_FilterMetadataEntry> = {
+export const Metadata_FilterMetadataEntry: MessageFns<
+  Metadata_FilterMetadataEntry,
+  "envoy.config.core.v3.Metadata.FilterMetadataEntry"
+> = {
+  $type: "envoy.config.core.v3.Metadata.FilterMetadataEntry" as const,
+
   encode(message: Metadata_FilterMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -1980,24 +959,6 @@ export const Metadata_FilterMetadataEntry: MessageFns<Metadata_FilterMetadataEnt
     }
   },
 
-  fromJSON(object: any): Metadata_FilterMetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isObject(object.value) ? object.value : undefined,
-    };
-  },
-
-  toJSON(message: Metadata_FilterMetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== undefined) {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Metadata_FilterMetadataEntry>): Metadata_FilterMetadataEntry {
     return Metadata_FilterMetadataEntry.fromPartial(base ?? {});
   },
@@ -2013,7 +974,12 @@ function createBaseMetadata_TypedFilterMetadataEntry(): Metadata_TypedFilterMeta
   return { key: "", value: undefined, _unknownFields: {} };
 }
 
-export const Metadata_TypedFilterMetadataEntry: MessageFns<Metadata_TypedFilterMetadataEntry> = {
+export const Metadata_TypedFilterMetadataEntry: MessageFns<
+  Metadata_TypedFilterMetadataEntry,
+  "envoy.config.core.v3.Metadata.TypedFilterMetadataEntry"
+> = {
+  $type: "envoy.config.core.v3.Metadata.TypedFilterMetadataEntry" as const,
+
   encode(message: Metadata_TypedFilterMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -2081,24 +1047,6 @@ export const Metadata_TypedFilterMetadataEntry: MessageFns<Metadata_TypedFilterM
     }
   },
 
-  fromJSON(object: any): Metadata_TypedFilterMetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? Any.fromJSON(object.value) : undefined,
-    };
-  },
-
-  toJSON(message: Metadata_TypedFilterMetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== undefined) {
-      obj.value = Any.toJSON(message.value);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Metadata_TypedFilterMetadataEntry>): Metadata_TypedFilterMetadataEntry {
     return Metadata_TypedFilterMetadataEntry.fromPartial(base ?? {});
   },
@@ -2110,231 +1058,13 @@ export const Metadata_TypedFilterMetadataEntry: MessageFns<Metadata_TypedFilterM
   },
 };
 
-function createBaseRuntimeUInt32(): RuntimeUInt32 {
-  return { defaultValue: 0, runtimeKey: "", _unknownFields: {} };
-}
-
-export const RuntimeUInt32: MessageFns<RuntimeUInt32> = {
-  encode(message: RuntimeUInt32, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.defaultValue !== 0) {
-      writer.uint32(16).uint32(message.defaultValue);
-    }
-    if (message.runtimeKey !== "") {
-      writer.uint32(26).string(message.runtimeKey);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RuntimeUInt32 {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRuntimeUInt32();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.defaultValue = reader.uint32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.runtimeKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RuntimeUInt32 {
-    return {
-      defaultValue: isSet(object.defaultValue)
-        ? globalThis.Number(object.defaultValue)
-        : isSet(object.default_value)
-        ? globalThis.Number(object.default_value)
-        : 0,
-      runtimeKey: isSet(object.runtimeKey)
-        ? globalThis.String(object.runtimeKey)
-        : isSet(object.runtime_key)
-        ? globalThis.String(object.runtime_key)
-        : "",
-    };
-  },
-
-  toJSON(message: RuntimeUInt32): unknown {
-    const obj: any = {};
-    if (message.defaultValue !== 0) {
-      obj.defaultValue = Math.round(message.defaultValue);
-    }
-    if (message.runtimeKey !== "") {
-      obj.runtimeKey = message.runtimeKey;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RuntimeUInt32>): RuntimeUInt32 {
-    return RuntimeUInt32.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RuntimeUInt32>): RuntimeUInt32 {
-    const message = createBaseRuntimeUInt32();
-    message.defaultValue = object.defaultValue ?? 0;
-    message.runtimeKey = object.runtimeKey ?? "";
-    return message;
-  },
-};
-
-function createBaseRuntimePercent(): RuntimePercent {
-  return { defaultValue: undefined, runtimeKey: "", _unknownFields: {} };
-}
-
-export const RuntimePercent: MessageFns<RuntimePercent> = {
-  encode(message: RuntimePercent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.defaultValue !== undefined) {
-      Percent.encode(message.defaultValue, writer.uint32(10).fork()).join();
-    }
-    if (message.runtimeKey !== "") {
-      writer.uint32(18).string(message.runtimeKey);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RuntimePercent {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRuntimePercent();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.defaultValue = Percent.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.runtimeKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RuntimePercent {
-    return {
-      defaultValue: isSet(object.defaultValue)
-        ? Percent.fromJSON(object.defaultValue)
-        : isSet(object.default_value)
-        ? Percent.fromJSON(object.default_value)
-        : undefined,
-      runtimeKey: isSet(object.runtimeKey)
-        ? globalThis.String(object.runtimeKey)
-        : isSet(object.runtime_key)
-        ? globalThis.String(object.runtime_key)
-        : "",
-    };
-  },
-
-  toJSON(message: RuntimePercent): unknown {
-    const obj: any = {};
-    if (message.defaultValue !== undefined) {
-      obj.defaultValue = Percent.toJSON(message.defaultValue);
-    }
-    if (message.runtimeKey !== "") {
-      obj.runtimeKey = message.runtimeKey;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RuntimePercent>): RuntimePercent {
-    return RuntimePercent.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RuntimePercent>): RuntimePercent {
-    const message = createBaseRuntimePercent();
-    message.defaultValue = (object.defaultValue !== undefined && object.defaultValue !== null)
-      ? Percent.fromPartial(object.defaultValue)
-      : undefined;
-    message.runtimeKey = object.runtimeKey ?? "";
-    return message;
-  },
-};
-
 function createBaseRuntimeDouble(): RuntimeDouble {
   return { defaultValue: 0, runtimeKey: "", _unknownFields: {} };
 }
 
-export const RuntimeDouble: MessageFns<RuntimeDouble> = {
+export const RuntimeDouble: MessageFns<RuntimeDouble, "envoy.config.core.v3.RuntimeDouble"> = {
+  $type: "envoy.config.core.v3.RuntimeDouble" as const,
+
   encode(message: RuntimeDouble, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.defaultValue !== 0) {
       writer.uint32(9).double(message.defaultValue);
@@ -2402,32 +1132,6 @@ export const RuntimeDouble: MessageFns<RuntimeDouble> = {
     }
   },
 
-  fromJSON(object: any): RuntimeDouble {
-    return {
-      defaultValue: isSet(object.defaultValue)
-        ? globalThis.Number(object.defaultValue)
-        : isSet(object.default_value)
-        ? globalThis.Number(object.default_value)
-        : 0,
-      runtimeKey: isSet(object.runtimeKey)
-        ? globalThis.String(object.runtimeKey)
-        : isSet(object.runtime_key)
-        ? globalThis.String(object.runtime_key)
-        : "",
-    };
-  },
-
-  toJSON(message: RuntimeDouble): unknown {
-    const obj: any = {};
-    if (message.defaultValue !== 0) {
-      obj.defaultValue = floatToJson(message.defaultValue);
-    }
-    if (message.runtimeKey !== "") {
-      obj.runtimeKey = message.runtimeKey;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<RuntimeDouble>): RuntimeDouble {
     return RuntimeDouble.fromPartial(base ?? {});
   },
@@ -2443,7 +1147,9 @@ function createBaseRuntimeFeatureFlag(): RuntimeFeatureFlag {
   return { defaultValue: undefined, runtimeKey: "", _unknownFields: {} };
 }
 
-export const RuntimeFeatureFlag: MessageFns<RuntimeFeatureFlag> = {
+export const RuntimeFeatureFlag: MessageFns<RuntimeFeatureFlag, "envoy.config.core.v3.RuntimeFeatureFlag"> = {
+  $type: "envoy.config.core.v3.RuntimeFeatureFlag" as const,
+
   encode(message: RuntimeFeatureFlag, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.defaultValue !== undefined) {
       BoolValue.encode({ value: message.defaultValue! }, writer.uint32(10).fork()).join();
@@ -2511,32 +1217,6 @@ export const RuntimeFeatureFlag: MessageFns<RuntimeFeatureFlag> = {
     }
   },
 
-  fromJSON(object: any): RuntimeFeatureFlag {
-    return {
-      defaultValue: isSet(object.defaultValue)
-        ? Boolean(object.defaultValue)
-        : isSet(object.default_value)
-        ? Boolean(object.default_value)
-        : undefined,
-      runtimeKey: isSet(object.runtimeKey)
-        ? globalThis.String(object.runtimeKey)
-        : isSet(object.runtime_key)
-        ? globalThis.String(object.runtime_key)
-        : "",
-    };
-  },
-
-  toJSON(message: RuntimeFeatureFlag): unknown {
-    const obj: any = {};
-    if (message.defaultValue !== undefined) {
-      obj.defaultValue = message.defaultValue;
-    }
-    if (message.runtimeKey !== "") {
-      obj.runtimeKey = message.runtimeKey;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<RuntimeFeatureFlag>): RuntimeFeatureFlag {
     return RuntimeFeatureFlag.fromPartial(base ?? {});
   },
@@ -2548,419 +1228,13 @@ export const RuntimeFeatureFlag: MessageFns<RuntimeFeatureFlag> = {
   },
 };
 
-function createBaseKeyValue(): KeyValue {
-  return { key: "", value: Buffer.alloc(0), _unknownFields: {} };
-}
-
-export const KeyValue: MessageFns<KeyValue> = {
-  encode(message: KeyValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.value.length !== 0) {
-      writer.uint32(18).bytes(message.value);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): KeyValue {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseKeyValue();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = Buffer.from(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): KeyValue {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? Buffer.from(bytesFromBase64(object.value)) : Buffer.alloc(0),
-    };
-  },
-
-  toJSON(message: KeyValue): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value.length !== 0) {
-      obj.value = base64FromBytes(message.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<KeyValue>): KeyValue {
-    return KeyValue.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<KeyValue>): KeyValue {
-    const message = createBaseKeyValue();
-    message.key = object.key ?? "";
-    message.value = object.value ?? Buffer.alloc(0);
-    return message;
-  },
-};
-
-function createBaseKeyValueAppend(): KeyValueAppend {
-  return { entry: undefined, action: 0, _unknownFields: {} };
-}
-
-export const KeyValueAppend: MessageFns<KeyValueAppend> = {
-  encode(message: KeyValueAppend, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.entry !== undefined) {
-      KeyValue.encode(message.entry, writer.uint32(10).fork()).join();
-    }
-    if (message.action !== 0) {
-      writer.uint32(16).int32(message.action);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): KeyValueAppend {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseKeyValueAppend();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.entry = KeyValue.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.action = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): KeyValueAppend {
-    return {
-      entry: isSet(object.entry) ? KeyValue.fromJSON(object.entry) : undefined,
-      action: isSet(object.action) ? keyValueAppend_KeyValueAppendActionFromJSON(object.action) : 0,
-    };
-  },
-
-  toJSON(message: KeyValueAppend): unknown {
-    const obj: any = {};
-    if (message.entry !== undefined) {
-      obj.entry = KeyValue.toJSON(message.entry);
-    }
-    if (message.action !== 0) {
-      obj.action = keyValueAppend_KeyValueAppendActionToJSON(message.action);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<KeyValueAppend>): KeyValueAppend {
-    return KeyValueAppend.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<KeyValueAppend>): KeyValueAppend {
-    const message = createBaseKeyValueAppend();
-    message.entry = (object.entry !== undefined && object.entry !== null)
-      ? KeyValue.fromPartial(object.entry)
-      : undefined;
-    message.action = object.action ?? 0;
-    return message;
-  },
-};
-
-function createBaseKeyValueMutation(): KeyValueMutation {
-  return { append: undefined, remove: "", _unknownFields: {} };
-}
-
-export const KeyValueMutation: MessageFns<KeyValueMutation> = {
-  encode(message: KeyValueMutation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.append !== undefined) {
-      KeyValueAppend.encode(message.append, writer.uint32(10).fork()).join();
-    }
-    if (message.remove !== "") {
-      writer.uint32(18).string(message.remove);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): KeyValueMutation {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseKeyValueMutation();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.append = KeyValueAppend.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.remove = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): KeyValueMutation {
-    return {
-      append: isSet(object.append) ? KeyValueAppend.fromJSON(object.append) : undefined,
-      remove: isSet(object.remove) ? globalThis.String(object.remove) : "",
-    };
-  },
-
-  toJSON(message: KeyValueMutation): unknown {
-    const obj: any = {};
-    if (message.append !== undefined) {
-      obj.append = KeyValueAppend.toJSON(message.append);
-    }
-    if (message.remove !== "") {
-      obj.remove = message.remove;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<KeyValueMutation>): KeyValueMutation {
-    return KeyValueMutation.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<KeyValueMutation>): KeyValueMutation {
-    const message = createBaseKeyValueMutation();
-    message.append = (object.append !== undefined && object.append !== null)
-      ? KeyValueAppend.fromPartial(object.append)
-      : undefined;
-    message.remove = object.remove ?? "";
-    return message;
-  },
-};
-
-function createBaseQueryParameter(): QueryParameter {
-  return { key: "", value: "", _unknownFields: {} };
-}
-
-export const QueryParameter: MessageFns<QueryParameter> = {
-  encode(message: QueryParameter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.value !== "") {
-      writer.uint32(18).string(message.value);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParameter {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParameter();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): QueryParameter {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: QueryParameter): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<QueryParameter>): QueryParameter {
-    return QueryParameter.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<QueryParameter>): QueryParameter {
-    const message = createBaseQueryParameter();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
-  },
-};
-
 function createBaseHeaderValue(): HeaderValue {
   return { key: "", value: "", rawValue: Buffer.alloc(0), _unknownFields: {} };
 }
 
-export const HeaderValue: MessageFns<HeaderValue> = {
+export const HeaderValue: MessageFns<HeaderValue, "envoy.config.core.v3.HeaderValue"> = {
+  $type: "envoy.config.core.v3.HeaderValue" as const,
+
   encode(message: HeaderValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -3039,32 +1313,6 @@ export const HeaderValue: MessageFns<HeaderValue> = {
     }
   },
 
-  fromJSON(object: any): HeaderValue {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-      rawValue: isSet(object.rawValue)
-        ? Buffer.from(bytesFromBase64(object.rawValue))
-        : isSet(object.raw_value)
-        ? Buffer.from(bytesFromBase64(object.raw_value))
-        : Buffer.alloc(0),
-    };
-  },
-
-  toJSON(message: HeaderValue): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    if (message.rawValue.length !== 0) {
-      obj.rawValue = base64FromBytes(message.rawValue);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<HeaderValue>): HeaderValue {
     return HeaderValue.fromPartial(base ?? {});
   },
@@ -3078,16 +1326,15 @@ export const HeaderValue: MessageFns<HeaderValue> = {
 };
 
 function createBaseHeaderValueOption(): HeaderValueOption {
-  return { header: undefined, append: undefined, appendAction: 0, keepEmptyValue: false, _unknownFields: {} };
+  return { header: undefined, appendAction: 0, keepEmptyValue: false, _unknownFields: {} };
 }
 
-export const HeaderValueOption: MessageFns<HeaderValueOption> = {
+export const HeaderValueOption: MessageFns<HeaderValueOption, "envoy.config.core.v3.HeaderValueOption"> = {
+  $type: "envoy.config.core.v3.HeaderValueOption" as const,
+
   encode(message: HeaderValueOption, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.header !== undefined) {
       HeaderValue.encode(message.header, writer.uint32(10).fork()).join();
-    }
-    if (message.append !== undefined) {
-      BoolValue.encode({ value: message.append! }, writer.uint32(18).fork()).join();
     }
     if (message.appendAction !== 0) {
       writer.uint32(24).int32(message.appendAction);
@@ -3127,14 +1374,6 @@ export const HeaderValueOption: MessageFns<HeaderValueOption> = {
             message.header = HeaderValue.decode(reader, reader.uint32());
             continue;
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.append = BoolValue.decode(reader, reader.uint32()).value;
-            continue;
-          }
           case 3: {
             if (tag !== 24) {
               break;
@@ -3171,40 +1410,6 @@ export const HeaderValueOption: MessageFns<HeaderValueOption> = {
     }
   },
 
-  fromJSON(object: any): HeaderValueOption {
-    return {
-      header: isSet(object.header) ? HeaderValue.fromJSON(object.header) : undefined,
-      append: isSet(object.append) ? Boolean(object.append) : undefined,
-      appendAction: isSet(object.appendAction)
-        ? headerValueOption_HeaderAppendActionFromJSON(object.appendAction)
-        : isSet(object.append_action)
-        ? headerValueOption_HeaderAppendActionFromJSON(object.append_action)
-        : 0,
-      keepEmptyValue: isSet(object.keepEmptyValue)
-        ? globalThis.Boolean(object.keepEmptyValue)
-        : isSet(object.keep_empty_value)
-        ? globalThis.Boolean(object.keep_empty_value)
-        : false,
-    };
-  },
-
-  toJSON(message: HeaderValueOption): unknown {
-    const obj: any = {};
-    if (message.header !== undefined) {
-      obj.header = HeaderValue.toJSON(message.header);
-    }
-    if (message.append !== undefined) {
-      obj.append = message.append;
-    }
-    if (message.appendAction !== 0) {
-      obj.appendAction = headerValueOption_HeaderAppendActionToJSON(message.appendAction);
-    }
-    if (message.keepEmptyValue !== false) {
-      obj.keepEmptyValue = message.keepEmptyValue;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<HeaderValueOption>): HeaderValueOption {
     return HeaderValueOption.fromPartial(base ?? {});
   },
@@ -3213,94 +1418,8 @@ export const HeaderValueOption: MessageFns<HeaderValueOption> = {
     message.header = (object.header !== undefined && object.header !== null)
       ? HeaderValue.fromPartial(object.header)
       : undefined;
-    message.append = object.append ?? undefined;
     message.appendAction = object.appendAction ?? 0;
     message.keepEmptyValue = object.keepEmptyValue ?? false;
-    return message;
-  },
-};
-
-function createBaseHeaderMap(): HeaderMap {
-  return { headers: [], _unknownFields: {} };
-}
-
-export const HeaderMap: MessageFns<HeaderMap> = {
-  encode(message: HeaderMap, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.headers) {
-      HeaderValue.encode(v!, writer.uint32(10).fork()).join();
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HeaderMap {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHeaderMap();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.headers.push(HeaderValue.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): HeaderMap {
-    return {
-      headers: globalThis.Array.isArray(object?.headers) ? object.headers.map((e: any) => HeaderValue.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: HeaderMap): unknown {
-    const obj: any = {};
-    if (message.headers?.length) {
-      obj.headers = message.headers.map((e) => HeaderValue.toJSON(e));
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<HeaderMap>): HeaderMap {
-    return HeaderMap.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HeaderMap>): HeaderMap {
-    const message = createBaseHeaderMap();
-    message.headers = object.headers?.map((e) => HeaderValue.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3309,7 +1428,9 @@ function createBaseWatchedDirectory(): WatchedDirectory {
   return { path: "", _unknownFields: {} };
 }
 
-export const WatchedDirectory: MessageFns<WatchedDirectory> = {
+export const WatchedDirectory: MessageFns<WatchedDirectory, "envoy.config.core.v3.WatchedDirectory"> = {
+  $type: "envoy.config.core.v3.WatchedDirectory" as const,
+
   encode(message: WatchedDirectory, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.path !== "") {
       writer.uint32(10).string(message.path);
@@ -3366,18 +1487,6 @@ export const WatchedDirectory: MessageFns<WatchedDirectory> = {
     }
   },
 
-  fromJSON(object: any): WatchedDirectory {
-    return { path: isSet(object.path) ? globalThis.String(object.path) : "" };
-  },
-
-  toJSON(message: WatchedDirectory): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<WatchedDirectory>): WatchedDirectory {
     return WatchedDirectory.fromPartial(base ?? {});
   },
@@ -3392,7 +1501,9 @@ function createBaseDataSource(): DataSource {
   return { specifier: undefined, watchedDirectory: undefined, _unknownFields: {} };
 }
 
-export const DataSource: MessageFns<DataSource> = {
+export const DataSource: MessageFns<DataSource, "envoy.config.core.v3.DataSource"> = {
+  $type: "envoy.config.core.v3.DataSource" as const,
+
   encode(message: DataSource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.specifier?.$case) {
       case "filename":
@@ -3495,48 +1606,6 @@ export const DataSource: MessageFns<DataSource> = {
     }
   },
 
-  fromJSON(object: any): DataSource {
-    return {
-      specifier: isSet(object.filename)
-        ? { $case: "filename", value: globalThis.String(object.filename) }
-        : isSet(object.inlineBytes)
-        ? { $case: "inlineBytes", value: Buffer.from(bytesFromBase64(object.inlineBytes)) }
-        : isSet(object.inline_bytes)
-        ? { $case: "inlineBytes", value: Buffer.from(bytesFromBase64(object.inline_bytes)) }
-        : isSet(object.inlineString)
-        ? { $case: "inlineString", value: globalThis.String(object.inlineString) }
-        : isSet(object.inline_string)
-        ? { $case: "inlineString", value: globalThis.String(object.inline_string) }
-        : isSet(object.environmentVariable)
-        ? { $case: "environmentVariable", value: globalThis.String(object.environmentVariable) }
-        : isSet(object.environment_variable)
-        ? { $case: "environmentVariable", value: globalThis.String(object.environment_variable) }
-        : undefined,
-      watchedDirectory: isSet(object.watchedDirectory)
-        ? WatchedDirectory.fromJSON(object.watchedDirectory)
-        : isSet(object.watched_directory)
-        ? WatchedDirectory.fromJSON(object.watched_directory)
-        : undefined,
-    };
-  },
-
-  toJSON(message: DataSource): unknown {
-    const obj: any = {};
-    if (message.specifier?.$case === "filename") {
-      obj.filename = message.specifier.value;
-    } else if (message.specifier?.$case === "inlineBytes") {
-      obj.inlineBytes = base64FromBytes(message.specifier.value);
-    } else if (message.specifier?.$case === "inlineString") {
-      obj.inlineString = message.specifier.value;
-    } else if (message.specifier?.$case === "environmentVariable") {
-      obj.environmentVariable = message.specifier.value;
-    }
-    if (message.watchedDirectory !== undefined) {
-      obj.watchedDirectory = WatchedDirectory.toJSON(message.watchedDirectory);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<DataSource>): DataSource {
     return DataSource.fromPartial(base ?? {});
   },
@@ -3575,687 +1644,13 @@ export const DataSource: MessageFns<DataSource> = {
   },
 };
 
-function createBaseRetryPolicy(): RetryPolicy {
-  return {
-    retryBackOff: undefined,
-    numRetries: undefined,
-    retryOn: "",
-    retryPriority: undefined,
-    retryHostPredicate: [],
-    hostSelectionRetryMaxAttempts: 0,
-    _unknownFields: {},
-  };
-}
-
-export const RetryPolicy: MessageFns<RetryPolicy> = {
-  encode(message: RetryPolicy, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.retryBackOff !== undefined) {
-      BackoffStrategy.encode(message.retryBackOff, writer.uint32(10).fork()).join();
-    }
-    if (message.numRetries !== undefined) {
-      UInt32Value.encode({ value: message.numRetries! }, writer.uint32(18).fork()).join();
-    }
-    if (message.retryOn !== "") {
-      writer.uint32(26).string(message.retryOn);
-    }
-    if (message.retryPriority !== undefined) {
-      RetryPolicy_RetryPriority.encode(message.retryPriority, writer.uint32(34).fork()).join();
-    }
-    for (const v of message.retryHostPredicate) {
-      RetryPolicy_RetryHostPredicate.encode(v!, writer.uint32(42).fork()).join();
-    }
-    if (message.hostSelectionRetryMaxAttempts !== 0) {
-      writer.uint32(48).int64(message.hostSelectionRetryMaxAttempts);
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RetryPolicy {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRetryPolicy();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.retryBackOff = BackoffStrategy.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.numRetries = UInt32Value.decode(reader, reader.uint32()).value;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.retryOn = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.retryPriority = RetryPolicy_RetryPriority.decode(reader, reader.uint32());
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.retryHostPredicate.push(RetryPolicy_RetryHostPredicate.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.hostSelectionRetryMaxAttempts = longToNumber(reader.int64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RetryPolicy {
-    return {
-      retryBackOff: isSet(object.retryBackOff)
-        ? BackoffStrategy.fromJSON(object.retryBackOff)
-        : isSet(object.retry_back_off)
-        ? BackoffStrategy.fromJSON(object.retry_back_off)
-        : undefined,
-      numRetries: isSet(object.numRetries)
-        ? Number(object.numRetries)
-        : isSet(object.num_retries)
-        ? Number(object.num_retries)
-        : undefined,
-      retryOn: isSet(object.retryOn)
-        ? globalThis.String(object.retryOn)
-        : isSet(object.retry_on)
-        ? globalThis.String(object.retry_on)
-        : "",
-      retryPriority: isSet(object.retryPriority)
-        ? RetryPolicy_RetryPriority.fromJSON(object.retryPriority)
-        : isSet(object.retry_priority)
-        ? RetryPolicy_RetryPriority.fromJSON(object.retry_priority)
-        : undefined,
-      retryHostPredicate: globalThis.Array.isArray(object?.retryHostPredicate)
-        ? object.retryHostPredicate.map((e: any) => RetryPolicy_RetryHostPredicate.fromJSON(e))
-        : globalThis.Array.isArray(object?.retry_host_predicate)
-        ? object.retry_host_predicate.map((e: any) => RetryPolicy_RetryHostPredicate.fromJSON(e))
-        : [],
-      hostSelectionRetryMaxAttempts: isSet(object.hostSelectionRetryMaxAttempts)
-        ? globalThis.Number(object.hostSelectionRetryMaxAttempts)
-        : isSet(object.host_selection_retry_max_attempts)
-        ? globalThis.Number(object.host_selection_retry_max_attempts)
-        : 0,
-    };
-  },
-
-  toJSON(message: RetryPolicy): unknown {
-    const obj: any = {};
-    if (message.retryBackOff !== undefined) {
-      obj.retryBackOff = BackoffStrategy.toJSON(message.retryBackOff);
-    }
-    if (message.numRetries !== undefined) {
-      obj.numRetries = message.numRetries;
-    }
-    if (message.retryOn !== "") {
-      obj.retryOn = message.retryOn;
-    }
-    if (message.retryPriority !== undefined) {
-      obj.retryPriority = RetryPolicy_RetryPriority.toJSON(message.retryPriority);
-    }
-    if (message.retryHostPredicate?.length) {
-      obj.retryHostPredicate = message.retryHostPredicate.map((e) => RetryPolicy_RetryHostPredicate.toJSON(e));
-    }
-    if (message.hostSelectionRetryMaxAttempts !== 0) {
-      obj.hostSelectionRetryMaxAttempts = Math.round(message.hostSelectionRetryMaxAttempts);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RetryPolicy>): RetryPolicy {
-    return RetryPolicy.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RetryPolicy>): RetryPolicy {
-    const message = createBaseRetryPolicy();
-    message.retryBackOff = (object.retryBackOff !== undefined && object.retryBackOff !== null)
-      ? BackoffStrategy.fromPartial(object.retryBackOff)
-      : undefined;
-    message.numRetries = object.numRetries ?? undefined;
-    message.retryOn = object.retryOn ?? "";
-    message.retryPriority = (object.retryPriority !== undefined && object.retryPriority !== null)
-      ? RetryPolicy_RetryPriority.fromPartial(object.retryPriority)
-      : undefined;
-    message.retryHostPredicate = object.retryHostPredicate?.map((e) => RetryPolicy_RetryHostPredicate.fromPartial(e)) ||
-      [];
-    message.hostSelectionRetryMaxAttempts = object.hostSelectionRetryMaxAttempts ?? 0;
-    return message;
-  },
-};
-
-function createBaseRetryPolicy_RetryPriority(): RetryPolicy_RetryPriority {
-  return { name: "", configType: undefined, _unknownFields: {} };
-}
-
-export const RetryPolicy_RetryPriority: MessageFns<RetryPolicy_RetryPriority> = {
-  encode(message: RetryPolicy_RetryPriority, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    switch (message.configType?.$case) {
-      case "typedConfig":
-        Any.encode(message.configType.value, writer.uint32(18).fork()).join();
-        break;
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RetryPolicy_RetryPriority {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRetryPolicy_RetryPriority();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.configType = { $case: "typedConfig", value: Any.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RetryPolicy_RetryPriority {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      configType: isSet(object.typedConfig)
-        ? { $case: "typedConfig", value: Any.fromJSON(object.typedConfig) }
-        : isSet(object.typed_config)
-        ? { $case: "typedConfig", value: Any.fromJSON(object.typed_config) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: RetryPolicy_RetryPriority): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.configType?.$case === "typedConfig") {
-      obj.typedConfig = Any.toJSON(message.configType.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RetryPolicy_RetryPriority>): RetryPolicy_RetryPriority {
-    return RetryPolicy_RetryPriority.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RetryPolicy_RetryPriority>): RetryPolicy_RetryPriority {
-    const message = createBaseRetryPolicy_RetryPriority();
-    message.name = object.name ?? "";
-    switch (object.configType?.$case) {
-      case "typedConfig": {
-        if (object.configType?.value !== undefined && object.configType?.value !== null) {
-          message.configType = { $case: "typedConfig", value: Any.fromPartial(object.configType.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
-};
-
-function createBaseRetryPolicy_RetryHostPredicate(): RetryPolicy_RetryHostPredicate {
-  return { name: "", configType: undefined, _unknownFields: {} };
-}
-
-export const RetryPolicy_RetryHostPredicate: MessageFns<RetryPolicy_RetryHostPredicate> = {
-  encode(message: RetryPolicy_RetryHostPredicate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    switch (message.configType?.$case) {
-      case "typedConfig":
-        Any.encode(message.configType.value, writer.uint32(18).fork()).join();
-        break;
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RetryPolicy_RetryHostPredicate {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRetryPolicy_RetryHostPredicate();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.configType = { $case: "typedConfig", value: Any.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RetryPolicy_RetryHostPredicate {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      configType: isSet(object.typedConfig)
-        ? { $case: "typedConfig", value: Any.fromJSON(object.typedConfig) }
-        : isSet(object.typed_config)
-        ? { $case: "typedConfig", value: Any.fromJSON(object.typed_config) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: RetryPolicy_RetryHostPredicate): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.configType?.$case === "typedConfig") {
-      obj.typedConfig = Any.toJSON(message.configType.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RetryPolicy_RetryHostPredicate>): RetryPolicy_RetryHostPredicate {
-    return RetryPolicy_RetryHostPredicate.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RetryPolicy_RetryHostPredicate>): RetryPolicy_RetryHostPredicate {
-    const message = createBaseRetryPolicy_RetryHostPredicate();
-    message.name = object.name ?? "";
-    switch (object.configType?.$case) {
-      case "typedConfig": {
-        if (object.configType?.value !== undefined && object.configType?.value !== null) {
-          message.configType = { $case: "typedConfig", value: Any.fromPartial(object.configType.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
-};
-
-function createBaseRemoteDataSource(): RemoteDataSource {
-  return { httpUri: undefined, sha256: "", retryPolicy: undefined, _unknownFields: {} };
-}
-
-export const RemoteDataSource: MessageFns<RemoteDataSource> = {
-  encode(message: RemoteDataSource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.httpUri !== undefined) {
-      HttpUri.encode(message.httpUri, writer.uint32(10).fork()).join();
-    }
-    if (message.sha256 !== "") {
-      writer.uint32(18).string(message.sha256);
-    }
-    if (message.retryPolicy !== undefined) {
-      RetryPolicy.encode(message.retryPolicy, writer.uint32(26).fork()).join();
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RemoteDataSource {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRemoteDataSource();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.httpUri = HttpUri.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.sha256 = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.retryPolicy = RetryPolicy.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): RemoteDataSource {
-    return {
-      httpUri: isSet(object.httpUri)
-        ? HttpUri.fromJSON(object.httpUri)
-        : isSet(object.http_uri)
-        ? HttpUri.fromJSON(object.http_uri)
-        : undefined,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-      retryPolicy: isSet(object.retryPolicy)
-        ? RetryPolicy.fromJSON(object.retryPolicy)
-        : isSet(object.retry_policy)
-        ? RetryPolicy.fromJSON(object.retry_policy)
-        : undefined,
-    };
-  },
-
-  toJSON(message: RemoteDataSource): unknown {
-    const obj: any = {};
-    if (message.httpUri !== undefined) {
-      obj.httpUri = HttpUri.toJSON(message.httpUri);
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    if (message.retryPolicy !== undefined) {
-      obj.retryPolicy = RetryPolicy.toJSON(message.retryPolicy);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<RemoteDataSource>): RemoteDataSource {
-    return RemoteDataSource.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RemoteDataSource>): RemoteDataSource {
-    const message = createBaseRemoteDataSource();
-    message.httpUri = (object.httpUri !== undefined && object.httpUri !== null)
-      ? HttpUri.fromPartial(object.httpUri)
-      : undefined;
-    message.sha256 = object.sha256 ?? "";
-    message.retryPolicy = (object.retryPolicy !== undefined && object.retryPolicy !== null)
-      ? RetryPolicy.fromPartial(object.retryPolicy)
-      : undefined;
-    return message;
-  },
-};
-
-function createBaseAsyncDataSource(): AsyncDataSource {
-  return { specifier: undefined, _unknownFields: {} };
-}
-
-export const AsyncDataSource: MessageFns<AsyncDataSource> = {
-  encode(message: AsyncDataSource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.specifier?.$case) {
-      case "local":
-        DataSource.encode(message.specifier.value, writer.uint32(10).fork()).join();
-        break;
-      case "remote":
-        RemoteDataSource.encode(message.specifier.value, writer.uint32(18).fork()).join();
-        break;
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): AsyncDataSource {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAsyncDataSource();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.specifier = { $case: "local", value: DataSource.decode(reader, reader.uint32()) };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.specifier = { $case: "remote", value: RemoteDataSource.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): AsyncDataSource {
-    return {
-      specifier: isSet(object.local)
-        ? { $case: "local", value: DataSource.fromJSON(object.local) }
-        : isSet(object.remote)
-        ? { $case: "remote", value: RemoteDataSource.fromJSON(object.remote) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: AsyncDataSource): unknown {
-    const obj: any = {};
-    if (message.specifier?.$case === "local") {
-      obj.local = DataSource.toJSON(message.specifier.value);
-    } else if (message.specifier?.$case === "remote") {
-      obj.remote = RemoteDataSource.toJSON(message.specifier.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<AsyncDataSource>): AsyncDataSource {
-    return AsyncDataSource.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<AsyncDataSource>): AsyncDataSource {
-    const message = createBaseAsyncDataSource();
-    switch (object.specifier?.$case) {
-      case "local": {
-        if (object.specifier?.value !== undefined && object.specifier?.value !== null) {
-          message.specifier = { $case: "local", value: DataSource.fromPartial(object.specifier.value) };
-        }
-        break;
-      }
-      case "remote": {
-        if (object.specifier?.value !== undefined && object.specifier?.value !== null) {
-          message.specifier = { $case: "remote", value: RemoteDataSource.fromPartial(object.specifier.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
-};
-
 function createBaseTransportSocket(): TransportSocket {
   return { name: "", configType: undefined, _unknownFields: {} };
 }
 
-export const TransportSocket: MessageFns<TransportSocket> = {
+export const TransportSocket: MessageFns<TransportSocket, "envoy.config.core.v3.TransportSocket"> = {
+  $type: "envoy.config.core.v3.TransportSocket" as const,
+
   encode(message: TransportSocket, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
@@ -4325,28 +1720,6 @@ export const TransportSocket: MessageFns<TransportSocket> = {
     }
   },
 
-  fromJSON(object: any): TransportSocket {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      configType: isSet(object.typedConfig)
-        ? { $case: "typedConfig", value: Any.fromJSON(object.typedConfig) }
-        : isSet(object.typed_config)
-        ? { $case: "typedConfig", value: Any.fromJSON(object.typed_config) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: TransportSocket): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.configType?.$case === "typedConfig") {
-      obj.typedConfig = Any.toJSON(message.configType.value);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<TransportSocket>): TransportSocket {
     return TransportSocket.fromPartial(base ?? {});
   },
@@ -4369,7 +1742,12 @@ function createBaseRuntimeFractionalPercent(): RuntimeFractionalPercent {
   return { defaultValue: undefined, runtimeKey: "", _unknownFields: {} };
 }
 
-export const RuntimeFractionalPercent: MessageFns<RuntimeFractionalPercent> = {
+export const RuntimeFractionalPercent: MessageFns<
+  RuntimeFractionalPercent,
+  "envoy.config.core.v3.RuntimeFractionalPercent"
+> = {
+  $type: "envoy.config.core.v3.RuntimeFractionalPercent" as const,
+
   encode(message: RuntimeFractionalPercent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.defaultValue !== undefined) {
       FractionalPercent.encode(message.defaultValue, writer.uint32(10).fork()).join();
@@ -4437,32 +1815,6 @@ export const RuntimeFractionalPercent: MessageFns<RuntimeFractionalPercent> = {
     }
   },
 
-  fromJSON(object: any): RuntimeFractionalPercent {
-    return {
-      defaultValue: isSet(object.defaultValue)
-        ? FractionalPercent.fromJSON(object.defaultValue)
-        : isSet(object.default_value)
-        ? FractionalPercent.fromJSON(object.default_value)
-        : undefined,
-      runtimeKey: isSet(object.runtimeKey)
-        ? globalThis.String(object.runtimeKey)
-        : isSet(object.runtime_key)
-        ? globalThis.String(object.runtime_key)
-        : "",
-    };
-  },
-
-  toJSON(message: RuntimeFractionalPercent): unknown {
-    const obj: any = {};
-    if (message.defaultValue !== undefined) {
-      obj.defaultValue = FractionalPercent.toJSON(message.defaultValue);
-    }
-    if (message.runtimeKey !== "") {
-      obj.runtimeKey = message.runtimeKey;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<RuntimeFractionalPercent>): RuntimeFractionalPercent {
     return RuntimeFractionalPercent.fromPartial(base ?? {});
   },
@@ -4480,7 +1832,9 @@ function createBaseControlPlane(): ControlPlane {
   return { identifier: "", _unknownFields: {} };
 }
 
-export const ControlPlane: MessageFns<ControlPlane> = {
+export const ControlPlane: MessageFns<ControlPlane, "envoy.config.core.v3.ControlPlane"> = {
+  $type: "envoy.config.core.v3.ControlPlane" as const,
+
   encode(message: ControlPlane, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.identifier !== "") {
       writer.uint32(10).string(message.identifier);
@@ -4537,18 +1891,6 @@ export const ControlPlane: MessageFns<ControlPlane> = {
     }
   },
 
-  fromJSON(object: any): ControlPlane {
-    return { identifier: isSet(object.identifier) ? globalThis.String(object.identifier) : "" };
-  },
-
-  toJSON(message: ControlPlane): unknown {
-    const obj: any = {};
-    if (message.identifier !== "") {
-      obj.identifier = message.identifier;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<ControlPlane>): ControlPlane {
     return ControlPlane.fromPartial(base ?? {});
   },
@@ -4559,18 +1901,6 @@ export const ControlPlane: MessageFns<ControlPlane> = {
   },
 };
 
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
-
-function floatToJson(value: number | null | undefined): number | string | null | undefined {
-  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
 type DeepPartial<T> = T extends Builtin ? T
@@ -4580,30 +1910,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function longToNumber(int64: { toString(): string }): number {
-  const num = globalThis.Number(int64.toString());
-  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
-    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
-  }
-  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
-    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
-  }
-  return num;
-}
-
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

@@ -5,24 +5,8 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../../../../google/protobuf/any";
 
-/**
- * Message type for extension configuration.
- * [#next-major-version: revisit all existing typed_config that doesn't use this wrapper.].
- */
 export interface TypedExtensionConfig {
-  /**
-   * The name of an extension. This is not used to select the extension, instead
-   * it serves the role of an opaque identifier.
-   */
   name: string;
-  /**
-   * The typed config for the extension. The type URL will be used to identify
-   * the extension. In the case that the type URL is ``xds.type.v3.TypedStruct``
-   * (or, for historical reasons, ``udpa.type.v1.TypedStruct``), the inner type
-   * URL of ``TypedStruct`` will be utilized. See the
-   * :ref:`extension configuration overview
-   * <config_overview_extension_configuration>` for further details.
-   */
   typedConfig: Any | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -31,7 +15,9 @@ function createBaseTypedExtensionConfig(): TypedExtensionConfig {
   return { name: "", typedConfig: undefined, _unknownFields: {} };
 }
 
-export const TypedExtensionConfig: MessageFns<TypedExtensionConfig> = {
+export const TypedExtensionConfig: MessageFns<TypedExtensionConfig, "envoy.config.core.v3.TypedExtensionConfig"> = {
+  $type: "envoy.config.core.v3.TypedExtensionConfig" as const,
+
   encode(message: TypedExtensionConfig, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
@@ -99,28 +85,6 @@ export const TypedExtensionConfig: MessageFns<TypedExtensionConfig> = {
     }
   },
 
-  fromJSON(object: any): TypedExtensionConfig {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      typedConfig: isSet(object.typedConfig)
-        ? Any.fromJSON(object.typedConfig)
-        : isSet(object.typed_config)
-        ? Any.fromJSON(object.typed_config)
-        : undefined,
-    };
-  },
-
-  toJSON(message: TypedExtensionConfig): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.typedConfig !== undefined) {
-      obj.typedConfig = Any.toJSON(message.typedConfig);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<TypedExtensionConfig>): TypedExtensionConfig {
     return TypedExtensionConfig.fromPartial(base ?? {});
   },
@@ -143,15 +107,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

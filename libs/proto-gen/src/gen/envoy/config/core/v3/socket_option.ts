@@ -4,93 +4,19 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/**
- * Generic socket option message. This would be used to set socket options that
- * might not exist in upstream kernels or precompiled Envoy binaries.
- *
- * For example:
- *
- * .. code-block:: json
- *
- *  {
- *    "description": "support tcp keep alive",
- *    "state": 0,
- *    "level": 1,
- *    "name": 9,
- *    "int_value": 1,
- *  }
- *
- * 1 means SOL_SOCKET and 9 means SO_KEEPALIVE on Linux.
- * With the above configuration, `TCP Keep-Alives <https://www.freesoft.org/CIE/RFC/1122/114.htm>`_
- * can be enabled in socket with Linux, which can be used in
- * :ref:`listener's<envoy_v3_api_field_config.listener.v3.Listener.socket_options>` or
- * :ref:`admin's <envoy_v3_api_field_config.bootstrap.v3.Admin.socket_options>` socket_options etc.
- *
- * It should be noted that the name or level may have different values on different platforms.
- * [#next-free-field: 7]
- */
 export interface SocketOption {
-  /**
-   * An optional name to give this socket option for debugging, etc.
-   * Uniqueness is not required and no special meaning is assumed.
-   */
   description: string;
-  /** Corresponding to the level value passed to setsockopt, such as IPPROTO_TCP */
   level: number;
-  /** The numeric name as passed to setsockopt */
   name: number;
-  value:
-    | //
-    /** Because many sockopts take an int value. */
-    { $case: "intValue"; value: number }
-    | //
-    /** Otherwise it's a byte buffer. */
-    { $case: "bufValue"; value: Buffer }
-    | undefined;
-  /**
-   * The state in which the option will be applied. When used in BindConfig
-   * STATE_PREBIND is currently the only valid value.
-   */
+  value: { $case: "intValue"; value: number } | { $case: "bufValue"; value: Buffer } | undefined;
   state: SocketOption_SocketState;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export enum SocketOption_SocketState {
-  /** STATE_PREBIND - Socket options are applied after socket creation but before binding the socket to a port */
   STATE_PREBIND = 0,
-  /** STATE_BOUND - Socket options are applied after binding the socket to a port but before calling listen() */
   STATE_BOUND = 1,
-  /** STATE_LISTENING - Socket options are applied after calling listen() */
   STATE_LISTENING = 2,
-}
-
-export function socketOption_SocketStateFromJSON(object: any): SocketOption_SocketState {
-  switch (object) {
-    case 0:
-    case "STATE_PREBIND":
-      return SocketOption_SocketState.STATE_PREBIND;
-    case 1:
-    case "STATE_BOUND":
-      return SocketOption_SocketState.STATE_BOUND;
-    case 2:
-    case "STATE_LISTENING":
-      return SocketOption_SocketState.STATE_LISTENING;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketOption_SocketState");
-  }
-}
-
-export function socketOption_SocketStateToJSON(object: SocketOption_SocketState): string {
-  switch (object) {
-    case SocketOption_SocketState.STATE_PREBIND:
-      return "STATE_PREBIND";
-    case SocketOption_SocketState.STATE_BOUND:
-      return "STATE_BOUND";
-    case SocketOption_SocketState.STATE_LISTENING:
-      return "STATE_LISTENING";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SocketOption_SocketState");
-  }
 }
 
 export interface SocketOptionsOverride {
@@ -102,7 +28,9 @@ function createBaseSocketOption(): SocketOption {
   return { description: "", level: 0, name: 0, value: undefined, state: 0, _unknownFields: {} };
 }
 
-export const SocketOption: MessageFns<SocketOption> = {
+export const SocketOption: MessageFns<SocketOption, "envoy.config.core.v3.SocketOption"> = {
+  $type: "envoy.config.core.v3.SocketOption" as const,
+
   encode(message: SocketOption, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.description !== "") {
       writer.uint32(10).string(message.description);
@@ -216,46 +144,6 @@ export const SocketOption: MessageFns<SocketOption> = {
     }
   },
 
-  fromJSON(object: any): SocketOption {
-    return {
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      level: isSet(object.level) ? globalThis.Number(object.level) : 0,
-      name: isSet(object.name) ? globalThis.Number(object.name) : 0,
-      value: isSet(object.intValue)
-        ? { $case: "intValue", value: globalThis.Number(object.intValue) }
-        : isSet(object.int_value)
-        ? { $case: "intValue", value: globalThis.Number(object.int_value) }
-        : isSet(object.bufValue)
-        ? { $case: "bufValue", value: Buffer.from(bytesFromBase64(object.bufValue)) }
-        : isSet(object.buf_value)
-        ? { $case: "bufValue", value: Buffer.from(bytesFromBase64(object.buf_value)) }
-        : undefined,
-      state: isSet(object.state) ? socketOption_SocketStateFromJSON(object.state) : 0,
-    };
-  },
-
-  toJSON(message: SocketOption): unknown {
-    const obj: any = {};
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.level !== 0) {
-      obj.level = Math.round(message.level);
-    }
-    if (message.name !== 0) {
-      obj.name = Math.round(message.name);
-    }
-    if (message.value?.$case === "intValue") {
-      obj.intValue = Math.round(message.value.value);
-    } else if (message.value?.$case === "bufValue") {
-      obj.bufValue = base64FromBytes(message.value.value);
-    }
-    if (message.state !== 0) {
-      obj.state = socketOption_SocketStateToJSON(message.state);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<SocketOption>): SocketOption {
     return SocketOption.fromPartial(base ?? {});
   },
@@ -287,7 +175,9 @@ function createBaseSocketOptionsOverride(): SocketOptionsOverride {
   return { socketOptions: [], _unknownFields: {} };
 }
 
-export const SocketOptionsOverride: MessageFns<SocketOptionsOverride> = {
+export const SocketOptionsOverride: MessageFns<SocketOptionsOverride, "envoy.config.core.v3.SocketOptionsOverride"> = {
+  $type: "envoy.config.core.v3.SocketOptionsOverride" as const,
+
   encode(message: SocketOptionsOverride, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.socketOptions) {
       SocketOption.encode(v!, writer.uint32(10).fork()).join();
@@ -344,24 +234,6 @@ export const SocketOptionsOverride: MessageFns<SocketOptionsOverride> = {
     }
   },
 
-  fromJSON(object: any): SocketOptionsOverride {
-    return {
-      socketOptions: globalThis.Array.isArray(object?.socketOptions)
-        ? object.socketOptions.map((e: any) => SocketOption.fromJSON(e))
-        : globalThis.Array.isArray(object?.socket_options)
-        ? object.socket_options.map((e: any) => SocketOption.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: SocketOptionsOverride): unknown {
-    const obj: any = {};
-    if (message.socketOptions?.length) {
-      obj.socketOptions = message.socketOptions.map((e) => SocketOption.toJSON(e));
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<SocketOptionsOverride>): SocketOptionsOverride {
     return SocketOptionsOverride.fromPartial(base ?? {});
   },
@@ -371,14 +243,6 @@ export const SocketOptionsOverride: MessageFns<SocketOptionsOverride> = {
     return message;
   },
 };
-
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
@@ -400,15 +264,10 @@ function longToNumber(int64: { toString(): string }): number {
   return num;
 }
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

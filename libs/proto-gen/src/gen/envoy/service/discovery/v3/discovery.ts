@@ -8,15 +8,8 @@ import { Duration } from "../../../../google/protobuf/duration";
 import { Status } from "../../../../google/rpc/status";
 import { ControlPlane, Metadata, Node } from "../../../config/core/v3/base";
 
-/** Specifies a resource to be subscribed to. */
 export interface ResourceLocator {
-  /** The resource name to subscribe to. */
   name: string;
-  /**
-   * A set of dynamic parameters used to match against the dynamic parameter
-   * constraints on the resource. This allows clients to select between
-   * multiple variants of the same resource.
-   */
   dynamicParameters: { [key: string]: string };
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -27,238 +20,41 @@ export interface ResourceLocator_DynamicParametersEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Specifies a concrete resource name. */
 export interface ResourceName {
-  /** The name of the resource. */
   name: string;
-  /**
-   * Dynamic parameter constraints associated with this resource. To be used by client-side caches
-   * (including xDS proxies) when matching subscribed resource locators.
-   */
-  dynamicParameterConstraints: DynamicParameterConstraints | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * A DiscoveryRequest requests a set of versioned resources of the same type for
- * a given Envoy node on some API.
- * [#next-free-field: 8]
- */
 export interface DiscoveryRequest {
-  /**
-   * The version_info provided in the request messages will be the version_info
-   * received with the most recent successfully processed response or empty on
-   * the first request. It is expected that no new request is sent after a
-   * response is received until the Envoy instance is ready to ACK/NACK the new
-   * configuration. ACK/NACK takes place by returning the new API config version
-   * as applied or the previous API config version respectively. Each type_url
-   * (see below) has an independent version associated with it.
-   */
   versionInfo: string;
-  /** The node making the request. */
-  node:
-    | Node
-    | undefined;
-  /**
-   * List of resources to subscribe to, e.g. list of cluster names or a route
-   * configuration name. If this is empty, all resources for the API are
-   * returned. LDS/CDS may have empty resource_names, which will cause all
-   * resources for the Envoy instance to be returned. The LDS and CDS responses
-   * will then imply a number of resources that need to be fetched via EDS/RDS,
-   * which will be explicitly enumerated in resource_names.
-   */
+  node: Node | undefined;
   resourceNames: string[];
-  /**
-   * [#not-implemented-hide:]
-   * Alternative to ``resource_names`` field that allows specifying dynamic
-   * parameters along with each resource name. Clients that populate this
-   * field must be able to handle responses from the server where resources
-   * are wrapped in a Resource message.
-   * Note that it is legal for a request to have some resources listed
-   * in ``resource_names`` and others in ``resource_locators``.
-   */
   resourceLocators: ResourceLocator[];
-  /**
-   * Type of the resource that is being requested, e.g.
-   * "type.googleapis.com/envoy.api.v2.ClusterLoadAssignment". This is implicit
-   * in requests made via singleton xDS APIs such as CDS, LDS, etc. but is
-   * required for ADS.
-   */
   typeUrl: string;
-  /**
-   * nonce corresponding to DiscoveryResponse being ACK/NACKed. See above
-   * discussion on version_info and the DiscoveryResponse nonce comment. This
-   * may be empty only if 1) this is a non-persistent-stream xDS such as HTTP,
-   * or 2) the client has not yet accepted an update in this xDS stream (unlike
-   * delta, where it is populated only for new explicit ACKs).
-   */
   responseNonce: string;
-  /**
-   * This is populated when the previous :ref:`DiscoveryResponse <envoy_v3_api_msg_service.discovery.v3.DiscoveryResponse>`
-   * failed to update configuration. The ``message`` field in ``error_details`` provides the Envoy
-   * internal exception related to the failure. It is only intended for consumption during manual
-   * debugging, the string provided is not guaranteed to be stable across Envoy versions.
-   */
   errorDetail: Status | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** [#next-free-field: 7] */
 export interface DiscoveryResponse {
-  /** The version of the response data. */
   versionInfo: string;
-  /** The response resources. These resources are typed and depend on the API being called. */
   resources: Any[];
-  /**
-   * [#not-implemented-hide:]
-   * Canary is used to support two Envoy command line flags:
-   *
-   * * --terminate-on-canary-transition-failure. When set, Envoy is able to
-   *   terminate if it detects that configuration is stuck at canary. Consider
-   *   this example sequence of updates:
-   *   - Management server applies a canary config successfully.
-   *   - Management server rolls back to a production config.
-   *   - Envoy rejects the new production config.
-   *   Since there is no sensible way to continue receiving configuration
-   *   updates, Envoy will then terminate and apply production config from a
-   *   clean slate.
-   * * --dry-run-canary. When set, a canary response will never be applied, only
-   *   validated via a dry run.
-   */
   canary: boolean;
-  /**
-   * Type URL for resources. Identifies the xDS API when muxing over ADS.
-   * Must be consistent with the type_url in the 'resources' repeated Any (if non-empty).
-   */
   typeUrl: string;
-  /**
-   * For gRPC based subscriptions, the nonce provides a way to explicitly ack a
-   * specific DiscoveryResponse in a following DiscoveryRequest. Additional
-   * messages may have been sent by Envoy to the management server for the
-   * previous version on the stream prior to this DiscoveryResponse, that were
-   * unprocessed at response send time. The nonce allows the management server
-   * to ignore any further DiscoveryRequests for the previous version until a
-   * DiscoveryRequest bearing the nonce. The nonce is optional and is not
-   * required for non-stream based xDS implementations.
-   */
   nonce: string;
-  /** The control plane instance that sent the response. */
   controlPlane: ControlPlane | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * DeltaDiscoveryRequest and DeltaDiscoveryResponse are used in a new gRPC
- * endpoint for Delta xDS.
- *
- * With Delta xDS, the DeltaDiscoveryResponses do not need to include a full
- * snapshot of the tracked resources. Instead, DeltaDiscoveryResponses are a
- * diff to the state of a xDS client.
- * In Delta XDS there are per-resource versions, which allow tracking state at
- * the resource granularity.
- * An xDS Delta session is always in the context of a gRPC bidirectional
- * stream. This allows the xDS server to keep track of the state of xDS clients
- * connected to it.
- *
- * In Delta xDS the nonce field is required and used to pair
- * DeltaDiscoveryResponse to a DeltaDiscoveryRequest ACK or NACK.
- * Optionally, a response message level system_version_info is present for
- * debugging purposes only.
- *
- * DeltaDiscoveryRequest plays two independent roles. Any DeltaDiscoveryRequest
- * can be either or both of: [1] informing the server of what resources the
- * client has gained/lost interest in (using resource_names_subscribe and
- * resource_names_unsubscribe), or [2] (N)ACKing an earlier resource update from
- * the server (using response_nonce, with presence of error_detail making it a NACK).
- * Additionally, the first message (for a given type_url) of a reconnected gRPC stream
- * has a third role: informing the server of the resources (and their versions)
- * that the client already possesses, using the initial_resource_versions field.
- *
- * As with state-of-the-world, when multiple resource types are multiplexed (ADS),
- * all requests/acknowledgments/updates are logically walled off by type_url:
- * a Cluster ACK exists in a completely separate world from a prior Route NACK.
- * In particular, initial_resource_versions being sent at the "start" of every
- * gRPC stream actually entails a message for each type_url, each with its own
- * initial_resource_versions.
- * [#next-free-field: 10]
- */
 export interface DeltaDiscoveryRequest {
-  /** The node making the request. */
-  node:
-    | Node
-    | undefined;
-  /**
-   * Type of the resource that is being requested, e.g.
-   * ``type.googleapis.com/envoy.api.v2.ClusterLoadAssignment``. This does not need to be set if
-   * resources are only referenced via ``xds_resource_subscribe`` and
-   * ``xds_resources_unsubscribe``.
-   */
+  node: Node | undefined;
   typeUrl: string;
-  /**
-   * DeltaDiscoveryRequests allow the client to add or remove individual
-   * resources to the set of tracked resources in the context of a stream.
-   * All resource names in the resource_names_subscribe list are added to the
-   * set of tracked resources and all resource names in the resource_names_unsubscribe
-   * list are removed from the set of tracked resources.
-   *
-   * *Unlike* state-of-the-world xDS, an empty resource_names_subscribe or
-   * resource_names_unsubscribe list simply means that no resources are to be
-   * added or removed to the resource list.
-   * *Like* state-of-the-world xDS, the server must send updates for all tracked
-   * resources, but can also send updates for resources the client has not subscribed to.
-   *
-   * NOTE: the server must respond with all resources listed in resource_names_subscribe,
-   * even if it believes the client has the most recent version of them. The reason:
-   * the client may have dropped them, but then regained interest before it had a chance
-   * to send the unsubscribe message. See DeltaSubscriptionStateTest.RemoveThenAdd.
-   *
-   * These two fields can be set in any DeltaDiscoveryRequest, including ACKs
-   * and initial_resource_versions.
-   *
-   * A list of Resource names to add to the list of tracked resources.
-   */
   resourceNamesSubscribe: string[];
-  /** A list of Resource names to remove from the list of tracked resources. */
   resourceNamesUnsubscribe: string[];
-  /**
-   * [#not-implemented-hide:]
-   * Alternative to ``resource_names_subscribe`` field that allows specifying dynamic parameters
-   * along with each resource name.
-   * Note that it is legal for a request to have some resources listed
-   * in ``resource_names_subscribe`` and others in ``resource_locators_subscribe``.
-   */
   resourceLocatorsSubscribe: ResourceLocator[];
-  /**
-   * [#not-implemented-hide:]
-   * Alternative to ``resource_names_unsubscribe`` field that allows specifying dynamic parameters
-   * along with each resource name.
-   * Note that it is legal for a request to have some resources listed
-   * in ``resource_names_unsubscribe`` and others in ``resource_locators_unsubscribe``.
-   */
   resourceLocatorsUnsubscribe: ResourceLocator[];
-  /**
-   * Informs the server of the versions of the resources the xDS client knows of, to enable the
-   * client to continue the same logical xDS session even in the face of gRPC stream reconnection.
-   * It will not be populated: [1] in the very first stream of a session, since the client will
-   * not yet have any resources,  [2] in any message after the first in a stream (for a given
-   * type_url), since the server will already be correctly tracking the client's state.
-   * (In ADS, the first message *of each type_url* of a reconnected stream populates this map.)
-   * The map's keys are names of xDS resources known to the xDS client.
-   * The map's values are opaque resource versions.
-   */
   initialResourceVersions: { [key: string]: string };
-  /**
-   * When the DeltaDiscoveryRequest is a ACK or NACK message in response
-   * to a previous DeltaDiscoveryResponse, the response_nonce must be the
-   * nonce in the DeltaDiscoveryResponse.
-   * Otherwise (unlike in DiscoveryRequest) response_nonce must be omitted.
-   */
   responseNonce: string;
-  /**
-   * This is populated when the previous :ref:`DiscoveryResponse <envoy_v3_api_msg_service.discovery.v3.DiscoveryResponse>`
-   * failed to update configuration. The ``message`` field in ``error_details``
-   * provides the Envoy internal exception related to the failure.
-   */
   errorDetail: Status | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -269,172 +65,30 @@ export interface DeltaDiscoveryRequest_InitialResourceVersionsEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** [#next-free-field: 9] */
 export interface DeltaDiscoveryResponse {
-  /** The version of the response data (used for debugging). */
   systemVersionInfo: string;
-  /**
-   * The response resources. These are typed resources, whose types must match
-   * the type_url field.
-   */
   resources: Resource[];
-  /**
-   * Type URL for resources. Identifies the xDS API when muxing over ADS.
-   * Must be consistent with the type_url in the Any within 'resources' if 'resources' is non-empty.
-   */
   typeUrl: string;
-  /**
-   * Resources names of resources that have be deleted and to be removed from the xDS Client.
-   * Removed resources for missing resources can be ignored.
-   */
   removedResources: string[];
-  /**
-   * Alternative to removed_resources that allows specifying which variant of
-   * a resource is being removed. This variant must be used for any resource
-   * for which dynamic parameter constraints were sent to the client.
-   */
   removedResourceNames: ResourceName[];
-  /**
-   * The nonce provides a way for DeltaDiscoveryRequests to uniquely
-   * reference a DeltaDiscoveryResponse when (N)ACKing. The nonce is required.
-   */
   nonce: string;
-  /**
-   * [#not-implemented-hide:]
-   * The control plane instance that sent the response.
-   */
   controlPlane: ControlPlane | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * A set of dynamic parameter constraints associated with a variant of an individual xDS resource.
- * These constraints determine whether the resource matches a subscription based on the set of
- * dynamic parameters in the subscription, as specified in the
- * :ref:`ResourceLocator.dynamic_parameters<envoy_v3_api_field_service.discovery.v3.ResourceLocator.dynamic_parameters>`
- * field. This allows xDS implementations (clients, servers, and caching proxies) to determine
- * which variant of a resource is appropriate for a given client.
- */
-export interface DynamicParameterConstraints {
-  type:
-    | //
-    /** A single constraint to evaluate. */
-    { $case: "constraint"; value: DynamicParameterConstraints_SingleConstraint }
-    | //
-    /**
-     * A list of constraints that match if any one constraint in the list
-     * matches.
-     */
-    { $case: "orConstraints"; value: DynamicParameterConstraints_ConstraintList }
-    | //
-    /** A list of constraints that must all match. */
-    { $case: "andConstraints"; value: DynamicParameterConstraints_ConstraintList }
-    | //
-    /** The inverse (NOT) of a set of constraints. */
-    { $case: "notConstraints"; value: DynamicParameterConstraints }
-    | undefined;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** A single constraint for a given key. */
-export interface DynamicParameterConstraints_SingleConstraint {
-  /** The key to match against. */
-  key: string;
-  constraintType:
-    | //
-    /** Matches this exact value. */
-    { $case: "value"; value: string }
-    | //
-    /**
-     * Key is present (matches any value except for the key being absent).
-     * This allows setting a default constraint for clients that do
-     * not send a key at all, while there may be other clients that need
-     * special configuration based on that key.
-     */
-    { $case: "exists"; value: DynamicParameterConstraints_SingleConstraint_Exists }
-    | undefined;
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-export interface DynamicParameterConstraints_SingleConstraint_Exists {
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-export interface DynamicParameterConstraints_ConstraintList {
-  constraints: DynamicParameterConstraints[];
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
-}
-
-/** [#next-free-field: 10] */
 export interface Resource {
-  /**
-   * The resource's name, to distinguish it from others of the same type of resource.
-   * Only one of ``name`` or ``resource_name`` may be set.
-   */
   name: string;
-  /**
-   * Alternative to the ``name`` field, to be used when the server supports
-   * multiple variants of the named resource that are differentiated by
-   * dynamic parameter constraints.
-   * Only one of ``name`` or ``resource_name`` may be set.
-   */
-  resourceName:
-    | ResourceName
-    | undefined;
-  /** The aliases are a list of other names that this resource can go by. */
+  resourceName: ResourceName | undefined;
   aliases: string[];
-  /**
-   * The resource level version. It allows xDS to track the state of individual
-   * resources.
-   */
   version: string;
-  /** The resource being tracked. */
-  resource:
-    | Any
-    | undefined;
-  /**
-   * Time-to-live value for the resource. For each resource, a timer is started. The timer is
-   * reset each time the resource is received with a new TTL. If the resource is received with
-   * no TTL set, the timer is removed for the resource. Upon expiration of the timer, the
-   * configuration for the resource will be removed.
-   *
-   * The TTL can be refreshed or changed by sending a response that doesn't change the resource
-   * version. In this case the resource field does not need to be populated, which allows for
-   * light-weight "heartbeat" updates to keep a resource with a TTL alive.
-   *
-   * The TTL feature is meant to support configurations that should be removed in the event of
-   * a management server failure. For example, the feature may be used for fault injection
-   * testing where the fault injection should be terminated in the event that Envoy loses contact
-   * with the management server.
-   */
-  ttl:
-    | Duration
-    | undefined;
-  /**
-   * Cache control properties for the resource.
-   * [#not-implemented-hide:]
-   */
-  cacheControl:
-    | Resource_CacheControl
-    | undefined;
-  /**
-   * The Metadata field can be used to provide additional information for the resource.
-   * E.g. the trace data for debugging.
-   */
+  resource: Any | undefined;
+  ttl: Duration | undefined;
+  cacheControl: Resource_CacheControl | undefined;
   metadata: Metadata | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/**
- * Cache control properties for the resource.
- * [#not-implemented-hide:]
- */
 export interface Resource_CacheControl {
-  /**
-   * If true, xDS proxies may not cache this resource.
-   * Note that this does not apply to clients other than xDS proxies, which must cache resources
-   * for their own use, regardless of the value of this field.
-   */
   doNotCache: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -443,7 +97,9 @@ function createBaseResourceLocator(): ResourceLocator {
   return { name: "", dynamicParameters: {}, _unknownFields: {} };
 }
 
-export const ResourceLocator: MessageFns<ResourceLocator> = {
+export const ResourceLocator: MessageFns<ResourceLocator, "envoy.service.discovery.v3.ResourceLocator"> = {
+  $type: "envoy.service.discovery.v3.ResourceLocator" as const,
+
   encode(message: ResourceLocator, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
@@ -514,56 +170,6 @@ export const ResourceLocator: MessageFns<ResourceLocator> = {
     }
   },
 
-  fromJSON(object: any): ResourceLocator {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      dynamicParameters: isObject(object.dynamicParameters)
-        ? (globalThis.Object.entries(object.dynamicParameters) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : isObject(object.dynamic_parameters)
-        ? (globalThis.Object.entries(object.dynamic_parameters) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: ResourceLocator): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.dynamicParameters) {
-      const entries = globalThis.Object.entries(message.dynamicParameters) as [string, string][];
-      if (entries.length > 0) {
-        obj.dynamicParameters = {};
-        entries.forEach(([k, v]) => {
-          obj.dynamicParameters[k] = v;
-        });
-      }
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<ResourceLocator>): ResourceLocator {
     return ResourceLocator.fromPartial(base ?? {});
   },
@@ -585,7 +191,12 @@ function createBaseResourceLocator_DynamicParametersEntry(): ResourceLocator_Dyn
   return { key: "", value: "", _unknownFields: {} };
 }
 
-export const ResourceLocator_DynamicParametersEntry: MessageFns<ResourceLocator_DynamicParametersEntry> = {
+export const ResourceLocator_DynamicParametersEntry: MessageFns<
+  ResourceLocator_DynamicParametersEntry,
+  "envoy.service.discovery.v3.ResourceLocator.DynamicParametersEntry"
+> = {
+  $type: "envoy.service.discovery.v3.ResourceLocator.DynamicParametersEntry" as const,
+
   encode(message: ResourceLocator_DynamicParametersEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
@@ -653,24 +264,6 @@ export const ResourceLocator_DynamicParametersEntry: MessageFns<ResourceLocator_
     }
   },
 
-  fromJSON(object: any): ResourceLocator_DynamicParametersEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: ResourceLocator_DynamicParametersEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<ResourceLocator_DynamicParametersEntry>): ResourceLocator_DynamicParametersEntry {
     return ResourceLocator_DynamicParametersEntry.fromPartial(base ?? {});
   },
@@ -683,16 +276,15 @@ export const ResourceLocator_DynamicParametersEntry: MessageFns<ResourceLocator_
 };
 
 function createBaseResourceName(): ResourceName {
-  return { name: "", dynamicParameterConstraints: undefined, _unknownFields: {} };
+  return { name: "", _unknownFields: {} };
 }
 
-export const ResourceName: MessageFns<ResourceName> = {
+export const ResourceName: MessageFns<ResourceName, "envoy.service.discovery.v3.ResourceName"> = {
+  $type: "envoy.service.discovery.v3.ResourceName" as const,
+
   encode(message: ResourceName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
-    }
-    if (message.dynamicParameterConstraints !== undefined) {
-      DynamicParameterConstraints.encode(message.dynamicParameterConstraints, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -726,14 +318,6 @@ export const ResourceName: MessageFns<ResourceName> = {
             message.name = reader.string();
             continue;
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.dynamicParameterConstraints = DynamicParameterConstraints.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -754,38 +338,12 @@ export const ResourceName: MessageFns<ResourceName> = {
     }
   },
 
-  fromJSON(object: any): ResourceName {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      dynamicParameterConstraints: isSet(object.dynamicParameterConstraints)
-        ? DynamicParameterConstraints.fromJSON(object.dynamicParameterConstraints)
-        : isSet(object.dynamic_parameter_constraints)
-        ? DynamicParameterConstraints.fromJSON(object.dynamic_parameter_constraints)
-        : undefined,
-    };
-  },
-
-  toJSON(message: ResourceName): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.dynamicParameterConstraints !== undefined) {
-      obj.dynamicParameterConstraints = DynamicParameterConstraints.toJSON(message.dynamicParameterConstraints);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<ResourceName>): ResourceName {
     return ResourceName.fromPartial(base ?? {});
   },
   fromPartial(object: DeepPartial<ResourceName>): ResourceName {
     const message = createBaseResourceName();
     message.name = object.name ?? "";
-    message.dynamicParameterConstraints =
-      (object.dynamicParameterConstraints !== undefined && object.dynamicParameterConstraints !== null)
-        ? DynamicParameterConstraints.fromPartial(object.dynamicParameterConstraints)
-        : undefined;
     return message;
   },
 };
@@ -803,7 +361,9 @@ function createBaseDiscoveryRequest(): DiscoveryRequest {
   };
 }
 
-export const DiscoveryRequest: MessageFns<DiscoveryRequest> = {
+export const DiscoveryRequest: MessageFns<DiscoveryRequest, "envoy.service.discovery.v3.DiscoveryRequest"> = {
+  $type: "envoy.service.discovery.v3.DiscoveryRequest" as const,
+
   encode(message: DiscoveryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.versionInfo !== "") {
       writer.uint32(10).string(message.versionInfo);
@@ -926,68 +486,6 @@ export const DiscoveryRequest: MessageFns<DiscoveryRequest> = {
     }
   },
 
-  fromJSON(object: any): DiscoveryRequest {
-    return {
-      versionInfo: isSet(object.versionInfo)
-        ? globalThis.String(object.versionInfo)
-        : isSet(object.version_info)
-        ? globalThis.String(object.version_info)
-        : "",
-      node: isSet(object.node) ? Node.fromJSON(object.node) : undefined,
-      resourceNames: globalThis.Array.isArray(object?.resourceNames)
-        ? object.resourceNames.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.resource_names)
-        ? object.resource_names.map((e: any) => globalThis.String(e))
-        : [],
-      resourceLocators: globalThis.Array.isArray(object?.resourceLocators)
-        ? object.resourceLocators.map((e: any) => ResourceLocator.fromJSON(e))
-        : globalThis.Array.isArray(object?.resource_locators)
-        ? object.resource_locators.map((e: any) => ResourceLocator.fromJSON(e))
-        : [],
-      typeUrl: isSet(object.typeUrl)
-        ? globalThis.String(object.typeUrl)
-        : isSet(object.type_url)
-        ? globalThis.String(object.type_url)
-        : "",
-      responseNonce: isSet(object.responseNonce)
-        ? globalThis.String(object.responseNonce)
-        : isSet(object.response_nonce)
-        ? globalThis.String(object.response_nonce)
-        : "",
-      errorDetail: isSet(object.errorDetail)
-        ? Status.fromJSON(object.errorDetail)
-        : isSet(object.error_detail)
-        ? Status.fromJSON(object.error_detail)
-        : undefined,
-    };
-  },
-
-  toJSON(message: DiscoveryRequest): unknown {
-    const obj: any = {};
-    if (message.versionInfo !== "") {
-      obj.versionInfo = message.versionInfo;
-    }
-    if (message.node !== undefined) {
-      obj.node = Node.toJSON(message.node);
-    }
-    if (message.resourceNames?.length) {
-      obj.resourceNames = message.resourceNames;
-    }
-    if (message.resourceLocators?.length) {
-      obj.resourceLocators = message.resourceLocators.map((e) => ResourceLocator.toJSON(e));
-    }
-    if (message.typeUrl !== "") {
-      obj.typeUrl = message.typeUrl;
-    }
-    if (message.responseNonce !== "") {
-      obj.responseNonce = message.responseNonce;
-    }
-    if (message.errorDetail !== undefined) {
-      obj.errorDetail = Status.toJSON(message.errorDetail);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<DiscoveryRequest>): DiscoveryRequest {
     return DiscoveryRequest.fromPartial(base ?? {});
   },
@@ -1018,7 +516,9 @@ function createBaseDiscoveryResponse(): DiscoveryResponse {
   };
 }
 
-export const DiscoveryResponse: MessageFns<DiscoveryResponse> = {
+export const DiscoveryResponse: MessageFns<DiscoveryResponse, "envoy.service.discovery.v3.DiscoveryResponse"> = {
+  $type: "envoy.service.discovery.v3.DiscoveryResponse" as const,
+
   encode(message: DiscoveryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.versionInfo !== "") {
       writer.uint32(10).string(message.versionInfo);
@@ -1130,52 +630,6 @@ export const DiscoveryResponse: MessageFns<DiscoveryResponse> = {
     }
   },
 
-  fromJSON(object: any): DiscoveryResponse {
-    return {
-      versionInfo: isSet(object.versionInfo)
-        ? globalThis.String(object.versionInfo)
-        : isSet(object.version_info)
-        ? globalThis.String(object.version_info)
-        : "",
-      resources: globalThis.Array.isArray(object?.resources) ? object.resources.map((e: any) => Any.fromJSON(e)) : [],
-      canary: isSet(object.canary) ? globalThis.Boolean(object.canary) : false,
-      typeUrl: isSet(object.typeUrl)
-        ? globalThis.String(object.typeUrl)
-        : isSet(object.type_url)
-        ? globalThis.String(object.type_url)
-        : "",
-      nonce: isSet(object.nonce) ? globalThis.String(object.nonce) : "",
-      controlPlane: isSet(object.controlPlane)
-        ? ControlPlane.fromJSON(object.controlPlane)
-        : isSet(object.control_plane)
-        ? ControlPlane.fromJSON(object.control_plane)
-        : undefined,
-    };
-  },
-
-  toJSON(message: DiscoveryResponse): unknown {
-    const obj: any = {};
-    if (message.versionInfo !== "") {
-      obj.versionInfo = message.versionInfo;
-    }
-    if (message.resources?.length) {
-      obj.resources = message.resources.map((e) => Any.toJSON(e));
-    }
-    if (message.canary !== false) {
-      obj.canary = message.canary;
-    }
-    if (message.typeUrl !== "") {
-      obj.typeUrl = message.typeUrl;
-    }
-    if (message.nonce !== "") {
-      obj.nonce = message.nonce;
-    }
-    if (message.controlPlane !== undefined) {
-      obj.controlPlane = ControlPlane.toJSON(message.controlPlane);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<DiscoveryResponse>): DiscoveryResponse {
     return DiscoveryResponse.fromPartial(base ?? {});
   },
@@ -1208,7 +662,12 @@ function createBaseDeltaDiscoveryRequest(): DeltaDiscoveryRequest {
   };
 }
 
-export const DeltaDiscoveryRequest: MessageFns<DeltaDiscoveryRequest> = {
+export const DeltaDiscoveryRequest: MessageFns<
+  DeltaDiscoveryRequest,
+  "envoy.service.discovery.v3.DeltaDiscoveryRequest"
+> = {
+  $type: "envoy.service.discovery.v3.DeltaDiscoveryRequest" as const,
+
   encode(message: DeltaDiscoveryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.node !== undefined) {
       Node.encode(message.node, writer.uint32(10).fork()).join();
@@ -1357,112 +816,6 @@ export const DeltaDiscoveryRequest: MessageFns<DeltaDiscoveryRequest> = {
     }
   },
 
-  fromJSON(object: any): DeltaDiscoveryRequest {
-    return {
-      node: isSet(object.node) ? Node.fromJSON(object.node) : undefined,
-      typeUrl: isSet(object.typeUrl)
-        ? globalThis.String(object.typeUrl)
-        : isSet(object.type_url)
-        ? globalThis.String(object.type_url)
-        : "",
-      resourceNamesSubscribe: globalThis.Array.isArray(object?.resourceNamesSubscribe)
-        ? object.resourceNamesSubscribe.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.resource_names_subscribe)
-        ? object.resource_names_subscribe.map((e: any) => globalThis.String(e))
-        : [],
-      resourceNamesUnsubscribe: globalThis.Array.isArray(object?.resourceNamesUnsubscribe)
-        ? object.resourceNamesUnsubscribe.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.resource_names_unsubscribe)
-        ? object.resource_names_unsubscribe.map((e: any) => globalThis.String(e))
-        : [],
-      resourceLocatorsSubscribe: globalThis.Array.isArray(object?.resourceLocatorsSubscribe)
-        ? object.resourceLocatorsSubscribe.map((e: any) => ResourceLocator.fromJSON(e))
-        : globalThis.Array.isArray(object?.resource_locators_subscribe)
-        ? object.resource_locators_subscribe.map((e: any) => ResourceLocator.fromJSON(e))
-        : [],
-      resourceLocatorsUnsubscribe: globalThis.Array.isArray(object?.resourceLocatorsUnsubscribe)
-        ? object.resourceLocatorsUnsubscribe.map((e: any) => ResourceLocator.fromJSON(e))
-        : globalThis.Array.isArray(object?.resource_locators_unsubscribe)
-        ? object.resource_locators_unsubscribe.map((e: any) => ResourceLocator.fromJSON(e))
-        : [],
-      initialResourceVersions: isObject(object.initialResourceVersions)
-        ? (globalThis.Object.entries(object.initialResourceVersions) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : isObject(object.initial_resource_versions)
-        ? (globalThis.Object.entries(object.initial_resource_versions) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      responseNonce: isSet(object.responseNonce)
-        ? globalThis.String(object.responseNonce)
-        : isSet(object.response_nonce)
-        ? globalThis.String(object.response_nonce)
-        : "",
-      errorDetail: isSet(object.errorDetail)
-        ? Status.fromJSON(object.errorDetail)
-        : isSet(object.error_detail)
-        ? Status.fromJSON(object.error_detail)
-        : undefined,
-    };
-  },
-
-  toJSON(message: DeltaDiscoveryRequest): unknown {
-    const obj: any = {};
-    if (message.node !== undefined) {
-      obj.node = Node.toJSON(message.node);
-    }
-    if (message.typeUrl !== "") {
-      obj.typeUrl = message.typeUrl;
-    }
-    if (message.resourceNamesSubscribe?.length) {
-      obj.resourceNamesSubscribe = message.resourceNamesSubscribe;
-    }
-    if (message.resourceNamesUnsubscribe?.length) {
-      obj.resourceNamesUnsubscribe = message.resourceNamesUnsubscribe;
-    }
-    if (message.resourceLocatorsSubscribe?.length) {
-      obj.resourceLocatorsSubscribe = message.resourceLocatorsSubscribe.map((e) => ResourceLocator.toJSON(e));
-    }
-    if (message.resourceLocatorsUnsubscribe?.length) {
-      obj.resourceLocatorsUnsubscribe = message.resourceLocatorsUnsubscribe.map((e) => ResourceLocator.toJSON(e));
-    }
-    if (message.initialResourceVersions) {
-      const entries = globalThis.Object.entries(message.initialResourceVersions) as [string, string][];
-      if (entries.length > 0) {
-        obj.initialResourceVersions = {};
-        entries.forEach(([k, v]) => {
-          obj.initialResourceVersions[k] = v;
-        });
-      }
-    }
-    if (message.responseNonce !== "") {
-      obj.responseNonce = message.responseNonce;
-    }
-    if (message.errorDetail !== undefined) {
-      obj.errorDetail = Status.toJSON(message.errorDetail);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<DeltaDiscoveryRequest>): DeltaDiscoveryRequest {
     return DeltaDiscoveryRequest.fromPartial(base ?? {});
   },
@@ -1499,8 +852,11 @@ function createBaseDeltaDiscoveryRequest_InitialResourceVersionsEntry(): DeltaDi
 }
 
 export const DeltaDiscoveryRequest_InitialResourceVersionsEntry: MessageFns<
-  DeltaDiscoveryRequest_InitialResourceVersionsEntry
+  DeltaDiscoveryRequest_InitialResourceVersionsEntry,
+  "envoy.service.discovery.v3.DeltaDiscoveryRequest.InitialResourceVersionsEntry"
 > = {
+  $type: "envoy.service.discovery.v3.DeltaDiscoveryRequest.InitialResourceVersionsEntry" as const,
+
   encode(
     message: DeltaDiscoveryRequest_InitialResourceVersionsEntry,
     writer: BinaryWriter = new BinaryWriter(),
@@ -1571,24 +927,6 @@ export const DeltaDiscoveryRequest_InitialResourceVersionsEntry: MessageFns<
     }
   },
 
-  fromJSON(object: any): DeltaDiscoveryRequest_InitialResourceVersionsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: DeltaDiscoveryRequest_InitialResourceVersionsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create(
     base?: DeepPartial<DeltaDiscoveryRequest_InitialResourceVersionsEntry>,
   ): DeltaDiscoveryRequest_InitialResourceVersionsEntry {
@@ -1617,7 +955,12 @@ function createBaseDeltaDiscoveryResponse(): DeltaDiscoveryResponse {
   };
 }
 
-export const DeltaDiscoveryResponse: MessageFns<DeltaDiscoveryResponse> = {
+export const DeltaDiscoveryResponse: MessageFns<
+  DeltaDiscoveryResponse,
+  "envoy.service.discovery.v3.DeltaDiscoveryResponse"
+> = {
+  $type: "envoy.service.discovery.v3.DeltaDiscoveryResponse" as const,
+
   encode(message: DeltaDiscoveryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.systemVersionInfo !== "") {
       writer.uint32(10).string(message.systemVersionInfo);
@@ -1740,66 +1083,6 @@ export const DeltaDiscoveryResponse: MessageFns<DeltaDiscoveryResponse> = {
     }
   },
 
-  fromJSON(object: any): DeltaDiscoveryResponse {
-    return {
-      systemVersionInfo: isSet(object.systemVersionInfo)
-        ? globalThis.String(object.systemVersionInfo)
-        : isSet(object.system_version_info)
-        ? globalThis.String(object.system_version_info)
-        : "",
-      resources: globalThis.Array.isArray(object?.resources)
-        ? object.resources.map((e: any) => Resource.fromJSON(e))
-        : [],
-      typeUrl: isSet(object.typeUrl)
-        ? globalThis.String(object.typeUrl)
-        : isSet(object.type_url)
-        ? globalThis.String(object.type_url)
-        : "",
-      removedResources: globalThis.Array.isArray(object?.removedResources)
-        ? object.removedResources.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.removed_resources)
-        ? object.removed_resources.map((e: any) => globalThis.String(e))
-        : [],
-      removedResourceNames: globalThis.Array.isArray(object?.removedResourceNames)
-        ? object.removedResourceNames.map((e: any) => ResourceName.fromJSON(e))
-        : globalThis.Array.isArray(object?.removed_resource_names)
-        ? object.removed_resource_names.map((e: any) => ResourceName.fromJSON(e))
-        : [],
-      nonce: isSet(object.nonce) ? globalThis.String(object.nonce) : "",
-      controlPlane: isSet(object.controlPlane)
-        ? ControlPlane.fromJSON(object.controlPlane)
-        : isSet(object.control_plane)
-        ? ControlPlane.fromJSON(object.control_plane)
-        : undefined,
-    };
-  },
-
-  toJSON(message: DeltaDiscoveryResponse): unknown {
-    const obj: any = {};
-    if (message.systemVersionInfo !== "") {
-      obj.systemVersionInfo = message.systemVersionInfo;
-    }
-    if (message.resources?.length) {
-      obj.resources = message.resources.map((e) => Resource.toJSON(e));
-    }
-    if (message.typeUrl !== "") {
-      obj.typeUrl = message.typeUrl;
-    }
-    if (message.removedResources?.length) {
-      obj.removedResources = message.removedResources;
-    }
-    if (message.removedResourceNames?.length) {
-      obj.removedResourceNames = message.removedResourceNames.map((e) => ResourceName.toJSON(e));
-    }
-    if (message.nonce !== "") {
-      obj.nonce = message.nonce;
-    }
-    if (message.controlPlane !== undefined) {
-      obj.controlPlane = ControlPlane.toJSON(message.controlPlane);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<DeltaDiscoveryResponse>): DeltaDiscoveryResponse {
     return DeltaDiscoveryResponse.fromPartial(base ?? {});
   },
@@ -1818,510 +1101,6 @@ export const DeltaDiscoveryResponse: MessageFns<DeltaDiscoveryResponse> = {
   },
 };
 
-function createBaseDynamicParameterConstraints(): DynamicParameterConstraints {
-  return { type: undefined, _unknownFields: {} };
-}
-
-export const DynamicParameterConstraints: MessageFns<DynamicParameterConstraints> = {
-  encode(message: DynamicParameterConstraints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.type?.$case) {
-      case "constraint":
-        DynamicParameterConstraints_SingleConstraint.encode(message.type.value, writer.uint32(10).fork()).join();
-        break;
-      case "orConstraints":
-        DynamicParameterConstraints_ConstraintList.encode(message.type.value, writer.uint32(18).fork()).join();
-        break;
-      case "andConstraints":
-        DynamicParameterConstraints_ConstraintList.encode(message.type.value, writer.uint32(26).fork()).join();
-        break;
-      case "notConstraints":
-        DynamicParameterConstraints.encode(message.type.value, writer.uint32(34).fork()).join();
-        break;
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DynamicParameterConstraints {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDynamicParameterConstraints();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.type = {
-              $case: "constraint",
-              value: DynamicParameterConstraints_SingleConstraint.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.type = {
-              $case: "orConstraints",
-              value: DynamicParameterConstraints_ConstraintList.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.type = {
-              $case: "andConstraints",
-              value: DynamicParameterConstraints_ConstraintList.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.type = {
-              $case: "notConstraints",
-              value: DynamicParameterConstraints.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): DynamicParameterConstraints {
-    return {
-      type: isSet(object.constraint)
-        ? { $case: "constraint", value: DynamicParameterConstraints_SingleConstraint.fromJSON(object.constraint) }
-        : isSet(object.orConstraints)
-        ? { $case: "orConstraints", value: DynamicParameterConstraints_ConstraintList.fromJSON(object.orConstraints) }
-        : isSet(object.or_constraints)
-        ? { $case: "orConstraints", value: DynamicParameterConstraints_ConstraintList.fromJSON(object.or_constraints) }
-        : isSet(object.andConstraints)
-        ? { $case: "andConstraints", value: DynamicParameterConstraints_ConstraintList.fromJSON(object.andConstraints) }
-        : isSet(object.and_constraints)
-        ? {
-          $case: "andConstraints",
-          value: DynamicParameterConstraints_ConstraintList.fromJSON(object.and_constraints),
-        }
-        : isSet(object.notConstraints)
-        ? { $case: "notConstraints", value: DynamicParameterConstraints.fromJSON(object.notConstraints) }
-        : isSet(object.not_constraints)
-        ? { $case: "notConstraints", value: DynamicParameterConstraints.fromJSON(object.not_constraints) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: DynamicParameterConstraints): unknown {
-    const obj: any = {};
-    if (message.type?.$case === "constraint") {
-      obj.constraint = DynamicParameterConstraints_SingleConstraint.toJSON(message.type.value);
-    } else if (message.type?.$case === "orConstraints") {
-      obj.orConstraints = DynamicParameterConstraints_ConstraintList.toJSON(message.type.value);
-    } else if (message.type?.$case === "andConstraints") {
-      obj.andConstraints = DynamicParameterConstraints_ConstraintList.toJSON(message.type.value);
-    } else if (message.type?.$case === "notConstraints") {
-      obj.notConstraints = DynamicParameterConstraints.toJSON(message.type.value);
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<DynamicParameterConstraints>): DynamicParameterConstraints {
-    return DynamicParameterConstraints.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DynamicParameterConstraints>): DynamicParameterConstraints {
-    const message = createBaseDynamicParameterConstraints();
-    switch (object.type?.$case) {
-      case "constraint": {
-        if (object.type?.value !== undefined && object.type?.value !== null) {
-          message.type = {
-            $case: "constraint",
-            value: DynamicParameterConstraints_SingleConstraint.fromPartial(object.type.value),
-          };
-        }
-        break;
-      }
-      case "orConstraints": {
-        if (object.type?.value !== undefined && object.type?.value !== null) {
-          message.type = {
-            $case: "orConstraints",
-            value: DynamicParameterConstraints_ConstraintList.fromPartial(object.type.value),
-          };
-        }
-        break;
-      }
-      case "andConstraints": {
-        if (object.type?.value !== undefined && object.type?.value !== null) {
-          message.type = {
-            $case: "andConstraints",
-            value: DynamicParameterConstraints_ConstraintList.fromPartial(object.type.value),
-          };
-        }
-        break;
-      }
-      case "notConstraints": {
-        if (object.type?.value !== undefined && object.type?.value !== null) {
-          message.type = { $case: "notConstraints", value: DynamicParameterConstraints.fromPartial(object.type.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
-};
-
-function createBaseDynamicParameterConstraints_SingleConstraint(): DynamicParameterConstraints_SingleConstraint {
-  return { key: "", constraintType: undefined, _unknownFields: {} };
-}
-
-export const DynamicParameterConstraints_SingleConstraint: MessageFns<DynamicParameterConstraints_SingleConstraint> = {
-  encode(
-    message: DynamicParameterConstraints_SingleConstraint,
-    writer: BinaryWriter = new BinaryWriter(),
-  ): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    switch (message.constraintType?.$case) {
-      case "value":
-        writer.uint32(18).string(message.constraintType.value);
-        break;
-      case "exists":
-        DynamicParameterConstraints_SingleConstraint_Exists.encode(
-          message.constraintType.value,
-          writer.uint32(26).fork(),
-        ).join();
-        break;
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DynamicParameterConstraints_SingleConstraint {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDynamicParameterConstraints_SingleConstraint();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.constraintType = { $case: "value", value: reader.string() };
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.constraintType = {
-              $case: "exists",
-              value: DynamicParameterConstraints_SingleConstraint_Exists.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): DynamicParameterConstraints_SingleConstraint {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      constraintType: isSet(object.value)
-        ? { $case: "value", value: globalThis.String(object.value) }
-        : isSet(object.exists)
-        ? { $case: "exists", value: DynamicParameterConstraints_SingleConstraint_Exists.fromJSON(object.exists) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: DynamicParameterConstraints_SingleConstraint): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.constraintType?.$case === "value") {
-      obj.value = message.constraintType.value;
-    } else if (message.constraintType?.$case === "exists") {
-      obj.exists = DynamicParameterConstraints_SingleConstraint_Exists.toJSON(message.constraintType.value);
-    }
-    return obj;
-  },
-
-  create(
-    base?: DeepPartial<DynamicParameterConstraints_SingleConstraint>,
-  ): DynamicParameterConstraints_SingleConstraint {
-    return DynamicParameterConstraints_SingleConstraint.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<DynamicParameterConstraints_SingleConstraint>,
-  ): DynamicParameterConstraints_SingleConstraint {
-    const message = createBaseDynamicParameterConstraints_SingleConstraint();
-    message.key = object.key ?? "";
-    switch (object.constraintType?.$case) {
-      case "value": {
-        if (object.constraintType?.value !== undefined && object.constraintType?.value !== null) {
-          message.constraintType = { $case: "value", value: object.constraintType.value };
-        }
-        break;
-      }
-      case "exists": {
-        if (object.constraintType?.value !== undefined && object.constraintType?.value !== null) {
-          message.constraintType = {
-            $case: "exists",
-            value: DynamicParameterConstraints_SingleConstraint_Exists.fromPartial(object.constraintType.value),
-          };
-        }
-        break;
-      }
-    }
-    return message;
-  },
-};
-
-function createBaseDynamicParameterConstraints_SingleConstraint_Exists(): DynamicParameterConstraints_SingleConstraint_Exists {
-  return { _unknownFields: {} };
-}
-
-export const DynamicParameterConstraints_SingleConstraint_Exists: MessageFns<
-  DynamicParameterConstraints_SingleConstraint_Exists
-> = {
-  encode(
-    message: DynamicParameterConstraints_SingleConstraint_Exists,
-    writer: BinaryWriter = new BinaryWriter(),
-  ): BinaryWriter {
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DynamicParameterConstraints_SingleConstraint_Exists {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDynamicParameterConstraints_SingleConstraint_Exists();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(_: any): DynamicParameterConstraints_SingleConstraint_Exists {
-    return {};
-  },
-
-  toJSON(_: DynamicParameterConstraints_SingleConstraint_Exists): unknown {
-    const obj: any = {};
-    return obj;
-  },
-
-  create(
-    base?: DeepPartial<DynamicParameterConstraints_SingleConstraint_Exists>,
-  ): DynamicParameterConstraints_SingleConstraint_Exists {
-    return DynamicParameterConstraints_SingleConstraint_Exists.fromPartial(base ?? {});
-  },
-  fromPartial(
-    _: DeepPartial<DynamicParameterConstraints_SingleConstraint_Exists>,
-  ): DynamicParameterConstraints_SingleConstraint_Exists {
-    const message = createBaseDynamicParameterConstraints_SingleConstraint_Exists();
-    return message;
-  },
-};
-
-function createBaseDynamicParameterConstraints_ConstraintList(): DynamicParameterConstraints_ConstraintList {
-  return { constraints: [], _unknownFields: {} };
-}
-
-export const DynamicParameterConstraints_ConstraintList: MessageFns<DynamicParameterConstraints_ConstraintList> = {
-  encode(message: DynamicParameterConstraints_ConstraintList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.constraints) {
-      DynamicParameterConstraints.encode(v!, writer.uint32(10).fork()).join();
-    }
-    if (message._unknownFields !== undefined) {
-      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10);
-        for (const value of values) {
-          writer.uint32(tag).raw(value);
-        }
-      }
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DynamicParameterConstraints_ConstraintList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDynamicParameterConstraints_ConstraintList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.constraints.push(DynamicParameterConstraints.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        const buf = reader.skip(tag & 7);
-
-        const list = message._unknownFields![tag];
-
-        if (list === undefined) {
-          message._unknownFields![tag] = [buf];
-        } else {
-          list.push(buf);
-        }
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  fromJSON(object: any): DynamicParameterConstraints_ConstraintList {
-    return {
-      constraints: globalThis.Array.isArray(object?.constraints)
-        ? object.constraints.map((e: any) => DynamicParameterConstraints.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: DynamicParameterConstraints_ConstraintList): unknown {
-    const obj: any = {};
-    if (message.constraints?.length) {
-      obj.constraints = message.constraints.map((e) => DynamicParameterConstraints.toJSON(e));
-    }
-    return obj;
-  },
-
-  create(base?: DeepPartial<DynamicParameterConstraints_ConstraintList>): DynamicParameterConstraints_ConstraintList {
-    return DynamicParameterConstraints_ConstraintList.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<DynamicParameterConstraints_ConstraintList>,
-  ): DynamicParameterConstraints_ConstraintList {
-    const message = createBaseDynamicParameterConstraints_ConstraintList();
-    message.constraints = object.constraints?.map((e) => DynamicParameterConstraints.fromPartial(e)) || [];
-    return message;
-  },
-};
-
 function createBaseResource(): Resource {
   return {
     name: "",
@@ -2336,7 +1115,9 @@ function createBaseResource(): Resource {
   };
 }
 
-export const Resource: MessageFns<Resource> = {
+export const Resource: MessageFns<Resource, "envoy.service.discovery.v3.Resource"> = {
+  $type: "envoy.service.discovery.v3.Resource" as const,
+
   encode(message: Resource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(26).string(message.name);
@@ -2470,56 +1251,6 @@ export const Resource: MessageFns<Resource> = {
     }
   },
 
-  fromJSON(object: any): Resource {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      resourceName: isSet(object.resourceName)
-        ? ResourceName.fromJSON(object.resourceName)
-        : isSet(object.resource_name)
-        ? ResourceName.fromJSON(object.resource_name)
-        : undefined,
-      aliases: globalThis.Array.isArray(object?.aliases) ? object.aliases.map((e: any) => globalThis.String(e)) : [],
-      version: isSet(object.version) ? globalThis.String(object.version) : "",
-      resource: isSet(object.resource) ? Any.fromJSON(object.resource) : undefined,
-      ttl: isSet(object.ttl) ? Duration.fromJSON(object.ttl) : undefined,
-      cacheControl: isSet(object.cacheControl)
-        ? Resource_CacheControl.fromJSON(object.cacheControl)
-        : isSet(object.cache_control)
-        ? Resource_CacheControl.fromJSON(object.cache_control)
-        : undefined,
-      metadata: isSet(object.metadata) ? Metadata.fromJSON(object.metadata) : undefined,
-    };
-  },
-
-  toJSON(message: Resource): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.resourceName !== undefined) {
-      obj.resourceName = ResourceName.toJSON(message.resourceName);
-    }
-    if (message.aliases?.length) {
-      obj.aliases = message.aliases;
-    }
-    if (message.version !== "") {
-      obj.version = message.version;
-    }
-    if (message.resource !== undefined) {
-      obj.resource = Any.toJSON(message.resource);
-    }
-    if (message.ttl !== undefined) {
-      obj.ttl = Duration.toJSON(message.ttl);
-    }
-    if (message.cacheControl !== undefined) {
-      obj.cacheControl = Resource_CacheControl.toJSON(message.cacheControl);
-    }
-    if (message.metadata !== undefined) {
-      obj.metadata = Metadata.toJSON(message.metadata);
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Resource>): Resource {
     return Resource.fromPartial(base ?? {});
   },
@@ -2549,7 +1280,12 @@ function createBaseResource_CacheControl(): Resource_CacheControl {
   return { doNotCache: false, _unknownFields: {} };
 }
 
-export const Resource_CacheControl: MessageFns<Resource_CacheControl> = {
+export const Resource_CacheControl: MessageFns<
+  Resource_CacheControl,
+  "envoy.service.discovery.v3.Resource.CacheControl"
+> = {
+  $type: "envoy.service.discovery.v3.Resource.CacheControl" as const,
+
   encode(message: Resource_CacheControl, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.doNotCache !== false) {
       writer.uint32(8).bool(message.doNotCache);
@@ -2606,24 +1342,6 @@ export const Resource_CacheControl: MessageFns<Resource_CacheControl> = {
     }
   },
 
-  fromJSON(object: any): Resource_CacheControl {
-    return {
-      doNotCache: isSet(object.doNotCache)
-        ? globalThis.Boolean(object.doNotCache)
-        : isSet(object.do_not_cache)
-        ? globalThis.Boolean(object.do_not_cache)
-        : false,
-    };
-  },
-
-  toJSON(message: Resource_CacheControl): unknown {
-    const obj: any = {};
-    if (message.doNotCache !== false) {
-      obj.doNotCache = message.doNotCache;
-    }
-    return obj;
-  },
-
   create(base?: DeepPartial<Resource_CacheControl>): Resource_CacheControl {
     return Resource_CacheControl.fromPartial(base ?? {});
   },
@@ -2643,19 +1361,10 @@ type DeepPartial<T> = T extends Builtin ? T
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-interface MessageFns<T> {
+interface MessageFns<T, V extends string> {
+  readonly $type: V;
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }
