@@ -60,11 +60,12 @@ export class MeshView {
 
   /**
    * Whether other zones may get the resources that this zone has in this mesh: it exists, is enabled, not quarantined, not
-   * withdrawn as lost.
+   * withdrawn as lost. What belongs to no mesh (`''`) they may get if they may get something in any mesh.
    */
   isZoneVisible(zone: string, mesh: string): boolean {
     const view = this.zones.get(zone);
-    return view !== undefined && view.visible !== view.except.includes(mesh);
+    if (view === undefined) return false;
+    return mesh === '' ? view.visible || view.except.length > 0 : view.visible !== view.except.includes(mesh);
   }
 
   /** Whether the zone `to` may get this resource of another zone, by that zone's visibility and `spec.export`. */
