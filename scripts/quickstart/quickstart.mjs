@@ -82,7 +82,7 @@ async function show({ settings, running, postgres, signal, say }) {
   const apis = settings.controlPlanes.map((plane) => restApi(plane, { ...settings, signal }));
   const expected = await attempt('apply the sample', () => applySampleOnce({ settings, apis, postgres, say }));
   const seen = await attempt('show what the zones see', () => showTables({ apis, expected, signal, say }));
-  say(`\n${await thingsToTry(settings.controlPlanes, seen?.at(-1) ?? [])}`);
+  say(`\n${await thingsToTry(settings, seen?.at(-1) ?? [])}`);
   say('\nRunning. Ctrl-C ends it; the next `npm start` finds its data.');
 }
 

@@ -1,15 +1,19 @@
 import { Resolver } from 'node:dns/promises';
+import { credentialFiles } from './zone-credentials.mjs';
 
-/** The addresses of what runs and three things to try, as text. */
-export async function thingsToTry(planes, servicesInWest) {
+/** The addresses of what runs, where tokens are, and three things to try, as text. */
+export async function thingsToTry({ controlPlanes: planes, dataDir }, servicesInWest) {
   const [global, east, west] = planes;
-  const urls = planes.map(
-    ({ name, restUrl, diagnosticsUrl }) => `  ${name.padEnd(7)} ${restUrl}   ${diagnosticsUrl}/metrics`,
+  const urls = planes.map(({ name, ports, restUrl, diagnosticsUrl }) =>
+    [`  ${name.padEnd(6)}`, restUrl, `grpc://127.0.0.1:${ports.grpc}`, `${diagnosticsUrl}/metrics`].join('  '),
   );
   return [
-    'Addresses (REST, diagnostics)',
+    'Addresses (REST, gRPC, diagnostics)',
     ...urls,
     `  zones connect to the global at 127.0.0.1:${global.ports.kds}`,
+    '',
+    'Tokens of administrators (programs on this machine need none), in files that only this account may read',
+    ...planes.map(({ name }) => `  ${name.padEnd(6)}  ${credentialFiles(dataDir, name).adminTokenFile}`),
     '',
     'Three things to try',
     '  Ask west for a service of east:',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, createServerCertificate, type ServerCertificates } from '@causeway/access';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
-import { serviceId, ZONE_EAST } from '../rest/rest-fixture';
+import { restFixture, serviceId, ZONE_EAST } from '../rest/rest-fixture';
 import { until } from '../support/until';
 import { PROGRAM, runCauseway, type Ran } from './run-causeway';
 
@@ -131,6 +131,22 @@ describe('causeway over gRPC', () => {
     30_000,
   );
 
+  it('is asked by the context in use, with its token and its mesh', async () => {
+    await causeway(['apply', '-f', '-'], service('known'));
+    const own = { CAUSEWAY_CONTEXTS_FILE: join(folder, 'contexts.json') };
+    const inContext = (args: readonly string[], stdin = ''): Promise<Ran> => runCauseway('', args, stdin, own);
+    const made = await inContext(['config', 'set-context', 'east', '-s', server, '--token', '-'], OPERATOR_TOKEN);
+    expect(made.out).toBe('context east created, and in use\n');
+    expect((await inContext(['config', 'get-contexts'])).out).toContain(server);
+    expect((await inContext(['get', 'msvc/known', '-o', 'name'])).out).toBe('meshservice/known\n');
+    expect((await inContext(['zones'])).err).toContain('is a gRPC address, and only REST answers this');
+    await inContext(['config', 'set-context', 'elsewhere', '-s', server, '-m', 'nowhere', '--token', OPERATOR_TOKEN]);
+    const elsewhere = await inContext(['--context', 'elsewhere', 'get', 'msvc/known']);
+    expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringMatching(/^Not found: .*nowhere/)]);
+    // A server that is named gets nothing of the context in use.
+    expect((await inContext(['-s', server, 'get', 'msvc/known'])).err).toMatch(/^Unauthorized: /);
+  }, 60_000);
+
   it('says what is wrong with the caller, its rate and the connection', async () => {
     const nobody = await causeway(['get', 'msvc'], '', '');
     expect(nobody.code).toBe(1);
@@ -143,15 +159,19 @@ describe('causeway over gRPC', () => {
 });
 
 describe('causeway over gRPC, limited and with TLS', () => {
-  it('says that there are too many requests', async () => {
-    const grpc = await GrpcFixture.open({ localhostIsAdmin: false, rates: { user: 1, address: 1 } });
+  it('says that there are too many requests and when to try again, as over REST', async () => {
+    const rates = { user: 1, address: 1 };
+    const grpc = await GrpcFixture.open({ localhostIsAdmin: false, rates });
+    const rest = await restFixture({ access: { operatorToken: OPERATOR_TOKEN, localhostIsAdmin: false, rates } });
     try {
-      const { code, err } = await runCauseway(`grpc://${grpc.address}`, ['get', 'msvc,dp,hg,meshes'], '', {
-        CAUSEWAY_TOKEN: OPERATOR_TOKEN,
-      });
-      expect([code, err]).toEqual([1, expect.stringMatching(/^Too many requests: .*\n$/m)]);
+      const restUrl = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
+      for (const server of [`grpc://${grpc.address}`, restUrl]) {
+        const many = ['get', 'msvc,dp,hg,meshes'];
+        const { code, err } = await runCauseway(server, many, '', { CAUSEWAY_TOKEN: OPERATOR_TOKEN });
+        expect([code, err]).toEqual([1, expect.stringMatching(/^Too many requests: user .*; try again in 1s\n$/)]);
+      }
     } finally {
-      await grpc.close();
+      await Promise.all([grpc.close(), rest.close()]);
     }
   }, 30_000);
 

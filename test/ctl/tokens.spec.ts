@@ -26,6 +26,7 @@ describe('causeway tokens', () => {
       if (id === 'bad')
         throw new Invalid([{ field: 'id', reason: 'must be the id (jti) of a zone token', rule: 'invalid' }]);
       revoked.push(id);
+      return id === 'unseen' ? [`no zone token with id ${id} is on record`] : [];
     },
     list: async () => [listedToken('id-7', { zone: 'east', scope: ['cp'] }, [1, 29.5])],
     rotate: async () => 2,
@@ -39,7 +40,10 @@ describe('causeway tokens', () => {
       groups,
       expiresAt: '2030-01-01T00:00:00.000Z',
     }),
-    revoke: async (id) => void revoked.push(`user ${id}`),
+    revoke: async (id) => {
+      revoked.push(`user ${id}`);
+      return [];
+    },
     list: async () => [
       listedToken('u-1', { name: 'over', groups: [] }, [31, -1.5]),
       listedToken('u-2', { name: 'near', groups: ['a', 'b'] }, [300, 6.5]),
@@ -108,7 +112,11 @@ describe('causeway tokens', () => {
     expect((await tokens('revoke', 'u-2')).out).toBe('user token u-2 revoked\n');
     expect((await tokens('revoke', user)).out).toBe('user token id-2 revoked\n');
     expect((await tokens('revoke', 'u-9', '--users')).out).toBe('user token u-9 revoked\n');
-    expect(revoked).toEqual(['id-7', 'id-1', 'user u-2', 'user id-2', 'user u-9']);
+    expect(await tokens('revoke', 'unseen', '--zones')).toMatchObject({
+      ...{ code: 0, out: 'zone token unseen revoked\n' },
+      err: '  warning: no zone token with id unseen is on record\n',
+    });
+    expect(revoked).toEqual(['id-7', 'id-1', 'user u-2', 'user id-2', 'user u-9', 'unseen']);
   });
 
   it('revoke says what is no token, and what the server has against an id', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../support/until';
@@ -91,6 +91,16 @@ describe('npm start', () => {
       expect(east).toMatch(/payments +west +241\.\S+ +payments\.svc\.west\.mesh\.local +Available/);
       expect(west).toMatch(/redis\.svc\.east\.mesh\.local +Available/);
       expect(west).toMatch(/payments +west +241\.\S+ +payments\.svc\.mesh\.local +Available/);
+    });
+
+    it('says where gRPC listens, and where only this account may read the tokens of administrators', () => {
+      for (const plane of ['global', 'east', 'west']) {
+        expect(run().output).toMatch(
+          new RegExp(`^ {2}${plane} +http://\\S+ +grpc://127\\.0\\.0\\.1:\\d+ +http://`, 'm'),
+        );
+        const file = new RegExp(`^ {2}${plane} +(/\\S+\\.token)$`, 'm').exec(run().output)?.[1] ?? '';
+        expect(statSync(file).mode & 0o777).toBe(0o600);
+      }
     });
 
     it('gives a service of east an address and its names in west', async () => {

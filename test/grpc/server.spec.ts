@@ -134,6 +134,11 @@ describe('callers of the gRPC API', () => {
       client.call('causeway.v1.ResourceService/List', [{ selection: { kind: 'Mesh' } }], token);
     await expect(list()).rejects.toMatchObject({ code: 16, details: expect.stringMatching(/no RoleBinding/) });
     await expect(list('wrong')).rejects.toMatchObject({ code: 16, details: expect.stringMatching(/bearer token/) });
+    for (const length of [16_385, 60_000])
+      await expect(list('x'.repeat(length))).rejects.toMatchObject({
+        code: 16,
+        details: `the bearer token must not be longer than 16384 characters, has ${length}`,
+      });
     expect(await list(OPERATOR_TOKEN)).toHaveLength(1);
     client.close();
   });

@@ -48,7 +48,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/kds/ca': EVERYBODY,
   '/rest/ca': EVERYBODY,
   '/_resources': RECOGNISED,
-  '/_access': RECOGNISED,
+  '/_access': EVERYBODY,
   '/_apply': RECOGNISED,
   '/config': OPERATORS,
   '/_doctor': OPERATORS,

@@ -13,7 +13,11 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
-function parts(message: string): { status: string; type: string; body: { status: number; title: string } } {
+function parts(message: string): {
+  status: string;
+  type: string;
+  body: { status: number; title: string; detail?: string };
+} {
   const [head = '', body = '{}'] = message.split('\r\n\r\n');
   return {
     status: head.split(' ')[1] ?? '',
@@ -50,12 +54,24 @@ describe('the limits of a request', () => {
 
   it('headers larger than allowed are 431', async () => {
     await start();
-    const answer = parts(await raw(port, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'y'.repeat(20_000)}\r\n\r\n`));
+    const answer = parts(await raw(port, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'y'.repeat(70_000)}\r\n\r\n`));
     expect([answer.status, answer.type, answer.body.status]).toEqual([
       '431',
       'application/problem+json; charset=utf-8',
       431,
     ]);
+  });
+
+  it('a token that is too long is 401 and named, also where it is very long', async () => {
+    await start();
+    for (const length of [16_385, 60_000]) {
+      const head = `GET /who-am-i HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${'y'.repeat(length)}`;
+      const answer = parts(await raw(port, `${head}\r\nconnection: close\r\n\r\n`));
+      expect([answer.status, answer.body.detail]).toEqual([
+        '401',
+        `the bearer token must not be longer than 16384 characters, has ${length}`,
+      ]);
+    }
   });
 
   it('connections are bounded in all and for each client, and a place is free again when one ends', async () => {

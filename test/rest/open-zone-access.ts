@@ -6,7 +6,7 @@ const issued = { id: 'id', issuedAt: 0, expiresAt: Date.parse('2030-01-01'), iss
 export const openZoneAccess: ZoneAccess = {
   issue: async ({ zone }) => ({ token: 'a.b.c', id: 'id', zone, scope: ['cp'], expiresAt: '2030-01-01T00:00:00Z' }),
   list: async () => [{ ...issued, facts: { zone: 'east', scope: ['cp'] } }],
-  revoke: async () => undefined,
+  revoke: async () => [],
   rotate: async () => 2,
   authority: () => 'PEM',
 };
@@ -29,6 +29,6 @@ export const openUserAccess: UserAccess = {
     expiresAt: '2030-01-01T00:00:00Z',
   }),
   list: async () => [{ ...issued, facts: { name: 'anna', groups: ['dev'] } }],
-  revoke: async () => undefined,
+  revoke: async () => [],
   rotate: async () => 2,
 };

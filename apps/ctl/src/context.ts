@@ -35,8 +35,24 @@ export class UsageError extends Error {}
 export function kindOf(registry: Registry, noun: string): Kind {
   const kind = findKind(registry, noun);
   if (kind) return kind;
-  const guess = registry.suggestNoun(noun.toLowerCase());
-  throw new UsageError(`"${noun}" is no kind${guess === undefined ? '' : `; did you mean ${guess}?`}`);
+  const guesses = nearKinds(registry, noun.toLowerCase());
+  throw new UsageError(`"${noun}" is no kind${guesses.length === 0 ? '' : `; did you mean ${guesses.join(' or ')}?`}`);
+}
+
+/** Most kinds that a hint names. */
+const MOST_GUESSES = 3;
+
+/** Nouns that somebody may have meant: by the capitals of the kind as in `ms`, by the beginning, or by one near in spelling. */
+function nearKinds(registry: Registry, word: string): readonly string[] {
+  if (word === '') return [];
+  const { kinds } = registry;
+  const initialsOf = ({ name }: Kind): string => name.replace(/[^A-Z]/g, '').toLowerCase();
+  const abbreviated = kinds.filter((kind) => initialsOf(kind) === word);
+  const begun = kinds.filter(({ plural, shortName }) => plural.startsWith(word) || shortName.startsWith(word));
+  const meant = [...new Set([...abbreviated, ...begun])].slice(0, MOST_GUESSES);
+  if (meant.length > 0) return meant.map(({ plural, shortName }) => `${plural} (${shortName})`);
+  const near = registry.suggestNoun(word);
+  return near === undefined ? [] : [near];
 }
 
 /** As `kindOf`; undefined for another word, which may be an activity such as AuditLog. */

@@ -44,7 +44,7 @@ export function reportFailure(context: ProgramContext, error: unknown): number {
 /** Exit code of a command that Ctrl-C ended: 128 and the number of the signal, as shells say it. */
 const INTERRUPTED = 130;
 
-/** What an error says in one line, in the words of this program: its flags stand in place of the API's parameters. */
+/** What an error says in one line, and when to try again, in the words of this program: its flags replace the API's parameters. */
 export function messageOf(error: ApiError): string {
   if (error instanceof ConnectionError) {
     return `${error.server.href.replace(/\/$/, '')} ${ADVICE[error.problem]}`.replace(
@@ -53,7 +53,8 @@ export function messageOf(error: ApiError): string {
     );
   }
   if (error.code === 'rest-only') return `${error.message} (--server, --context or CAUSEWAY_SERVER)`;
-  return inFlags([error.title, error.message].filter((part) => part !== '').join(': '));
+  const wait = error.retryAfter === undefined ? '' : `; try again in ${Math.ceil(error.retryAfter / 1_000)}s`;
+  return inFlags([error.title, error.message].filter((part) => part !== '').join(': ')) + wait;
 }
 
 const ADVICE: Readonly<Record<ConnectionProblem, string>> = {

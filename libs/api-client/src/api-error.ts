@@ -18,17 +18,20 @@ export type ApiErrorCode =
 export class ApiError extends Error {
   /** What sort of refusal it is, for people, as `Not found`; may be empty. */
   readonly title: string;
+  /** Until the server takes the request again, ms; absent where it does not say. REST rounds up to whole seconds. */
+  readonly retryAfter?: number;
 
   constructor(
     readonly code: ApiErrorCode,
     message: string,
     /** Each broken rule with its field. */
     readonly violations: readonly Pick<Violation, 'field' | 'reason'>[] = [],
-    options: ErrorOptions & { readonly title?: string } = {},
+    options: ErrorOptions & { readonly title?: string; readonly retryAfter?: number | undefined } = {},
   ) {
     super(message, options);
     this.name = 'ApiError';
     this.title = options.title ?? '';
+    if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter;
   }
 }
 

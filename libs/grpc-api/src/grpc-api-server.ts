@@ -35,7 +35,7 @@ const BOUNDS: ServerOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': -1, // the server bounds what it sends
   'grpc.max_concurrent_streams': 1_000,
-  'grpc.max_metadata_size': 32 * 1024,
+  'grpc.max_metadata_size': 64 * 1024, // above the longest token, which is refused by name
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 15_000,
   'grpc.max_connection_idle_ms': 300_000,

@@ -191,7 +191,7 @@ describe('Queries', () => {
       zoneAccess: {
         issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
         list: () => Promise.resolve([]),
-        ...{ revoke: () => Promise.resolve(), rotate: () => Promise.resolve(2), authority: () => undefined },
+        ...{ revoke: () => Promise.resolve([]), rotate: () => Promise.resolve(2), authority: () => undefined },
       },
     });
     const { decisions: zoneDecisions, zoneTokens } = queries;

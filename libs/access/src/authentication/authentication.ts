@@ -9,7 +9,7 @@ import { AuthenticationSettings } from './authentication-settings';
 import { fetchJson } from './oidc/fetch-json';
 import { OidcVerifier } from './oidc/oidc-verifier';
 import { Authenticator } from './authenticator';
-import { TokenKeyPublisher } from './token-key-publisher';
+import { TokenKeyPublisher, unpublishedRevocations } from './token-key-publisher';
 import { UserTokenIssuer } from './user-token-issuer';
 import { UserTokenVerifier } from './user-token-verifier';
 
@@ -28,14 +28,14 @@ export interface Authentication {
   createKeyPublisher(): ControlLoop;
   /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
   deletionWarnings(id: Identity): readonly string[];
-  /** Secrets that are named as signing keys and hold none, with the reason. */
+  /** Secrets of tokens that cannot be used, or not whole, with the reason. */
   faults(): readonly string[];
   close(): void;
 }
 
 /** Creates it. The store may have no signing key yet: `tokens.ensureKey` makes it. */
 export function createAuthentication(dependencies: AuthenticationDependencies): Authentication {
-  const { cp, index, clock, operatorToken } = dependencies;
+  const { cp, index, clock, logger, operatorToken } = dependencies;
   const own = new TokenTrust({ ...dependencies, use: USER_TOKEN, zone: ownZone(cp) });
   const settings = new AuthenticationSettings(index);
   const userTokens = new UserTokenVerifier({ cp, own, global: settings, clock });
@@ -44,12 +44,12 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   return {
     authenticator,
     tokens: new UserTokenIssuer(dependencies, own),
-    createKeyPublisher: () => new TokenKeyPublisher(dependencies.registry, own),
+    createKeyPublisher: () => new TokenKeyPublisher(dependencies.registry, own, logger),
     deletionWarnings: (id) => {
       const serial = isOwnGlobalSecret(id, ownZone(cp)) ? signingKeySerial(USER_TOKEN, id.name) : undefined;
       return serial === undefined ? [] : [`user tokens signed with key ${serial} are valid no longer without it`];
     },
-    faults: () => own.faults,
+    faults: () => [...own.faults, ...(cp.role === 'global' ? unpublishedRevocations(own.trustedKeys) : [])],
     close: () => {
       own.close();
       settings.close();

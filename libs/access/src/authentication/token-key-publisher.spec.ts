@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { coreKinds } from '@causeway/kinds';
+import { coreKinds, MOST_REVOKED } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { AUTHENTICATION_ID } from './authentication-settings';
-import { planTokenKeys } from './token-key-publisher';
+import { planTokenKeys, unpublishedRevocations } from './token-key-publisher';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const key = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -36,5 +36,23 @@ describe('planTokenKeys', () => {
       expect(JSON.stringify(written.spec)).not.toContain('PRIVATE');
     }
     await plane.close();
+  });
+});
+
+describe('revocations that zones are not told of', () => {
+  const ids = (count: number): string[] => Array.from({ length: count }, (_, i) => `id-${i}`);
+
+  it('are none while all fit', () => {
+    expect(unpublishedRevocations(trusted([1], ids(MOST_REVOKED)))).toEqual([]);
+  });
+
+  it('are named, and the last ones are published', () => {
+    const list = trusted([1], ids(MOST_REVOKED + 2));
+    expect(unpublishedRevocations(list)).toEqual([
+      'user-token-revocations: zones are told of its last 16000 ids and accept the tokens of the 2 before',
+    ]);
+    const change = planTokenKeys(coreKinds, list, undefined);
+    const spec = change && 'spec' in change ? change.spec : {};
+    expect(spec['revokedTokens']).toEqual(ids(MOST_REVOKED + 2).slice(2));
   });
 });

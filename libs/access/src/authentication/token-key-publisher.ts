@@ -1,9 +1,11 @@
 import type { ControlLoop, LoopPlan } from '@causeway/controllers';
 import { MOST_REVOKED } from '@causeway/kinds';
 import { computedLabels, jsonEqual, type Registry, type Resource } from '@causeway/resources';
+import type { Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import { isOwnGlobalSecret } from '../global-secrets';
 import type { TrustedKeys } from '../tokens/signed-token';
+import { USER_TOKEN } from '../tokens/token-use';
 import { AUTHENTICATION_ID } from './authentication-settings';
 
 /** Most keys that zones are told of; the kind has this bound. */
@@ -35,6 +37,15 @@ export function planTokenKeys(
   return { type: 'put', id: AUTHENTICATION_ID, expect: 'absent', labels, spec };
 }
 
+/** What zones are not told of, because a list of revocations that was edited by hand is too long. */
+export function unpublishedRevocations({ revoked }: TrustedKeys): readonly string[] {
+  const dropped = revoked.size - MOST_REVOKED;
+  const { revocations } = USER_TOKEN;
+  return dropped <= 0
+    ? []
+    : [`${revocations}: zones are told of its last ${MOST_REVOKED} ids and accept the tokens of the ${dropped} before`];
+}
+
 /** Keeps public keys and revocations in the AuthenticationConfiguration, by which zones verify the global's user tokens. */
 export class TokenKeyPublisher implements ControlLoop {
   readonly name = 'token-keys';
@@ -45,6 +56,7 @@ export class TokenKeyPublisher implements ControlLoop {
     private readonly registry: Registry,
     /** The keys of the global; as new as the index. */
     private readonly own: { readonly trustedKeys: TrustedKeys },
+    private readonly logger: Logger,
   ) {}
 
   reset(index: IndexReader): void {
@@ -59,8 +71,11 @@ export class TokenKeyPublisher implements ControlLoop {
   plan(): LoopPlan | undefined {
     if (!this.index || !this.isStale) return undefined;
     this.isStale = false;
-    const change = planTokenKeys(this.registry, this.own.trustedKeys, this.index.get(AUTHENTICATION_ID));
-    return change && { changes: [change] };
+    const { trustedKeys } = this.own;
+    const change = planTokenKeys(this.registry, trustedKeys, this.index.get(AUTHENTICATION_ID));
+    if (!change) return undefined;
+    for (const fault of unpublishedRevocations(trustedKeys)) this.logger.error('revocations are lost', { fault });
+    return { changes: [change] };
   }
 
   onWritten(_: readonly Change[], { results }: WriteResult): void {

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { coreKinds } from '@causeway/kinds';
-import { Invalid, type ControlPlane } from '@causeway/resources';
+import { Conflict, Invalid, type ControlPlane } from '@causeway/resources';
 import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { globalSecretId, secretText } from '../global-secrets';
@@ -130,6 +130,34 @@ describe('user tokens', () => {
     const { id, token } = await tokens.issue({ name: 'anna' });
     await tokens.revoke(id.toUpperCase());
     expect(await plane.whoIs(token)).toBe(`the user token ${id} is revoked`);
+  });
+
+  it('are revoked unseen, with a warning, where no token has the id', async () => {
+    const plane = await start();
+    const { tokens } = plane.authentication;
+    const { id } = await tokens.issue({ name: 'anna' });
+    expect(await tokens.revoke(id)).toEqual([]);
+    const unknown = '6f1b2c0e-0000-4000-8000-000000000000';
+    expect(await tokens.revoke(unknown)).toEqual([
+      `no user token with id ${unknown} is on record here: is it the right id? It is revoked all the same`,
+    ]);
+    expect(await plane.whoIs(await forged({}, { jti: unknown }))).toBe(`the user token ${unknown} is revoked`);
+  });
+
+  it('are not revoked where too many are: an older revocation is never forgotten for a newer one', async () => {
+    const plane = await start();
+    const { tokens } = plane.authentication;
+    const { id, token } = await tokens.issue({ name: 'anna' });
+    const ids = Array.from({ length: 16_000 }, (_, i) => `6f1b2c0e-0000-4000-8000-${String(i).padStart(12, '0')}`);
+    const data = Buffer.from(ids.join(',')).toString('base64');
+    await plane.plane.put('GlobalSecret', 'user-token-revocations', { data });
+    await plane.caughtUp();
+    const refusal = await tokens.revoke(id).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(Conflict);
+    expect(errorText(refusal)).toMatch(/^16000 user tokens are revoked, the most is 16000; .*causeway tokens rotate/);
+    expect(await plane.whoIs(token)).toBe('user-token anna causeway:authenticated');
+    expect(await plane.whoIs(await forged({}, { jti: ids[0] }))).toBe(`the user token ${ids[0]} is revoked`);
+    await tokens.revoke(ids[0] ?? '');
   });
 
   it('of a deleted key are valid no longer, those of the rotated key are', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { MOST_REVOKED } from '@causeway/kinds';
 import {
+  Conflict,
   FieldPath,
   Invalid,
   ownZone,
@@ -89,16 +91,30 @@ export abstract class TokenIssuer {
     return (await this.records.list()).map((record) => ({ ...record, revoked: revoked.has(record.id) }));
   }
 
-  /** Revokes a token on every replica within moments; what it was used for ends. Idempotent. Throws Invalid, Unavailable. */
-  async revoke(id: string): Promise<void> {
+  /**
+   * Revokes a token on every replica within moments; what it was used for ends. Idempotent. An id of no listed
+   * token is revoked as well; the result warns of it. Throws Invalid, Unavailable, and Conflict where too many are revoked.
+   */
+  async revoke(id: string): Promise<readonly string[]> {
     if (!isTokenId(id)) {
       const reason = `must be the id (jti) of a ${this.use.name}, a UUID; got "${id.slice(0, 50)}"`;
       throw new Invalid([FieldPath.at('id').violation(reason)]);
     }
     // Tokens have their id in lower case; who revokes may have it from elsewhere.
     const jti = id.toLowerCase();
-    await this.changeRevocations((revoked) => new Set([...revoked, jti]));
+    await this.changeRevocations((revoked) => this.withRevoked(revoked, jti));
     this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id: jti });
+    if (await this.records.has(jti)) return [];
+    return [`no ${this.use.name} with id ${jti} is on record here: is it the right id? It is revoked all the same`];
+  }
+
+  /** Throws Conflict instead of forgetting an older revocation: its token would be accepted again. */
+  private withRevoked(revoked: ReadonlySet<string>, id: string): ReadonlySet<string> {
+    if (revoked.size < MOST_REVOKED || revoked.has(id)) return new Set([...revoked, id]);
+    const { name, signingKey } = this.use;
+    throw new Conflict(
+      `${revoked.size} ${name}s are revoked, the most is ${MOST_REVOKED}; end all tokens of an older key instead: causeway tokens rotate, then delete the GlobalSecret ${signingKey}-N of that key and remove the ids of its tokens from the GlobalSecret ${this.use.revocations}`,
+    );
   }
 
   /** Forgets tokens that expired a week ago, and that they were revoked. A leader calls it now and then. */

@@ -48,6 +48,11 @@ export class TokenRecords {
     return records.filter((record) => !this.isOver(record)).sort((a, b) => a.expiresAt - b.expiresAt);
   }
 
+  /** Whether a token of this id is listed. */
+  async has(id: string): Promise<boolean> {
+    return (await this.list()).some((record) => record.id === id);
+  }
+
   /** Forgets tokens that expired a week ago and resolves with their ids. */
   async purge(): Promise<readonly string[]> {
     const notes = await this.store.notes(this.use.records);

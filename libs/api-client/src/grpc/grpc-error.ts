@@ -1,4 +1,4 @@
-import { BadRequest, ErrorInfo, RpcStatus } from '@causeway/proto-gen';
+import { BadRequest, ErrorInfo, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import { status, type ServiceError } from '@grpc/grpc-js';
 import { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from '../api-error';
 
@@ -63,11 +63,14 @@ export function errorOfStatus({ code, message, details }: RpcStatus, cause?: unk
   const violations = request
     ? BadRequest.decode(request).fieldViolations.map(({ field, description }) => ({ field, reason: description }))
     : [];
+  const retry = find('/google.rpc.RetryInfo');
+  const delay = retry && RetryInfo.decode(retry).retryDelay;
   const known = reason === 'ETAG_MISMATCH' ? 'precondition-failed' : (CODES[code] ?? 'internal');
   const title = known === 'unauthenticated' ? 'Unauthorized' : TITLES[reason];
   const count = `${violations.length} field${violations.length === 1 ? ' breaks a rule' : 's break rules'}`;
   return new ApiError(known, violations.length === 0 ? message : count, violations, {
     ...(title === undefined ? {} : { title }),
+    retryAfter: delay && delay.seconds * 1_000 + Math.ceil(delay.nanos / 1e6),
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -33,8 +33,8 @@ export const PAGE = 1_000;
 /** Characters of an answer that is no problem document, in an error's message. */
 const SHOWN = 200;
 
-/** HTTP of one control plane, over connections that are kept. Every refusal is an ApiError. Not `fetch`, which takes no authority. */
-export class Http implements RestCalls {
+/** A client of one control plane's HTTP, over connections that are kept. Every refusal is an ApiError. Not `fetch`, which takes no authority. */
+export class HttpClient implements RestCalls {
   private readonly agent: PlainAgent | TlsAgent;
 
   constructor(private readonly connection: Connection) {
@@ -110,7 +110,7 @@ export class Http implements RestCalls {
     const response = await this.send(request).catch((error: unknown) => this.unreachable(error));
     const { statusCode = 0 } = response;
     if (statusCode >= 200 && statusCode < 300) return response;
-    throw refusal(statusCode, await this.read(response));
+    throw refusal(statusCode, await this.read(response), retryAfterOf(response));
   }
 
   private read(response: IncomingMessage): Promise<string> {
@@ -161,8 +161,8 @@ export class Http implements RestCalls {
   }
 }
 
-/** The error of a problem document. */
-export function problemError(statusCode: number, problem: JsonObject): ApiError {
+/** The error of a problem document; `retryAfter` (ms) is what its headers say. */
+export function problemError(statusCode: number, problem: JsonObject, retryAfter?: number): ApiError {
   const { title, detail, invalid_parameters: listed } = problem;
   const message = typeof detail === 'string' ? detail : typeof title === 'string' ? title : `status ${statusCode}`;
   const violations = (isJsonArray(listed) ? listed : []).flatMap((one: JsonValue) => {
@@ -171,14 +171,21 @@ export function problemError(statusCode: number, problem: JsonObject): ApiError 
     return typeof field === 'string' && typeof reason === 'string' ? [{ field, reason }] : [];
   });
   const named = typeof title === 'string' && title !== message ? { title } : {};
-  return new ApiError(CODES[statusCode] ?? 'internal', message, violations, named);
+  return new ApiError(CODES[statusCode] ?? 'internal', message, violations, { ...named, retryAfter });
 }
 
-function refusal(statusCode: number, text: string): ApiError {
+function refusal(statusCode: number, text: string, retryAfter: number | undefined): ApiError {
   const problem = parse(text);
-  if (isJsonObject(problem) && ('title' in problem || 'detail' in problem)) return problemError(statusCode, problem);
+  if (isJsonObject(problem) && ('title' in problem || 'detail' in problem))
+    return problemError(statusCode, problem, retryAfter);
   const message = `the server answered ${statusCode} ${text.slice(0, SHOWN)}`.trimEnd();
-  return new ApiError(CODES[statusCode] ?? 'internal', message);
+  return new ApiError(CODES[statusCode] ?? 'internal', message, [], { retryAfter });
+}
+
+/** What Retry-After says in seconds (RFC 9110 §10.2.3), in ms; a date, which our servers never send, counts as nothing. */
+function retryAfterOf({ headers }: IncomingMessage): number | undefined {
+  const seconds = headers['retry-after'] ?? '';
+  return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1_000 : undefined;
 }
 
 const UNKNOWN_AUTHORITY: readonly string[] = [

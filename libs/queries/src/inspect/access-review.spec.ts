@@ -1,4 +1,4 @@
-import { AccessDenied, AccessPolicy, type Caller } from '@causeway/access';
+import { AccessDenied, AccessPolicy, anonymous, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, Invalid } from '@causeway/resources';
 import { TestPlane } from '../../../../test/support/test-plane';
@@ -11,12 +11,13 @@ const update = { groups: [], verb: 'update', kind: 'MeshService', mesh: 'default
 describe('AccessReviews', () => {
   let plane: TestPlane;
   let policy: AccessPolicy;
+  let bind: (name: string, role: string, subject: object, more?: object) => Promise<unknown>;
   let reviews: AccessReviews;
   beforeEach(async () => {
     plane = new TestPlane({ role: 'global' });
     policy = new AccessPolicy({ registry: coreKinds, index: plane.index, cp: plane.cp });
     reviews = new AccessReviews(coreKinds, policy);
-    const bind = (name: string, role: string, subject: object, more: object = {}) =>
+    bind = (name, role, subject, more = {}) =>
       plane.write([
         ...[{ type: 'put', id: globalIdentity('RoleBinding', name), expect: 'any', labels: {} } as const].map(
           (change) => ({
@@ -53,6 +54,16 @@ describe('AccessReviews', () => {
     expect(reviews.review(olga, { ...update, groups: ['shop'] }).allowed).toBe(true);
     for (const who of [{ user: 'olga' }, { user: 'anna' }, { groups: ['causeway:admins'] }])
       expect(() => reviews.review(anna, { ...update, ...who })).toThrow(AccessDenied);
+  });
+
+  it('answers for "anonymous" as for a caller without credentials', async () => {
+    const question = { groups: [], verb: 'list', kind: 'MeshService', mesh: 'default', user: 'anonymous' } as const;
+    await bind('recognised', 'viewer', { kind: 'Group', name: 'causeway:authenticated' });
+    expect(reviews.review(olga, { ...question, user: 'bert' }).binding).toBe('RoleBinding recognised');
+    expect(reviews.review(olga, question).allowed).toBe(false);
+    await bind('public', 'viewer', { kind: 'Group', name: 'causeway:anonymous' });
+    expect(reviews.review(olga, question).binding).toBe('RoleBinding public');
+    expect(reviews.review(anonymous, { ...question, user: undefined }).binding).toBe('RoleBinding public');
   });
 
   it('knows activities, and says what is neither', () => {

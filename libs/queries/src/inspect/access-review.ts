@@ -1,6 +1,7 @@
 import {
   AccessDenied,
   activities,
+  anonymous,
   AUTHENTICATED,
   type AccessDecision,
   type AccessPolicy,
@@ -50,6 +51,8 @@ export class AccessReviews {
     if (user === undefined && groups.length === 0) return caller;
     const { allowed, reason } = this.policy.decide(caller, 'get', { kind: 'AccessReview' });
     if (!allowed) throw new AccessDenied(caller, reason);
+    // Nobody can be recognised by this name: it stands for calls without credentials.
+    if (user === anonymous.user) return { ...anonymous, groups: [...anonymous.groups, ...groups] };
     return { user: user ?? '', groups: [...groups, AUTHENTICATED], by: 'user-token' };
   }
 }

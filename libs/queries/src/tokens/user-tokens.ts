@@ -8,8 +8,8 @@ export interface UserAccess {
   issue(request: UserTokenRequest): Promise<IssuedUserToken>;
   /** Those that are valid or expired within the last week; the first to expire first. */
   list(): Promise<readonly ListedToken[]>;
-  /** Revokes a token by its id. */
-  revoke(id: string): Promise<void>;
+  /** Revokes a token by its id and resolves with warnings. */
+  revoke(id: string): Promise<readonly string[]>;
   /** Makes a newer signing key and resolves with its serial. */
   rotate(): Promise<number>;
 }
@@ -31,11 +31,11 @@ export class UserTokens {
     return tokenPage(await this.here().list(), range);
   }
 
-  /** Revokes a token by its id; one that is revoked stays so. */
-  async revoke(id: unknown): Promise<void> {
+  /** Revokes a token by its id and resolves with warnings; one that is revoked stays so. */
+  async revoke(id: unknown): Promise<readonly string[]> {
     if (typeof id !== 'string')
       throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a user token')]);
-    await this.here().revoke(id);
+    return this.here().revoke(id);
   }
 
   /** Makes a newer signing key and resolves with its serial. */

@@ -8,8 +8,8 @@ export interface ZoneAccess {
   issue(request: ZoneTokenRequest): Promise<IssuedZoneToken>;
   /** Those that are valid or expired within the last week; the first to expire first. */
   list(): Promise<readonly ListedToken[]>;
-  /** Revokes a token by its id. */
-  revoke(id: string): Promise<void>;
+  /** Revokes a token by its id and resolves with warnings. */
+  revoke(id: string): Promise<readonly string[]>;
   /** Makes a newer signing key and resolves with its serial. */
   rotate(): Promise<number>;
   /** The PEM certificate of the authority by which zones verify this global; undefined where that is another one's. */
@@ -39,12 +39,12 @@ export class ZoneTokens {
     return tokenPage(await this.here().list(), range);
   }
 
-  /** Revokes a token by its id; one that is revoked stays so. */
-  async revoke(id: unknown): Promise<void> {
+  /** Revokes a token by its id and resolves with warnings; one that is revoked stays so. */
+  async revoke(id: unknown): Promise<readonly string[]> {
     const zoneAccess = this.here();
     if (typeof id !== 'string')
       throw new Invalid([FieldPath.at('id').violation('must be the id (jti) of a zone token')]);
-    await zoneAccess.revoke(id);
+    return zoneAccess.revoke(id);
   }
 
   /** Makes a newer signing key and resolves with its serial. */

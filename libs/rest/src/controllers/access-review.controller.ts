@@ -29,9 +29,9 @@ class AccessQuestionPipe implements PipeTransform<RawQuery, AccessQuestion> {
 export class AccessReviewController {
   constructor(@Inject(AccessReviews) private readonly reviews: AccessReviews) {}
 
-  /** For the caller itself unless user or groups are given; for others the caller needs `get` on AccessReview. */
+  /** For the caller itself unless user or groups are given; which needs no right; for others the caller needs `get` on AccessReview. */
   @Get('/_access')
-  @Access('any-right')
+  @Access('public')
   review(
     @Query(AccessQuestionPipe) question: AccessQuestion,
     @FromRequest(RightsPipe) { caller }: CallerRights,

@@ -47,9 +47,9 @@ export class TokensController {
   @NoQuery()
   @HttpCode(200)
   async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject, @Req() request: FastifyRequest): Promise<object> {
-    await this.queries.userTokens.revoke(id);
+    const warnings = await this.queries.userTokens.revoke(id);
     if (typeof id === 'string') this.audit.note(request, id);
-    return {};
+    return { warnings };
   }
 
   @Post('/tokens/user/keys')

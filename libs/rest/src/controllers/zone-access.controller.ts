@@ -68,9 +68,9 @@ export class ZoneAccessController {
   @Post('/tokens/zone/revocations')
   @HttpCode(200)
   async revoke(@Body(new ObjectBodyPipe(['id'])) { id }: JsonObject, @Req() request: FastifyRequest): Promise<object> {
-    await this.queries.zoneTokens.revoke(id);
+    const warnings = await this.queries.zoneTokens.revoke(id);
     if (typeof id === 'string') this.audit.note(request, id);
-    return {};
+    return { warnings };
   }
 
   @Post('/tokens/zone/keys')

@@ -8,7 +8,8 @@ import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem.fil
 import type { RestTls } from './rest-tls';
 import { UnreadBody } from './body-parser';
 
-const MAX_HEADERS = 16 * 1024;
+/** Above the longest token, so that a token that is too long is refused by name, with 401. */
+const MAX_HEADERS = 64 * 1024;
 /** How long a connection without a request is kept, ms. */
 const KEEP_ALIVE = 72_000;
 

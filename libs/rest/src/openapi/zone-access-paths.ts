@@ -114,8 +114,8 @@ function tokenPaths(use: 'zone' | 'user', { does, schemas, order }: TokenPathTex
         ...{ operationId: `revoke${schemas}`, tags: ['Server'], summary: `Revoke a ${use} token by its id (jti)` },
         requestBody: bodyOf(`${schemas}Revocation`, { id: '6f1b2c0e-0000-4000-8000-000000000000' }),
         responses: {
-          200: jsonContent('Revoked.', { type: 'object' }),
-          ...problemResponses(400, 403, 404, 413, 415, 422),
+          200: jsonContent('Revoked.', schema('Written')),
+          ...problemResponses(400, 403, 404, 409, 413, 415, 422),
         },
       },
     },

@@ -3,6 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { listed, outputOption, secondsOf, type SetExitCode } from '../../options';
+import { printWarnings } from '../delete';
 import { structured, textAt, textsAt, type Output } from '../../render';
 import { claimsOf } from '../../settings/token-claims';
 import { issuedTokens, listTokens, type ListTokensOptions, type TokenUse, type TokenUseOptions } from './list-tokens';
@@ -71,8 +72,10 @@ export async function revokeToken(
   options: TokenUseOptions,
 ): Promise<number> {
   const { id, use } = claimed(idOrToken) ?? { id: idOrToken, use: await useOf(context, idOrToken, options) };
-  await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}/revocations`, body: { id } });
+  const { rest } = await context.api();
+  const body = await rest.json({ method: 'POST', path: `/tokens/${use}/revocations`, body: { id } });
   context.print(`${use} token ${id} revoked`);
+  printWarnings(context, textsAt(body, 'warnings'));
   return 0;
 }
 
