@@ -73,9 +73,9 @@ function brokenByLength(
 
 /** As protoc-gen-validate defines its well-known expressions. */
 const HTTP_HEADER_NAME = /^:?[0-9a-zA-Z!#$%&'*+\-.^_|~`]+$/;
- 
+
 const HTTP_HEADER_VALUE = /^[^\u0000-\u0008\u000A-\u001F\u007F]*$/;
- 
+
 const HEADER_NOT_STRICT = /^[^\u0000\u000A\u000D]*$/;
 
 const compiled = new Map<string, RegExp>();
