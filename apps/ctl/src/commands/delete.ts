@@ -90,9 +90,12 @@ async function agreed(
 /** Resources that the question names. */
 const SHOWN = 20;
 
-/** Deletes one resource, or prints why not; true if it is gone. */
-async function removeOne(context: CommandContext, ref: ResourceRef, options: DeleteOptions): Promise<boolean> {
-  const dryRun = options.dryRun === true;
+/** Deletes one resource, or prints why not; true if it is gone. Rejects if the control plane cannot be reached. */
+export async function removeOne(
+  context: CommandContext,
+  ref: ResourceRef,
+  { dryRun = false, ignoreNotFound = false }: Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound'>,
+): Promise<boolean> {
   try {
     const warnings = await (await context.api()).delete(ref, { dryRun });
     context.print(`${titleOf(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
@@ -100,7 +103,7 @@ async function removeOne(context: CommandContext, ref: ResourceRef, options: Del
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error instanceof ConnectionError) throw error;
-    if (error.code === 'not-found' && options.ignoreNotFound) return true;
+    if (error.code === 'not-found' && ignoreNotFound) return true;
     const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
     context.printError(`${titleOf(ref)}: ${[messageOf(error), ...reasons].join('; ')}`);
     return false;
