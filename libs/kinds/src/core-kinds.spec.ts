@@ -1,4 +1,5 @@
 import { computedLabels, FieldPath, Sync, type ControlPlane, type Kind } from '@causeway/resources';
+import { EAST_AUTHORITY } from '../../../test/support/certificates';
 import { coreKinds } from './core-kinds';
 
 const spec = FieldPath.at('spec');
@@ -15,6 +16,10 @@ const smallest: Readonly<Record<string, unknown>> = {
   MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 1 }] },
   MeshExternalService: { match: { port: 1 } },
   HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
+  MeshIdentity: { provider: { type: 'Bundled' } },
+  MeshTrust: { trustDomain: 'a', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
+  MeshZoneAddress: { address: '192.0.2.1', port: 1 },
+  ZoneIngress: { networking: { port: 1 } },
   Secret: { data: 'dGVzdA==' },
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
@@ -34,6 +39,10 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
   MeshMultiZoneService: ['meshmultizoneservices', 'mzsvc', 'mesh', 'fromGlobal'],
   MeshExternalService: ['meshexternalservices', 'extsvc', 'mesh', 'bothWays'],
   HostnameGenerator: ['hostnamegenerators', 'hg', 'global', 'bothWays'],
+  MeshIdentity: ['meshidentities', 'mid', 'mesh', 'bothWays'],
+  MeshTrust: ['meshtrusts', 'mtrust', 'mesh', 'bothWays'],
+  MeshZoneAddress: ['meshzoneaddresses', 'mza', 'mesh', 'zoneAddresses'],
+  ZoneIngress: ['zoneingresses', 'zi', 'global', 'zoneAddresses'],
   Secret: ['secrets', 'sec', 'mesh', 'secrets'],
   GlobalSecret: ['globalsecrets', 'gsec', 'global', 'secrets'],
   Role: ['roles', 'role', 'global', 'roles'],
@@ -57,7 +66,10 @@ describe('the list of kinds', () => {
   it('leaves to operators what moves names and meshes, to administrators keys and roles (docs/design.md §6)', () => {
     const by = (writer: string): string[] =>
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
-    expect(by('operator')).toEqual(['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator']);
+    expect(by('operator')).toEqual([
+      ...['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator'],
+      ...['MeshIdentity', 'MeshTrust', 'MeshZoneAddress', 'ZoneIngress'],
+    ]);
     expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });
 });

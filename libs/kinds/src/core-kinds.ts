@@ -6,14 +6,18 @@ import { GlobalSecret } from './global-secret';
 import { HostnameGenerator } from './hostname-generator';
 import { Mesh } from './mesh';
 import { MeshExternalService } from './mesh-external-service';
+import { MeshIdentity } from './mesh-identity';
 import { MeshMultiZoneService } from './mesh-multi-zone-service';
 import { MeshParameters } from './mesh-parameters';
 import { MeshService } from './mesh-service';
+import { MeshTrust } from './mesh-trust';
+import { MeshZoneAddress } from './mesh-zone-address';
 import { Namespace } from './namespace';
 import { Role } from './role';
 import { RoleBinding } from './role-binding';
 import { Secret } from './secret';
 import { Zone } from './zone';
+import { ZoneIngress } from './zone-ingress';
 
 /** All kinds of the product. This is the only place where a kind is registered. */
 export const coreKinds = new Registry([
@@ -27,6 +31,10 @@ export const coreKinds = new Registry([
   MeshMultiZoneService,
   MeshExternalService,
   HostnameGenerator,
+  MeshIdentity,
+  MeshTrust,
+  MeshZoneAddress,
+  ZoneIngress,
   Secret,
   GlobalSecret,
   Role,

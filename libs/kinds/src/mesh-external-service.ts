@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { isIP } from '@causeway/ipam';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { isDomainName, nameWarnings } from './schema/rules';
-import { Extension, MANY, NonEmpty, Optionals, PortNumber, strict, Text } from './schema/schema-parts';
+import { Extension, MANY, NonEmpty, Optionals, Pem, PortNumber, strict, Text } from './schema/schema-parts';
 
 const versions = ['TLSAuto', 'TLS10', 'TLS11', 'TLS12', 'TLS13'] as const;
 
@@ -23,9 +23,6 @@ const Endpoint = Type.Object(
   },
   strict,
 );
-
-/** A certificate with its chain, or a bundle of them. */
-const Pem = Type.String({ minLength: 1, maxLength: 128 * 1024 });
 
 /** The source of a certificate or key: exactly one of the three (docs/reference/kuma-2.14.md §1). */
 const Source = Optionals({ secret: NonEmpty, inline: Pem, inlineString: Pem });

@@ -7,6 +7,18 @@
 export { hashedName, keepsNameOnWire, wireName } from './kds-name';
 export { kriOf, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';
+export {
+  DEFAULT_SPIFFE_PATH,
+  DEFAULT_TRUST_DOMAIN,
+  MAX_TRUST_DOMAIN_LENGTH,
+  parseSpiffePathTemplate,
+  parseTrustDomainTemplate,
+  spiffePathProblem,
+  trustDomainProblem,
+  type ParsedSpiffeTemplate,
+  type SpiffeTemplatePart,
+  type SpiffeVariable,
+} from './spiffe-id';
 export { templateRequirements } from './template-match';
 export { clashReason, compareClaims, decidingRule, type PrecedenceRule } from './precedence';
 export { parseGenerator, SERVICE_KINDS, type GeneratorSource, type ParsedGenerator } from './parsed-generator';

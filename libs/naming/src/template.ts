@@ -5,10 +5,18 @@ import { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
 export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
 
 /** One piece of a template. */
-export type TemplatePart =
+export type TemplatePart<Variable extends string = TemplateVariable> =
   | { readonly type: 'literal'; readonly text: string }
-  | { readonly type: 'variable'; readonly variable: TemplateVariable }
+  | { readonly type: 'variable'; readonly variable: Variable }
   | { readonly type: 'label'; readonly key: string };
+
+/** The placeholders that one sort of template may have. */
+export interface TemplateGrammar<Variable extends string> {
+  /** From the text between the braces to what it stands for. */
+  readonly variables: Readonly<Record<string, Variable>>;
+  /** Whether `{{ label "x" }}` is one. */
+  readonly labels: boolean;
+}
 
 /** A parsed template; made by `parseTemplate` only. */
 export interface Template {
@@ -37,16 +45,17 @@ export type RenderedTemplate =
 export const MAX_TEMPLATE_LENGTH = 1_024;
 
 const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
-const VARIABLES: Readonly<Record<string, TemplateVariable>> = {
-  name: 'Name',
-  '.Name': 'Name',
-  '.DisplayName': 'DisplayName',
-  '.Namespace': 'Namespace',
-  '.Zone': 'Zone',
-  '.Mesh': 'Mesh',
+const HOSTNAMES: TemplateGrammar<TemplateVariable> = {
+  variables: {
+    name: 'Name',
+    '.Name': 'Name',
+    '.DisplayName': 'DisplayName',
+    '.Namespace': 'Namespace',
+    '.Zone': 'Zone',
+    '.Mesh': 'Mesh',
+  },
+  labels: true,
 };
-const ALLOWED =
-  '{{ name }}, {{ label "x" }}, {{ .Name }}, {{ .DisplayName }}, {{ .Namespace }}, {{ .Zone }}, {{ .Mesh }}';
 
 /**
  * Parses a hostname template: `{{ name }}`, `{{ label "x" }}` and Kuma's variables with any inner white space, `{{-` and
@@ -54,9 +63,20 @@ const ALLOWED =
  * reason names the first error. Whether the names can be valid is decided by `checkTemplate`.
  */
 export function parseTemplate(text: string): ParsedTemplate {
+  const parsed = parseParts(text, HOSTNAMES);
+  return parsed.ok ? { ok: true, template: describe(text, parsed.parts) } : parsed;
+}
+
+/** The parts of a template by a grammar, or the first error. Adjacent literals are never joined; linear in the text. */
+export function parseParts<Variable extends string>(
+  text: string,
+  grammar: TemplateGrammar<Variable>,
+):
+  | { readonly ok: true; readonly parts: readonly TemplatePart<Variable>[] }
+  | { readonly ok: false; readonly reason: string } {
   if (text.length > MAX_TEMPLATE_LENGTH)
     return { ok: false, reason: `it has ${text.length} characters, ${MAX_TEMPLATE_LENGTH} are allowed` };
-  const parts: TemplatePart[] = [];
+  const parts: TemplatePart<Variable>[] = [];
   let end = 0;
   let trimNext = false;
   for (const placeholder of placeholdersIn(text)) {
@@ -64,7 +84,7 @@ export function parseTemplate(text: string): ParsedTemplate {
     const body = inner.replace(/^-\s/, '');
     const trimRight = /\s-$/.test(body);
     pushLiteral(parts, text.slice(end, start), trimNext, body !== inner);
-    const part = parsePlaceholder((trimRight ? body.slice(0, -2) : body).trim());
+    const part = parsePlaceholder((trimRight ? body.slice(0, -2) : body).trim(), grammar);
     if (typeof part === 'string') return { ok: false, reason: `{{${shortened(inner, 100)}}}: ${part}` };
     parts.push(part);
     end = placeholder.end;
@@ -75,9 +95,9 @@ export function parseTemplate(text: string): ParsedTemplate {
   if (stray)
     return {
       ok: false,
-      reason: `braces without a partner in ${JSON.stringify(shortened(text, 200))}; a placeholder is one of ${ALLOWED}`,
+      reason: `braces without a partner in ${JSON.stringify(shortened(text, 200))}; a placeholder is one of ${placeholdersOf(grammar)}`,
     };
-  return { ok: true, template: describe(text, parts) };
+  return { ok: true, parts };
 }
 
 interface Placeholder {
@@ -158,19 +178,35 @@ function kumaPart(part: TemplatePart): string {
   return `{{ .${part.variable === 'Name' ? 'DisplayName' : part.variable} }}`;
 }
 
-function pushLiteral(parts: TemplatePart[], raw: string, trimStart: boolean, trimEnd: boolean): void {
+function pushLiteral<V extends string>(
+  parts: TemplatePart<V>[],
+  raw: string,
+  trimStart: boolean,
+  trimEnd: boolean,
+): void {
   const left = trimStart ? raw.trimStart() : raw;
   const text = trimEnd ? left.trimEnd() : left;
   if (text !== '') parts.push({ type: 'literal', text });
 }
 
-function parsePlaceholder(body: string): TemplatePart | string {
-  const key = LABEL_CALL.exec(body)?.[1];
+function parsePlaceholder<V extends string>(
+  body: string,
+  { variables, labels }: TemplateGrammar<V>,
+): TemplatePart<V> | string {
+  const key = labels ? LABEL_CALL.exec(body)?.[1] : undefined;
   if (key !== undefined) return isLabelKey(key) ? { type: 'label', key } : `"${key}" is not a label key`;
-  const variable = Object.hasOwn(VARIABLES, body) ? VARIABLES[body] : undefined;
+  const variable = Object.hasOwn(variables, body) ? variables[body] : undefined;
   if (variable !== undefined) return { type: 'variable', variable };
-  const near = nearest(body, [...Object.keys(VARIABLES), 'label "x"']);
-  return near === undefined ? `only ${ALLOWED} are known` : `did you mean {{ ${near} }}? Only ${ALLOWED} are known`;
+  const known = [...Object.keys(variables), ...(labels ? ['label "x"'] : [])];
+  const near = nearest(body, known);
+  const allowed = placeholdersOf({ variables, labels });
+  return near === undefined ? `only ${allowed} are known` : `did you mean {{ ${near} }}? Only ${allowed} are known`;
+}
+
+/** The placeholders of a grammar, as a message lists them. */
+function placeholdersOf({ variables, labels }: TemplateGrammar<string>): string {
+  const [first = '', ...others] = Object.keys(variables);
+  return [first, ...(labels ? ['label "x"'] : []), ...others].map((body) => `{{ ${body} }}`).join(', ');
 }
 
 function describe(text: string, parts: readonly TemplatePart[]): Template {

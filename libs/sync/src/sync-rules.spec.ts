@@ -41,7 +41,7 @@ describe('kinds that are sent down and up', () => {
     ['bothWays', true, true, true],
     ['secrets', true, true, false],
     ['settings', true, false, false],
-    ['relayed', false, true, false],
+    ['zoneAddresses', true, true, true],
     ['relayedPolicies', false, true, false],
   ] as const)('%s', (rule, down, downToKuma, up) => {
     const kind = kindOf(Sync[rule]);
@@ -99,6 +99,26 @@ describe('isSentDown', () => {
     const closed = MeshView.of([meshRow], [zoneRow('east'), zoneRow('west')], 'None');
     expect(isSentDown(across, resource('east'), WEST, closed)).toBe(false);
     expect(isSentDown(across, resource('east', rule('All')), WEST, closed)).toBe(true);
+  });
+
+  it('sends where a zone is entered, whatever is exported, as long as the zone is visible', () => {
+    const closed = MeshView.of(
+      [meshRow],
+      [zoneRow('east'), zoneRow('west'), zoneRow('shut', { enabled: false })],
+      'None',
+    );
+    const addresses = kindOf(Sync.zoneAddresses);
+    const sent = ['east', 'west', 'shut', 'gone'].map((zone) => isSentDown(addresses, resource(zone), WEST, closed));
+    expect(sent).toEqual([true, false, false, false]);
+    const lost = {
+      ...zoneRow('east'),
+      status: { lost: { since: 'then', policy: 'withdraw', meshes: { shop: 'keep' } } },
+    };
+    const meshes = [meshRow, { name: 'shop', parameters: {} }];
+    const view = MeshView.of(meshes, [lost, zoneRow('west')]);
+    const kept = ['default', 'shop'].map((mesh) => isSentDown(addresses, resource('east', { mesh }), WEST, view));
+    const ofAll = isSentDown(kindOf(Sync.zoneAddresses, 'global'), resource('east', { mesh: '' }), WEST, view);
+    expect([kept, ofAll]).toEqual([[false, true], true]);
   });
 
   it('T000-24 exports by the default of the mesh, where it has one', () => {

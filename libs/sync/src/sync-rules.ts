@@ -38,9 +38,9 @@ export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
 
 /**
  * Whether the global sends `resource` to a zone (docs/design.md §5, docs/reference/kds-wire.md §4.2). It sends its own
- * resources and, of kinds that cross zones, those of other visible zones that export them; of policies only those of
- * producers. It never sends a zone its own resources back, nor resources of an unknown mesh or
- * of somebody else's (row T000-07).
+ * resources and, of kinds that cross zones, those of other visible zones: services that are exported, policies of
+ * producers, and where each zone is entered. It never sends a zone its own resources back, nor resources of an unknown
+ * mesh or of somebody else's (row T000-07).
  */
 export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
   if (!isKindSentDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
@@ -48,7 +48,10 @@ export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view:
   const { zone } = resource.id;
   if (zone === '') return true;
   if (kind.sync.down === 'producers' && resource.labels[ROLE_LABEL] !== 'producer') return false;
-  return crossesZones(kind.sync) && zone !== peer.zone && view.exports(resource, peer.zone);
+  if (!crossesZones(kind.sync) || zone === peer.zone) return false;
+  return kind.sync.down === 'everything'
+    ? view.isZoneVisible(zone, resource.id.mesh)
+    : view.exports(resource, peer.zone);
 }
 
 /** Whether the global can ever have sent a resource of this identity to a zone. */

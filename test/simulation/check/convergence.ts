@@ -64,7 +64,7 @@ function expectedOnZone(holder: WatchedDisk, { global, zones, away, registry }: 
   const goes = ({ id }: Row, range: 'any' | 'everything'): boolean => {
     const kind = registry.kind(id.kind);
     const down = kind?.sync.down ?? 'nothing';
-    if (range === 'any' ? down === 'nothing' : down !== range) return false;
+    if (range === 'any' ? down === 'nothing' : (down === 'exported' ? 'everything' : down) !== range) return false;
     return kind?.scope === 'global' || living(global, meshKey(id.mesh)) !== undefined;
   };
   const others = zones.filter(({ name }) => {

@@ -13,6 +13,7 @@ export interface DeleteOptions {
   readonly filename?: readonly string[];
   readonly selector?: string;
   readonly dryRun?: boolean;
+  readonly terminate?: boolean;
   readonly ignoreNotFound?: boolean;
   readonly yes?: boolean;
 }
@@ -94,10 +95,15 @@ const SHOWN = 20;
 export async function removeOne(
   context: CommandContext,
   ref: ResourceRef,
-  { dryRun = false, ignoreNotFound = false }: Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound'>,
+  {
+    dryRun = false,
+    ignoreNotFound = false,
+    ...options
+  }: Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate'>,
 ): Promise<boolean> {
+  const terminate = options.terminate === true && ref.kind === 'Mesh';
   try {
-    const warnings = await (await context.api()).delete(ref, { dryRun });
+    const warnings = await (await context.api()).delete(ref, { dryRun, terminate });
     context.print(`${titleOf(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
     printWarnings(context, warnings);
     return true;
@@ -138,6 +144,7 @@ export function registerDelete(program: Command, context: CommandContext, finish
     .addOption(meshOption())
     .option('-n, --namespace <namespace>')
     .option('--dry-run', 'check everything, delete nothing')
+    .option('--terminate', 'meshes take no new members from now on, also those that have members and stay')
     .option('--ignore-not-found', 'what is not there counts as deleted')
     .option('-y, --yes', 'do not ask')
     .action(async (words: string[], options: DeleteOptions) => finish(await remove(context, words, options)));

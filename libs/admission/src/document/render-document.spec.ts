@@ -1,6 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
 import { Violations, type ControlPlane, type Resource } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store';
+import { EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { decodeDocument } from './decode-document';
 import { validateDraft } from '../validate-draft';
 import { toDocument } from './render-document';
@@ -17,6 +18,10 @@ const samples: Readonly<Record<string, object>> = {
   MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 80 }] },
   MeshExternalService: { match: { port: 80 }, endpoints: [{ address: 'example.com', port: 443 }] },
   HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
+  MeshIdentity: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } },
+  MeshTrust: { trustDomain: 'default.east', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
+  MeshZoneAddress: { address: '192.0.2.1', port: 10001 },
+  ZoneIngress: { networking: { address: '10.0.0.1', port: 10001 } },
   Secret: { data: 'dGVzdA==' },
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },

@@ -19,21 +19,9 @@ function opaqueKind(
 }
 
 /**
- * Addresses at which Kuma zones reach each other: ZoneIngress in 2.x, in 2.14 also MeshZoneAddress
- * (docs/reference/kds-wire.md §10.1).
+ * The policies of Kuma that cross zones, without a kind here: stored, and sent to Kuma zones only
+ * (docs/reference/kds-wire.md §3.1): name, plural, short name.
  */
-const ADDRESSES: readonly Kind[] = [
-  opaqueKind({ name: 'ZoneIngress', plural: 'zoneingresses', shortName: 'zi', scope: 'global', sync: Sync.relayed }),
-  opaqueKind({
-    name: 'MeshZoneAddress',
-    plural: 'meshzoneaddresses',
-    shortName: 'mza',
-    scope: 'mesh',
-    sync: Sync.relayed,
-  }),
-];
-
-/** The policies of Kuma that cross zones (docs/reference/kds-wire.md §3.1): name, plural, short name. */
 const POLICIES: readonly Kind[] = (
   [
     ['MeshAccessLog', 'meshaccesslogs', 'mal'],
@@ -57,10 +45,7 @@ const POLICIES: readonly Kind[] = (
   opaqueKind({ name, plural, shortName, scope: 'mesh', namespaced: true, sync: Sync.relayedPolicies }),
 );
 
-/** Kinds of Kuma without a kind here that its zones need of each other: stored, and sent to Kuma zones only. */
-const RELAYED: readonly Kind[] = [...ADDRESSES, ...POLICIES];
-
 /** The kinds of a global's sync: those of `registry`, and those that the global only relays. */
 export function withRelayedKinds(registry: Registry): Registry {
-  return new Registry([...registry.kinds, ...RELAYED.filter((kind) => !registry.kind(kind.name))]);
+  return new Registry([...registry.kinds, ...POLICIES.filter((kind) => !registry.kind(kind.name))]);
 }

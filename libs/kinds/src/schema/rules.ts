@@ -92,10 +92,14 @@ export function ipAddress(address: string | undefined, at: FieldPath): Violation
     : [at.violation(`must be an IP address; got \"${address}\"`, 'wrong-form')];
 }
 
-/** True for a host name that can be resolved. Upper case and underscores are allowed because they are in use. */
+/**
+ * True for a host name that can be resolved. Upper case and underscores are allowed because they are in use; digits
+ * alone at the end are not, because what ends so is a mistyped address (RFC 3696 §2).
+ */
 export function isDomainName(text: string): boolean {
   return (
     text.length <= 253 &&
+    !/(^|\.)[0-9]+$/.test(text) &&
     text.split('.').every((label) => /^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/.test(label))
   );
 }

@@ -48,6 +48,16 @@ export const Duration = Type.String({
   pattern: '^[0-9]+(ms|s|m|h)$',
 });
 
+/** A duration as Go writes and reads it: 24h, 1h30m, 24h0m0s. */
+export const GoDuration = Type.String({
+  title: 'a duration such as 24h, 1h30m, 10s',
+  maxLength: 32,
+  pattern: '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$',
+});
+
+/** Certificates or a key in PEM, or a bundle of them. */
+export const Pem = Type.String({ minLength: 1, maxLength: 128 * 1024 });
+
 /** An extension: the name of the program that reads it, and any JSON. */
 export const Extension = Type.Object({ type: NonEmpty, config: Type.Optional(Type.Unknown()) }, strict);
 

@@ -5,10 +5,10 @@ export interface SyncRule {
   readonly writtenOn: readonly ('global' | 'zone')[];
   readonly standalone: boolean;
   /**
-   * What the global sends to the zones: nothing, what was made on the global, resources of other zones as well, or of
-   * those only policies that the owner of a service made for its clients.
+   * What the global sends to the zones: nothing, what was made on the global, or resources of other zones as well: all,
+   * those whose export rule allows it, or only policies that the owner of a service made for its clients.
    */
-  readonly down: 'nothing' | 'global' | 'everything' | 'producers';
+  readonly down: 'nothing' | 'global' | 'everything' | 'exported' | 'producers';
   /** Whether a zone sends it to the global. */
   readonly up: boolean;
   /** Whether the zone of origin is part of the identity. If not, the global's resource wins over a zone's. */
@@ -72,13 +72,13 @@ export const Sync = {
     name: 'acrossZones',
     writtenOn: ['zone'],
     standalone: false,
-    down: 'everything',
+    down: 'exported',
     up: true,
     requiredToSend: ['state'],
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** HostnameGenerator, MeshExternalService: the global's go to the zones, a zone's own go up and stop there. */
+  /** HostnameGenerator, MeshExternalService, MeshIdentity, MeshTrust: the global's go to the zones, a zone's own go up and stop there. */
   bothWays: rule({
     name: 'bothWays',
     writtenOn: ['global', 'zone'],
@@ -121,15 +121,18 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'causeway',
   }),
-  /** What only Kuma zones need of each other: relayed unchanged. */
-  relayed: rule({
-    name: 'relayed',
-    writtenOn: [],
+  /**
+   * MeshZoneAddress, ZoneIngress: made in a zone, sent to every other zone. Not exported by rule: where a zone is entered
+   * says nothing of its services.
+   */
+  zoneAddresses: rule({
+    name: 'zoneAddresses',
+    writtenOn: ['zone'],
     standalone: false,
     down: 'everything',
     up: true,
     zoneInIdentity: true,
-    peers: 'kuma',
+    peers: 'all',
   }),
   /** Policies of Kuma zones: only those that a producer made for clients in other zones are relayed, unchanged. */
   relayedPolicies: rule({
@@ -145,5 +148,5 @@ export const Sync = {
 
 /** True if resources of one zone are sent to other zones. */
 export function crossesZones({ down }: SyncRule): boolean {
-  return down === 'everything' || down === 'producers';
+  return down === 'everything' || down === 'exported' || down === 'producers';
 }

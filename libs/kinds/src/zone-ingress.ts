@@ -1,0 +1,68 @@
+import { Type, type Static } from 'typebox';
+import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { hostAddress } from './schema/rules';
+import { NonEmpty, Optionals, PortNumber, strict, StringMap, Text } from './schema/schema-parts';
+
+const Networking = Type.Object(
+  {
+    address: Type.Optional(NonEmpty),
+    port: PortNumber,
+    advertisedAddress: Type.Optional(NonEmpty),
+    advertisedPort: Type.Optional(PortNumber),
+    admin: Type.Optional(Type.Object({ port: PortNumber }, strict)),
+  },
+  strict,
+);
+
+/** A service of the zone that no MeshService stands for; only Kuma zones write them. */
+const AvailableService = Optionals({
+  tags: StringMap,
+  instances: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }),
+  mesh: Text,
+  externalService: Type.Boolean(),
+});
+
+const Spec = Type.Object(
+  {
+    /** The zone of origin; the global sets it whatever the zone sent (docs/reference/kds-wire.md §4.4). */
+    zone: Type.Optional(NonEmpty),
+    networking: Networking,
+    availableServices: Type.Optional(Type.Array(AvailableService, { maxItems: 16_384 })),
+  },
+  { ...strict, examples: [{ networking: { address: '10.0.0.1', port: 10001 } }] },
+);
+
+/**
+ * Where a zone is entered, for all meshes, as Kuma has it before MeshZoneAddress (docs/reference/kuma-2.14.md §1). The
+ * advertised pair is what other zones connect to, where it differs from where the proxy listens.
+ */
+export const ZoneIngress = defineKind({
+  name: 'ZoneIngress',
+  plural: 'zoneingresses',
+  shortName: 'zi',
+  scope: 'global',
+  sync: Sync.zoneAddresses,
+  writer: 'operator',
+  bounds: { bytes: 1024 * 1024 },
+  serverOwned: ['zone', 'availableServices'],
+  spec: Spec,
+  validate: ({ networking }, at) => checkNetworking(networking, at.field('networking')),
+  warn: ({ spec: { networking } }) =>
+    networking.address === undefined && networking.advertisedAddress === undefined
+      ? ['spec.networking: has no address, so no zone can enter here']
+      : [],
+});
+
+function checkNetworking(networking: Static<typeof Networking>, at: FieldPath): Violation[] {
+  const { address, advertisedAddress, advertisedPort } = networking;
+  return [
+    ...(address === undefined ? [] : hostAddress(address, at.field('address'))),
+    ...(advertisedAddress === undefined ? [] : hostAddress(advertisedAddress, at.field('advertisedAddress'))),
+    ...(advertisedAddress !== undefined && advertisedPort === undefined
+      ? [at.field('advertisedPort').violation('is required with advertisedAddress', 'required')]
+      : []),
+    ...(advertisedPort !== undefined && advertisedAddress === undefined
+      ? [at.field('advertisedAddress').violation('is required with advertisedPort', 'required')]
+      : []),
+  ];
+}

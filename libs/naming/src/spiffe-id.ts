@@ -1,0 +1,90 @@
+import { shortened } from '@causeway/resources';
+import { parseParts, type TemplateGrammar, type TemplatePart } from './template';
+
+/** What the templates of a MeshIdentity can read; the labels are those of the Dataplane. */
+export type SpiffeVariable = 'Mesh' | 'Zone' | 'Namespace' | 'Workload';
+
+export type SpiffeTemplatePart = TemplatePart<SpiffeVariable>;
+
+/** The template of a MeshIdentity without one: each zone has a trust domain a mesh (docs/design.md §1, MeshIdentity). */
+export const DEFAULT_TRUST_DOMAIN = '{{ .Mesh }}.{{ .Zone }}.mesh.local';
+/** The path of a MeshIdentity without one. */
+export const DEFAULT_SPIFFE_PATH = '/workload/{{ .Workload }}';
+
+/** Longest trust domain and longest SPIFFE ID (SPIFFE-ID §2.1, §2.3), in bytes. */
+export const MAX_TRUST_DOMAIN_LENGTH = 255;
+const MAX_SPIFFE_ID_LENGTH = 2_048;
+
+export type ParsedSpiffeTemplate =
+  | { readonly ok: true; readonly parts: readonly SpiffeTemplatePart[] }
+  | { readonly ok: false; readonly reason: string };
+
+/** No labels: whoever may label a Dataplane would choose the authority that vouches for it. */
+const TRUST_DOMAINS: TemplateGrammar<SpiffeVariable> = {
+  variables: { '.Mesh': 'Mesh', '.Zone': 'Zone' },
+  labels: false,
+};
+
+const PATHS: TemplateGrammar<SpiffeVariable> = {
+  variables: { '.Workload': 'Workload', '.Mesh': 'Mesh', '.Zone': 'Zone', '.Namespace': 'Namespace' },
+  labels: true,
+};
+
+/** Parses `spiffeID.trustDomain`: `{{ .Mesh }}`, `{{ .Zone }}` and literal text that can give a valid trust domain. */
+export function parseTrustDomainTemplate(text: string): ParsedSpiffeTemplate {
+  return parseChecked(text, TRUST_DOMAINS, trustDomainProblem);
+}
+
+/**
+ * Parses `spiffeID.path`: the variables, `{{ label "x" }}` and literal text that can give a valid path. Two placeholders
+ * need a "/" between them: no value has one, so different values never give one path.
+ */
+export function parseSpiffePathTemplate(text: string): ParsedSpiffeTemplate {
+  const parsed = parseChecked(text, PATHS, spiffePathProblem);
+  if (!parsed.ok) return parsed;
+  let separated = true;
+  for (const part of parsed.parts) {
+    if (part.type === 'literal') separated ||= part.text.includes('/');
+    else if (!separated)
+      return {
+        ok: false,
+        reason: 'two placeholders need a "/" between them: "a-b" and "c" would give the same as "a" and "b-c"',
+      };
+    else separated = false;
+  }
+  return parsed;
+}
+
+/** Why `text` is no trust domain by SPIFFE-ID §2.1 (lower-case letters, digits, ".", "-", "_"), or undefined if it is. */
+export function trustDomainProblem(text: string): string | undefined {
+  if (text.length > MAX_TRUST_DOMAIN_LENGTH)
+    return `it has ${text.length} characters, ${MAX_TRUST_DOMAIN_LENGTH} are allowed`;
+  if (!/^[a-z0-9._-]+$/.test(text)) return 'only a-z, 0-9, ".", "-" and "_" are allowed, at least one';
+  return /^\.|\.\.|\.$/.test(text) ? 'a "." stands between two other characters' : undefined;
+}
+
+/** Why `text` is no path of a SPIFFE ID by SPIFFE-ID §2.2, or undefined if it is. */
+export function spiffePathProblem(text: string): string | undefined {
+  if (text.length > MAX_SPIFFE_ID_LENGTH)
+    return `it has ${text.length} characters, ${MAX_SPIFFE_ID_LENGTH} are allowed`;
+  if (!text.startsWith('/')) return 'it must start with "/"';
+  const segments = text.slice(1).split('/');
+  if (segments.includes('')) return 'it has an empty segment';
+  if (segments.some((segment) => segment === '.' || segment === '..')) return '"." and ".." are no segments';
+  return segments.every((segment) => /^[A-Za-z0-9._-]+$/.test(segment))
+    ? undefined
+    : 'only letters, digits, ".", "-" and "_" are allowed between two "/"';
+}
+
+function parseChecked(
+  text: string,
+  grammar: TemplateGrammar<SpiffeVariable>,
+  problemOf: (text: string) => string | undefined,
+): ParsedSpiffeTemplate {
+  const parsed = parseParts(text, grammar);
+  if (!parsed.ok) return parsed;
+  const problem = problemOf(parsed.parts.map((part) => (part.type === 'literal' ? part.text : 'a')).join(''));
+  return problem === undefined
+    ? parsed
+    : { ok: false, reason: `${problem}; got ${JSON.stringify(shortened(text, 200))}` };
+}
