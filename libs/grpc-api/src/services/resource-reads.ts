@@ -35,7 +35,11 @@ export class ResourceReads {
 
   async get({ name, minRevision }: GetRequest, { rights }: CallContext): Promise<GetResponse> {
     const { registry, queries } = this.parts;
-    const resource = await queries.resources.get(nameQueryOf(registry, name), rights, revisionOf(minRevision));
+    const resource = await queries.resources.get(
+      nameQueryOf(registry, name, queries.defaultMesh),
+      rights,
+      revisionOf(minRevision),
+    );
     return { resource: resourceMessage(resource, queries.json.encode(resource)) };
   }
 

@@ -64,7 +64,7 @@ export class ResourceWrites {
   async delete(request: DeleteRequest, { write }: CallContext): Promise<DeleteResponse> {
     const { admission, queries, registry } = this.parts;
     const { dryRun, etag, terminate } = request;
-    const address = nameQueryOf(registry, request.name);
+    const address = nameQueryOf(registry, request.name, queries.defaultMesh);
     if (terminate && address.kind.name !== 'Mesh') throw refused('terminate', 'is for a Mesh');
     const outcome = await admission.delete({ address, context: write, dryRun, terminate, ...ifMatch(etag) });
     if (!dryRun) queries.freshness.noteWrite(outcome.revision);
