@@ -6,7 +6,7 @@ import {
   HealthClient,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
-import type { JsonObject } from '@causeway/resources';
+import type { JsonValue } from '@bufbuild/protobuf';
 import { credentials, type ServiceError } from '@grpc/grpc-js';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
@@ -53,7 +53,7 @@ describe('the gRPC API', () => {
 
   it('shows such a client what the details of errors mean', async () => {
     const client = await GenericClient.connect(grpc.address, 'v1');
-    const detailsOf = async (path: string, request: JsonObject): Promise<readonly unknown[]> =>
+    const detailsOf = async (path: string, request: JsonValue): Promise<readonly unknown[]> =>
       client.call(path, [request]).then(
         () => [],
         (error: ServiceError) => client.detailsOf(error),
