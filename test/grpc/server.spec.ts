@@ -6,7 +6,8 @@ import {
   HealthClient,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
-import { credentials } from '@grpc/grpc-js';
+import type { JsonValue } from '@bufbuild/protobuf';
+import { credentials, type ServiceError } from '@grpc/grpc-js';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
@@ -50,6 +51,25 @@ describe('the gRPC API', () => {
     client.close();
   });
 
+  it('shows such a client what the details of errors mean', async () => {
+    const client = await GenericClient.connect(grpc.address, 'v1');
+    const detailsOf = async (path: string, request: JsonValue): Promise<readonly unknown[]> =>
+      client.call(path, [request]).then(
+        () => [],
+        (error: ServiceError) => client.detailsOf(error),
+      );
+    const type = (name: string) => ({ '@type': `type.googleapis.com/google.rpc.${name}` });
+    const absent = { name: { kind: 'MeshService', name: 'absent' } };
+    expect(await detailsOf('causeway.v1.ResourceService/Get', absent)).toEqual([
+      { ...type('ErrorInfo'), reason: 'NOT_FOUND', domain: 'causeway.v1' },
+    ]);
+    expect(await detailsOf('causeway.v1.NamingService/Resolve', { hostname: '' })).toMatchObject([
+      type('ErrorInfo'),
+      { ...type('BadRequest'), fieldViolations: [{ field: 'hostname' }] },
+    ]);
+    client.close();
+  });
+
   it('tells its health: of the server and of services, and that it ends', async () => {
     const client = new HealthClient(grpc.address, credentials.createInsecure());
     const check = (name: string): Promise<unknown> =>
@@ -72,6 +92,26 @@ describe('the gRPC API', () => {
     await until('the watcher is told of the end', () => seen.length === 4);
     expect(seen).toEqual([Serving.SERVING, Serving.NOT_SERVING, Serving.SERVING, Serving.NOT_SERVING]);
     client.close();
+  });
+
+  it('lets one address watch health 100 times at once, and no more until a watch ends', async () => {
+    const client = new HealthClient(grpc.address, credentials.createInsecure());
+    const outcomeOf = (watch: ReturnType<HealthClient['watch']>): Promise<string> =>
+      new Promise((resolve) => {
+        watch.once('data', () => resolve('told'));
+        watch.on('error', ({ message }) => resolve(message));
+      });
+    const watches = Array.from({ length: 100 }, () => client.watch({ service: '' }));
+    expect(new Set(await Promise.all(watches.map(outcomeOf)))).toEqual(new Set(['told']));
+    const refused = '8 RESOURCE_EXHAUSTED: 100 watches of health are under way from this address';
+    expect(await outcomeOf(client.watch({ service: '' }))).toBe(refused);
+    watches[0]?.cancel();
+    await until('a watch is taken again', async () => (await outcomeOf(client.watch({ service: '' }))) === 'told');
+    client.close();
+  });
+
+  it('counts only the streams of reflection that are open', async () => {
+    for (let i = 0; i < 110; i++) (await GenericClient.connect(grpc.address, 'v1')).close();
   });
 
   it('ends a connection of garbage, and no other', async () => {
