@@ -78,14 +78,19 @@ describe('a zone is disabled, deleted, or loses its mesh, on a global of two rep
   });
 
   it('its mesh deleted while it is away, its services stay where they are and are known to nobody', async () => {
+    const inShop = east.id('MeshService', 'redis', { mesh: 'shop' });
+    const labels = { 'kuma.io/origin': 'zone' };
+    await leader.put('Mesh', 'shop', {});
+    await east.write([{ type: 'put', id: inShop, expect: 'any', labels, spec: SPEC }]);
+    await west.holds(inShop);
     await away(east);
-    await leader.delete('Mesh', 'default');
-    await west.lacks(redis());
+    await leader.delete('Mesh', 'shop');
+    await west.lacks(inShop);
     await east.join(other);
-    await east.lacks(leader.id('Mesh', 'default'));
-    expect([leader, other, east].map((plane) => plane.get(redis()) !== undefined)).toEqual([true, true, true]);
-    await leader.put('Mesh', 'default', {});
-    await west.holds(redis());
+    await east.lacks(leader.id('Mesh', 'shop'));
+    expect([leader, other, east].map((plane) => plane.get(inShop) !== undefined)).toEqual([true, true, true]);
+    await leader.put('Mesh', 'shop', {});
+    await west.holds(inShop);
   });
 });
 

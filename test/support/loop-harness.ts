@@ -83,8 +83,19 @@ export class LoopHarness {
     for (const replica of this.replicas) await replica.caughtUp();
   }
 
+  /** As `write`, of what may be refused. */
+  async tryWrite(...changes: readonly Change[]): Promise<void> {
+    await this.user.write({ changes, onRefusal: 'skip' });
+    for (const replica of this.replicas) await replica.caughtUp();
+  }
+
   async get(id: Identity): Promise<Resource | undefined> {
     return this.user.get(id);
+  }
+
+  /** All that the store holds. */
+  async rows(): Promise<readonly Resource[]> {
+    return (await this.user.snapshot()).resources;
   }
 
   get revision(): number {

@@ -52,10 +52,16 @@ export class ProcessMesh {
 
   /** Starts a zone, again with the same database when there was one of this name before. */
   async startZone(name: string, env: PlaneEnvironment = {}): Promise<ProcessPlane> {
+    const zone = await this.bootZone(name, env);
+    await until(`zone ${name} has the default mesh`, () => zone.get('/meshes/default'), START_TIMEOUT);
+    return zone;
+  }
+
+  /** As `startZone`, without waiting for the global, which may be away where the zone has its credentials. */
+  async bootZone(name: string, env: PlaneEnvironment = {}): Promise<ProcessPlane> {
     const own = { ...(await this.credentials(name)), ...env };
     const zone = await ProcessPlane.start('zone', name, { ...(await this.environment(name)), ...own });
     this.zones.set(name, zone);
-    await until(`zone ${name} has the default mesh`, () => zone.get('/meshes/default'), START_TIMEOUT);
     return zone;
   }
 
@@ -87,7 +93,7 @@ export class ProcessMesh {
   }
 
   /** Where the global is, what it is verified by, and a token; those of an earlier start while the global is away. */
-  private async credentials(zone: string): Promise<PlaneEnvironment> {
+  async credentials(zone: string): Promise<PlaneEnvironment> {
     const known = this.tokens.get(zone);
     if (known) return known;
     const credentials = { ...(await this.globalAddress()), CAUSEWAY_ZONE_TOKEN: await this.zoneToken(zone) };

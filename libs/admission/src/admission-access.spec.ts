@@ -1,9 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { AccessDenied, AccessPolicy, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { wireName } from '@causeway/naming';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Kind } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
+import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { Admission } from './admission';
 import type { WriteAddress } from './requests';
 import { meshesOf } from '../../../test/support/meshes';
@@ -32,7 +33,11 @@ const redisId = (namespace: string, zone = 'east'): Identity => ({
   ...{ kind: 'MeshService', mesh: 'default', zone, namespace, name: 'redis' },
 });
 
-/** Admission over a store whose index is refreshed after each write of the test. */
+const ended = new AbortController();
+setMaxListeners(100, ended.signal);
+afterAll(() => ended.abort());
+
+/** Admission over a store whose index follows it. */
 class Fixture {
   readonly store = new MemoryStore(new MemoryDisk({ clock: new FakeClock(1_000) }));
   readonly index = new ResourceIndex();
@@ -45,6 +50,7 @@ class Fixture {
       ...{ registry: coreKinds, store, index, meshes: meshesOf(index), controlPlane, access },
       clock: new FakeClock(1_000),
     });
+    void followStore(store, index, { clock: systemClock, logger: silentLogger, signal: ended.signal });
   }
 
   /** A mesh `default`, redis in the namespaces `shop` and `pay`, and a role that anna has. */
@@ -62,7 +68,7 @@ class Fixture {
 
   async hold(id: Identity, spec: JsonObject, labels: Record<string, string> = {}): Promise<void> {
     await this.store.write({ changes: [{ type: 'put', id, expect: 'any', labels, spec }], onRefusal: 'abort' });
-    this.index.load(await this.store.snapshot());
+    await this.index.reached((await this.store.head()).revision);
   }
 
   async put(body: JsonObject, address?: WriteAddress, ifMatch?: string): Promise<string> {
@@ -199,7 +205,6 @@ describe('who may write', () => {
       documents: documents.map((body) => ({ body })),
       context: { caller: anna },
     });
-    fixture.index.load(await fixture.store.snapshot());
     expect((await applied).results).toMatchObject([
       { outcome: 'updated' },
       { outcome: 'refused', error: { type: 'Forbidden' } },

@@ -12,8 +12,8 @@ import {
   type JsonObject,
   type Kind,
 } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
+import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import { Admission } from './admission';
 import { InUse } from './mesh-rules';
 import { PreconditionFailed, type WriteAddress } from './requests';
@@ -48,12 +48,13 @@ const generator = (name: string, template = '{{ name }}.mesh'): JsonObject => ({
   spec: { selector: { meshService: {} }, template },
 });
 
-/** Admission over a store, with an index that the test refreshes. */
+/** Admission over a store, with an index that follows it. */
 class Fixture {
   readonly clock = new FakeClock(1_000);
   readonly store: MemoryStore;
   readonly index = new ResourceIndex();
   readonly admission: Admission;
+  private readonly following = new AbortController();
 
   constructor(controlPlane: ControlPlane) {
     this.store = new MemoryStore(new MemoryDisk({ clock: this.clock }));
@@ -68,6 +69,7 @@ class Fixture {
       controlPlane,
       access,
     });
+    void followStore(store, index, { clock: systemClock, logger: silentLogger, signal: this.following.signal });
   }
 
   /** A fixture whose store has the mesh `default`. */
@@ -83,7 +85,12 @@ class Fixture {
   }
 
   async refresh(): Promise<void> {
-    this.index.load(await this.store.snapshot());
+    await this.index.reached((await this.store.head()).revision);
+  }
+
+  /** The index lags from here on. */
+  stopFollowing(): void {
+    this.following.abort();
   }
 
   put(body: unknown, address?: WriteAddress) {
@@ -299,6 +306,7 @@ describe('Admission.put', () => {
 
   it('tries again when a status write came between, and gives up with Conflict in the end', async () => {
     const fixture = await Fixture.open(east);
+    fixture.stopFollowing();
     await fixture.put(service('redis'));
     const races = race(fixture.store, eastRedis, 2);
     expect(await fixture.put(service('redis', 1))).toMatchObject({ outcome: 'updated' });
@@ -404,14 +412,14 @@ describe('Admission.delete', () => {
     );
   });
 
-  it('keeps a mesh that has members, naming them', async () => {
+  it('T003-28 keeps a mesh that has members, and counts them', async () => {
     const fixture = await Fixture.open(global);
     await fixture.put({ type: 'Mesh', name: 'demo' });
     await fixture.hold({ ...westRedis, mesh: 'demo' }, westLabels);
     await fixture.refresh();
     const error = await remove(fixture, at('Mesh', 'demo')).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(InUse);
-    expect(String(error)).toContain('Mesh demo is in use by MeshService west/default/redis; delete them first');
+    expect(String(error)).toContain('please delete them to proceed. MeshService: 1');
     await fixture.store.write({
       changes: [{ type: 'delete', id: { ...westRedis, mesh: 'demo' }, expect: 'any' }],
       onRefusal: 'abort',
@@ -422,6 +430,7 @@ describe('Admission.delete', () => {
 
   it('waits for an index that lags before it decides about a mesh', async () => {
     const fixture = await Fixture.open(global);
+    fixture.stopFollowing();
     await fixture.put({ type: 'Mesh', name: 'demo' });
     const waiting = remove(fixture, at('Mesh', 'demo'));
     const outcome = expect(waiting).rejects.toThrow('this replica has not reached revision 2 yet');

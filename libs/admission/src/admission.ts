@@ -1,23 +1,35 @@
 import type { Verb } from '@causeway/access';
+import { isTerminating } from '@causeway/meshes';
 import {
   Conflict,
   FieldPath,
   Invalid,
   isJsonObject,
+  Label,
   NotFound,
   ownZone,
   type Identity,
+  type Kind,
   type Resource,
 } from '@causeway/resources';
-import type { Change } from '@causeway/store';
+import type { Change, WriteRequest } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
-import { BatchWrite } from './batch/batch-write';
+import { BatchWrite, type PlannedDocument } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type Target } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
-import { catchUp, checkMeshEmpty, configuredFields, meshExists } from './mesh-rules';
+import {
+  catchUp,
+  checkNewMember,
+  configuredFields,
+  describeMembers,
+  InUse,
+  membershipRead,
+  meshExists,
+  placed,
+} from './mesh-rules';
 import { mergePatch, planWrite } from './plan-write';
 import {
   checkPrecondition,
@@ -63,14 +75,15 @@ export class Admission {
     if (isWhole) await this.authorise(address, request, PUT_VERBS);
     const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
     const { namespace } = decoded.draft;
-    if (!address) this.authoriseDraft(decoded, request);
-    else if (!isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
-    const draft = await this.validate(decoded, address);
-    return this.retry(async (tries) =>
-      tries === 0 && request.dryRun !== true
-        ? this.storeByIndex(decoded, draft, request)
-        : this.storeOnce(decoded, draft, request),
-    );
+    if (address && !isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
+    return this.retry(async (tries) => {
+      const isFirst = tries === 0 && request.dryRun !== true;
+      if (!isFirst && !decoded.namesMesh) await this.catchUp();
+      const document = this.placed(decoded);
+      if (!address) this.authoriseDraft(document, request);
+      const draft = await this.validate(document, address);
+      return isFirst ? this.storeByIndex(document, draft, request) : this.storeOnce(document, draft, request);
+    });
   }
 
   /** Changes the fields that the patch names; NotFound if there is nothing to change. */
@@ -95,8 +108,7 @@ export class Admission {
   apply(request: BatchRequest): Promise<BatchOutcome> {
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
-      plan: (decoded: DecodedDocument, draft: ValidatedDraft, stored: Resource | undefined) =>
-        this.plan(decoded, draft, request, stored),
+      plan: (document: PlannedDocument) => this.plan(document, request),
     };
     return new BatchWrite(this.parts, rules, request).run();
   }
@@ -110,7 +122,7 @@ export class Admission {
   /** The resource that a document means; undefined where it does not say. */
   identityOf(body: unknown): Identity | undefined {
     try {
-      const { draft } = decodeDocument(this.parts.registry, body, {});
+      const { draft } = this.placed(decodeDocument(this.parts.registry, body, {}));
       return draftIdentity(draft, ownZone(this.parts.controlPlane));
     } catch (error) {
       if (error instanceof Invalid) return undefined;
@@ -147,7 +159,16 @@ export class Admission {
   }
 
   private hasMesh(mesh: string): Promise<boolean> {
-    return meshExists(mesh, this.parts.store, this.parts.index);
+    return meshExists(mesh, this.parts.store, this.parts.meshes);
+  }
+
+  private placed(decoded: DecodedDocument): DecodedDocument {
+    return placed(decoded, this.parts, this.parts.meshes);
+  }
+
+  private catchUp(): Promise<number> {
+    const { store, index, clock } = this.parts;
+    return catchUp(store, index, clock);
   }
 
   /** What the document must repeat of the address. A wire name is replaced by the plain name. */
@@ -187,74 +208,88 @@ export class Admission {
    * state. A refusal and "nothing to write" are not decided here, but from the primary at the next try.
    */
   private async storeByIndex(
-    decoded: DecodedDocument,
+    { draft: { kind } }: DecodedDocument,
     draft: ValidatedDraft,
     options: WriteOptions,
   ): Promise<WriteOutcome | undefined> {
-    const held = this.parts.index.get(draft.id);
+    const { index, meshes } = this.parts;
+    const stored = index.get(draft.id);
     try {
-      if (this.plan(decoded, draft, options, held).outcome === 'unchanged') return undefined;
+      if (this.plan({ draft, kind, stored, meshes }, options).outcome === 'unchanged') return undefined;
     } catch {
       return undefined;
     }
-    return this.store(decoded, draft, options, held);
+    return this.store(draft, kind, options, stored);
   }
 
   private async storeOnce(
-    decoded: DecodedDocument,
+    { draft: { kind } }: DecodedDocument,
     draft: ValidatedDraft,
     options: WriteOptions,
     read?: Resource,
   ): Promise<WriteOutcome | undefined> {
-    return this.store(decoded, draft, options, read ?? (await this.parts.store.get(draft.id)));
+    const stored = read ?? (await this.parts.store.get(draft.id));
+    if (!stored && kind.scope === 'mesh') await this.catchUp();
+    return this.store(draft, kind, options, stored);
   }
 
   private async store(
-    decoded: DecodedDocument,
     draft: ValidatedDraft,
+    kind: Kind,
     options: WriteOptions,
     stored: Resource | undefined,
   ): Promise<WriteOutcome | undefined> {
-    const planned = this.plan(decoded, draft, options, stored);
+    const planned = this.plan({ draft, kind, stored, meshes: this.parts.meshes }, options);
     const { id, labels, spec } = planned;
     if (planned.outcome === 'unchanged' || options.dryRun === true) return planned;
-    const written = await this.write({
-      ...{ type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec },
-      audit: auditOf(options),
-    });
+    const written = await this.write(
+      { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: auditOf(options) },
+      membershipRead(!stored && kind.scope === 'mesh', this.parts.index.point?.revision),
+    );
     return written && { ...planned, revision: written.revision, etag: etagOf(written) };
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
-  private plan(
-    { draft: { kind } }: DecodedDocument,
-    draft: ValidatedDraft,
-    options: WriteOptions,
-    stored: Resource | undefined,
-  ): WriteOutcome {
+  private plan({ draft, kind, stored, meshes }: PlannedDocument, options: WriteOptions): WriteOutcome {
     this.parts.access.authorise(options.context.caller, stored ? UPDATE : CREATE, draft.id);
     checkPrecondition(options.ifMatch, stored);
     if (stored) checkMadeHere(stored, this.parts.controlPlane);
+    else checkNewMember(kind, draft.id, meshes);
     return planWrite(kind, draft, stored);
   }
 
   private async deleteOnce(request: DeleteRequest): Promise<DeleteOutcome | undefined> {
-    const { store, index, clock, registry } = this.parts;
     const stored = await this.find(request.address, request, DELETE);
     const { id, revision } = stored;
     checkPrecondition(request.ifMatch, stored);
-    if (id.kind === 'Mesh') {
-      await catchUp(store, index, clock);
-      checkMeshEmpty(id.name, registry, index);
-    }
+    const isMesh = id.kind === 'Mesh';
+    if (isMesh) await this.catchUp();
+    const members = isMesh ? describeMembers(id.name, this.parts.registry, this.parts.index) : undefined;
+    if (members !== undefined) return this.keepMesh(stored, members, request);
     if (request.dryRun === true) return { outcome: 'deleted', id, revision };
-    const written = await this.write({ type: 'delete', id, expect: revision, audit: auditOf(request) });
+    const audit = auditOf(request);
+    const read = isMesh ? { unchanged: { revision: this.parts.index.point?.revision ?? 0, mesh: id.name } } : {};
+    const written = await this.write({ type: 'delete', id, expect: revision, audit }, read);
     return written && { outcome: 'deleted', id, revision: written.revision };
   }
 
+  /** Throws InUse, after it has marked the Mesh as terminating where the request asks for that; undefined if it raced. */
+  private async keepMesh(stored: Resource, members: string, request: DeleteRequest): Promise<undefined> {
+    const { id, revision, labels, spec } = stored;
+    if (request.terminate === true && request.dryRun !== true && !isTerminating(labels)) {
+      const marked = { ...labels, [Label.terminating]: 'true' };
+      const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
+      if (!(await this.write(change))) return undefined;
+    }
+    throw new InUse(members);
+  }
+
   /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
-  private async write(change: Change): Promise<{ revision: number; uid: string; generation: number } | undefined> {
-    const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip' });
+  private async write(
+    change: Change,
+    read: Pick<WriteRequest, 'unchanged'> = {},
+  ): Promise<{ revision: number; uid: string; generation: number } | undefined> {
+    const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip', ...read });
     const [result] = results;
     if (!result) return undefined;
     if (result.type !== 'refused') return { revision, uid: result.uid, generation: result.generation };

@@ -1,21 +1,42 @@
 import {
+  accepting,
+  designate,
+  type Designation,
+  type MeshMembership,
+  type Meshes,
+  type MeshOwner,
+} from '@causeway/meshes';
+import {
   Conflict,
-  describeIdentity,
+  FieldPath,
   globalIdentity,
+  Invalid,
+  ownZone,
   Unavailable,
   type Identity,
+  type Kind,
   type Registry,
-  type Resource,
+  type ViolationRule,
 } from '@causeway/resources';
 import { withDeadline, type Clock } from '@causeway/runtime';
-import type { MeshOwner } from '@causeway/meshes';
-import type { IndexReader, ResourceStore } from '@causeway/store';
+import type { IndexReader, ReadSet, ResourceStore } from '@causeway/store';
+import type { AdmissionParts } from './admission-parts';
+import { draftIdentity, type DecodedDocument } from './document/document';
 import type { ConfiguredFields } from './validate-draft';
 
-/** A resource cannot be deleted because other resources need it; the message names them. */
+/** A resource cannot be deleted because other resources need it; the message counts them. */
 export class InUse extends Conflict {}
 
 const CATCH_UP_TIMEOUT = 5_000;
+
+/** The kinds from which `designate` decides. */
+const MEMBERSHIP_KINDS = ['Mesh', 'Namespace'];
+
+const RULES: Readonly<Record<Extract<Designation, { ok: false }>['rule'], ViolationRule>> = {
+  overlap: 'MeshMembershipConflict',
+  mismatch: 'MeshMembershipMismatch',
+  terminating: 'MeshTerminating',
+};
 
 /** What a control plane fills into documents: its `controllerName` into a Mesh that names nobody (row T000-06). */
 export function configuredFields({ controllerName }: MeshOwner): ConfiguredFields {
@@ -23,20 +44,64 @@ export function configuredFields({ controllerName }: MeshOwner): ConfiguredField
 }
 
 /** True if the mesh exists. Reads the store if the index does not have it yet. */
-export async function meshExists(mesh: string, store: ResourceStore, index: IndexReader): Promise<boolean> {
-  const id: Identity = globalIdentity('Mesh', mesh);
-  return index.get(id) !== undefined || (await store.get(id)) !== undefined;
+export async function meshExists(mesh: string, store: ResourceStore, meshes: Meshes): Promise<boolean> {
+  return meshes.state(mesh) !== undefined || (await store.get(globalIdentity('Mesh', mesh))) !== undefined;
 }
 
-/** Throws InUse if `mesh` has members, whatever their zone (docs/design.md §5, Deleting a Mesh). */
-export function checkMeshEmpty(mesh: string, registry: Registry, index: IndexReader): void {
-  const members = registry.kinds
+/**
+ * The document with its mesh, where it names none: the one mesh that has a resource of its kind, namespace and name (which
+ * stays there, row T003-25), else the mesh of its namespace, else the expected one. Of a namespace that is several meshes'
+ * it is one of them, which `checkNewMember` refuses.
+ */
+export function placed(
+  decoded: DecodedDocument,
+  { index, controlPlane }: Pick<AdmissionParts, 'index' | 'controlPlane'>,
+  meshes: MeshMembership,
+): DecodedDocument {
+  const { draft, namesMesh } = decoded;
+  if (namesMesh) return decoded;
+  const inMesh = (mesh: string): DecodedDocument => ({ ...decoded, draft: { ...draft, mesh } });
+  const { expectedName } = meshes.owner;
+  if (!draft.kind.namespaced) return inMesh(expectedName);
+  const names = new Set([expectedName, ...[...index.ofKind('Mesh')].map(({ id }) => id.name)]);
+  const id = draftIdentity(draft, ownZone(controlPlane));
+  const [holder, ...others] = [...names].filter((mesh) => index.get({ ...id, mesh }) !== undefined);
+  if (holder !== undefined && others.length === 0) return inMesh(holder);
+  const [candidate = expectedName] = meshes.candidatesOf(draft.namespace);
+  return inMesh(candidate);
+}
+
+/** Throws Invalid where a resource that does not exist yet may not be made in the mesh of its identity. */
+export function checkNewMember(kind: Kind, { mesh, namespace }: Identity, meshes: MeshMembership): void {
+  if (kind.scope !== 'mesh') return;
+  const at = FieldPath.at('mesh');
+  if (!meshes.state(mesh)) throw new Invalid([at.violation(`there is no mesh "${mesh}"`)]);
+  const designation = kind.namespaced ? designate(meshes, namespace, mesh) : accepting(meshes, mesh);
+  if (designation.ok) return;
+  throw new Invalid([at.violation(designation.reason, RULES[designation.rule])]);
+}
+
+/** What `checkNewMember` decides from, for a write that makes members of a mesh; nothing for another one. */
+export function membershipRead(makesMembers: boolean, revision = 0): { readonly unchanged?: ReadSet } {
+  return makesMembers ? { unchanged: { revision, kinds: MEMBERSHIP_KINDS } } : {};
+}
+
+/**
+ * The members of a mesh by kind, whatever their zone, for people: `MeshService: 2, Dataplane: 1`; undefined where there is
+ * none. The words of the refusal are the seed's (row T003-28).
+ */
+export function describeMembers(mesh: string, registry: Registry, index: IndexReader): string | undefined {
+  const counts = registry.kinds
     .filter((kind) => kind.scope === 'mesh')
-    .flatMap((kind) => [...index.ofKind(kind.name)].filter((r: Resource) => r.id.mesh === mesh));
-  if (members.length === 0) return;
-  const named = members.slice(0, 5).map((member) => describeIdentity(member.id));
-  const more = members.length > named.length ? ` and ${members.length - named.length} more` : '';
-  throw new InUse(`Mesh ${mesh} is in use by ${named.join(', ')}${more}; delete them first`);
+    .map(({ name }) => {
+      let count = 0;
+      for (const { id } of index.ofKind(name)) if (id.mesh === mesh) count += 1;
+      return { name, count };
+    });
+  const found = counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
+  if (found.length === 0) return undefined;
+  const listed = found.map(({ name, count }) => `${name}: ${count}`).join(', ');
+  return `objects belong to this mesh exists, please delete them to proceed. ${listed}`;
 }
 
 /** Waits until the index holds everything committed before the call: up to the revision. Throws Unavailable after 5 s. */

@@ -39,6 +39,8 @@ export interface PatchRequest extends WriteOptions {
 /** A request to delete. */
 export interface DeleteRequest extends WriteOptions {
   readonly address: WriteAddress;
+  /** A Mesh that has members still takes no new ones from now on: it gets the label `causeway.io/terminating`. */
+  readonly terminate?: boolean;
 }
 
 /** The result of a put or patch. */

@@ -187,13 +187,18 @@ export interface ApiClient {
     options?: { readonly etag?: string; readonly dryRun?: boolean },
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>>;
   /** Resolves with warnings. `etag` must name the stored state where it is given. */
-  delete(
-    resource: ResourceRef,
-    options?: { readonly etag?: string; readonly dryRun?: boolean },
-  ): Promise<readonly string[]>;
+  delete(resource: ResourceRef, options?: DeleteOptions): Promise<readonly string[]>;
   resolve(question: HostnameQuestion): Promise<ResolvedService>;
   explain(question: HostnameQuestion): Promise<HostnameExplanation>;
   close(): void;
+}
+
+/** Options of a deletion. */
+export interface DeleteOptions {
+  readonly etag?: string;
+  readonly dryRun?: boolean;
+  /** Of a Mesh: it takes no new members from now on, also where it has members and the deletion is refused. */
+  readonly terminate?: boolean;
 }
 
 /** Options of a watch. */

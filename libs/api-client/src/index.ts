@@ -10,6 +10,7 @@
 export type {
   ApiClient,
   ApplyOptions,
+  DeleteOptions,
   ApplyResult,
   ApplySummary,
   Connection,

@@ -5,14 +5,21 @@
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
 export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
-export { designate, type Designation } from './membership';
+export {
+  accepting,
+  designate,
+  isTerminating,
+  type Designation,
+  type MeshMembership,
+  type MeshOwner,
+} from './membership';
 export {
   DEFAULT_MESH_OWNER,
   Meshes,
   type MeshesOptions,
   type MeshMismatch,
-  type MeshOwner,
   type MeshState,
   type ZoneRanges,
 } from './meshes';
+export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';

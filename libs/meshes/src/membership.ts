@@ -1,4 +1,20 @@
-import type { Meshes } from './meshes';
+import { Mesh } from '@causeway/kinds';
+import { Label, type Labels, type LabelSelector, type Resource } from '@causeway/resources';
+
+/** By what a control plane knows its Meshes (rows T000-03 to T000-05, T000-14). */
+export interface MeshOwner {
+  /** `CAUSEWAY_MESH_CONTROLLER_NAME`; a Mesh with another `controllerName` is somebody else's. */
+  readonly controllerName: string;
+  /** `CAUSEWAY_MESH_NAME`: the Mesh that is made at the start, and the mesh of documents that name none. */
+  readonly expectedName: string;
+}
+
+/** What a designation asks: `Meshes`, or those that a batch is going to leave (`PendingMeshes`). */
+export interface MeshMembership {
+  readonly owner: MeshOwner;
+  state(name: string): { readonly terminating: boolean } | undefined;
+  candidatesOf(namespace: string): readonly string[];
+}
 
 /** To which mesh a new resource of a namespace belongs, or why to none; `reason` is the text of the refusal. */
 export type Designation =
@@ -11,7 +27,7 @@ export type Designation =
  * the named mesh, or the expected one. Whether that mesh exists is not asked here. Look-ups of resources that exist are the
  * caller's: a resource stays in the mesh where it was made.
  */
-export function designate(meshes: Meshes, namespace: string, mesh: string | undefined): Designation {
+export function designate(meshes: MeshMembership, namespace: string, mesh: string | undefined): Designation {
   const candidates = meshes.candidatesOf(namespace);
   if (candidates.length > 1) {
     return {
@@ -28,13 +44,31 @@ export function designate(meshes: Meshes, namespace: string, mesh: string | unde
       reason: `namespace "${namespace}" belongs to mesh "${candidate}" by its namespaceSelector; got mesh "${mesh}"`,
     };
   }
-  const designated = candidate ?? mesh ?? meshes.owner.expectedName;
-  if (meshes.state(designated)?.terminating === true) {
-    return {
-      ok: false,
-      rule: 'terminating',
-      reason: `unable to create new content in mesh ${designated} because it is being terminated`,
-    };
-  }
-  return { ok: true, mesh: designated };
+  return accepting(meshes, candidate ?? mesh ?? meshes.owner.expectedName);
+}
+
+/** As `designate`, for a new resource of a kind without namespaces: the mesh that it names, unless that is terminating. */
+export function accepting(meshes: MeshMembership, mesh: string): Designation {
+  if (meshes.state(mesh)?.terminating !== true) return { ok: true, mesh };
+  const reason = `unable to create new content in mesh ${mesh} because it is being terminated`;
+  return { ok: false, rule: 'terminating', reason };
+}
+
+/** The selector by which a Mesh gets new members: none where it is somebody else's or terminating (row T003-27). */
+export function selectorOf(
+  { spec, labels }: Pick<Resource, 'spec' | 'labels'>,
+  { controllerName }: MeshOwner,
+): LabelSelector | undefined {
+  if (!Mesh.isSpec(spec) || isTerminating(labels)) return undefined;
+  return (spec.controllerName ?? controllerName) === controllerName ? spec.namespaceSelector : undefined;
+}
+
+/** Whether the labels of a Mesh say that it takes no new members. */
+export function isTerminating(labels: Labels): boolean {
+  return labels[Label.terminating] === 'true';
+}
+
+/** The label that Kubernetes gives each namespace; selectors may use it here too. */
+export function namespaceLabels(namespace: string): Labels {
+  return { 'kubernetes.io/metadata.name': namespace };
 }

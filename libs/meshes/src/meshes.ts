@@ -3,23 +3,15 @@ import { Mesh, type MeshParametersSpec } from '@causeway/kinds';
 import {
   compareText,
   globalIdentity,
-  Label,
   selectsLabels,
   type Labels,
   type LabelSelector,
   type Resource,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import { isTerminating, namespaceLabels, selectorOf, type MeshOwner } from './membership';
 import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
 import { RangeBook } from './range-book';
-
-/** By what a control plane knows its Meshes (rows T000-03 to T000-05, T000-14). */
-export interface MeshOwner {
-  /** `CAUSEWAY_MESH_CONTROLLER_NAME`; a Mesh with another `controllerName` is somebody else's. */
-  readonly controllerName: string;
-  /** `CAUSEWAY_MESH_NAME`: the Mesh that is made at the start, and the mesh of documents that name none. */
-  readonly expectedName: string;
-}
 
 /** The owner that a control plane is unless its settings say otherwise. */
 export const DEFAULT_MESH_OWNER: MeshOwner = Object.freeze({
@@ -73,9 +65,6 @@ export interface ZoneRanges {
 
 /** Kinds that a table is derived from. */
 const SOURCES = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'] as const;
-
-/** Label that Kubernetes gives each namespace; selectors may use it here too. */
-const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
 interface Table {
   readonly version: string;
@@ -141,16 +130,23 @@ export class Meshes {
     const known = candidates.get(namespace);
     if (known) return known;
     if (selecting.length === 0) return [];
-    const labels = this.labelsOf(namespace);
-    const found = selecting.filter(({ selector }) => selectsLabels(selector, labels)).map(({ mesh }) => mesh);
+    const found = this.selecting(this.labelsOf(namespace));
     // Remembered only for what is stored: users choose the names of namespaces.
     if (this.options.index.get(globalIdentity('Namespace', namespace))) candidates.set(namespace, found);
     return found;
   }
 
-  private labelsOf(namespace: string): Labels {
+  /** The Meshes, sorted, whose `namespaceSelector` selects a namespace of these labels. */
+  selecting(labels: Labels): readonly string[] {
+    return this.current()
+      .selecting.filter(({ selector }) => selectsLabels(selector, labels))
+      .map(({ mesh }) => mesh);
+  }
+
+  /** The labels of a namespace, as selectors see them. */
+  labelsOf(namespace: string): Labels {
     const stored = this.options.index.get(globalIdentity('Namespace', namespace));
-    return { [NAMESPACE_NAME]: namespace, ...stored?.labels };
+    return { ...namespaceLabels(namespace), ...stored?.labels };
   }
 
   private current(): Table {
@@ -169,9 +165,9 @@ export class Meshes {
       const name = owner.expectedName;
       states.set(name, { ...expected, name, claim: 'assumed', parameters: {}, terminating: false });
     }
-    const selecting = [...states.values()].flatMap(({ name, claim, terminating, resource }) => {
-      const selector = resource?.spec.namespaceSelector;
-      return claim === 'ours' && !terminating && selector ? [{ mesh: name, selector }] : [];
+    const selecting = rows.flatMap((row) => {
+      const selector = selectorOf(row, owner);
+      return selector ? [{ mesh: row.id.name, selector }] : [];
     });
     return { version, states, selecting: selecting.sort((a, b) => compareText(a.mesh, b.mesh)), candidates: new Map() };
   }
@@ -179,7 +175,7 @@ export class Meshes {
   private stateOf(resource: Resource<MeshSpec>, book: RangeBook): MeshState {
     const { name } = resource.id;
     const { controllerName } = this.options.owner;
-    const terminating = resource.labels[Label.terminating] === 'true';
+    const terminating = isTerminating(resource.labels);
     // A Mesh of a Kuma peer names no controller.
     if ((resource.spec.controllerName ?? controllerName) !== controllerName) {
       return { name, resource, claim: 'foreign', parameters: {}, terminating };

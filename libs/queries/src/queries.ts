@@ -56,6 +56,8 @@ export interface QuerySources {
 /** Everything that interfaces translate: one object a process, so that all interfaces share bounds and caches. */
 export interface Queries {
   readonly resources: ResourceQueries;
+  /** The mesh that is meant where a request names none: the expected one (row T000-14). */
+  readonly defaultMesh: string;
   readonly watches: Watches;
   readonly inspections: Inspections;
   readonly hostnames: HostnameQueries;
@@ -87,6 +89,7 @@ export function createQueries(sources: QuerySources): Queries {
   const stops = [freshness.follow(), sorted.follow()];
   return {
     resources,
+    defaultMesh: meshes.owner.expectedName,
     watches,
     inspections: new Inspections({ index, resources, insights, expensive }),
     hostnames,

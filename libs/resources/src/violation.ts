@@ -15,6 +15,9 @@ export type ViolationRule =
   | 'too-large'
   | 'too-deep'
   | 'not-text'
+  | 'MeshMembershipMismatch'
+  | 'MeshMembershipConflict'
+  | 'MeshTerminating'
   | 'invalid';
 
 /** One broken rule: the field, and what is wrong with which value. */

@@ -34,6 +34,7 @@ export {
   lostRulesOf,
   lostSince,
   lostStateOf,
+  reportedLoss,
   zoneLoss,
   type LostPolicy,
   type LostRule,

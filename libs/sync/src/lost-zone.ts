@@ -1,4 +1,4 @@
-import { durationMs, isJsonObject, ownField, type Resource } from '@causeway/resources';
+import { durationMs, isJsonObject, ownField, type JsonObject, type Resource } from '@causeway/resources';
 
 /** What happens to a lost zone's services in other zones (docs/design.md §5). */
 export type LostPolicy = 'keep' | 'depreferred' | 'withdraw';
@@ -89,6 +89,13 @@ export function lostStateOf({ status }: Pick<Resource, 'status'>, mesh?: string)
   const own = mesh !== undefined && isJsonObject(meshes) ? ownField(meshes, mesh) : undefined;
   const holds = own ?? policy;
   return isPolicy(holds) ? { policy: holds, since: typeof since === 'string' ? since : '' } : undefined;
+}
+
+/** `Zone.status.lost` as it is stored, where it says that the zone is lost for somebody. */
+export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
+  const lost = zone.status?.['lost'];
+  if (!isJsonObject(lost) || (!lostStateOf(zone) && meshesOfLoss(zone).length === 0)) return undefined;
+  return lost;
 }
 
 /** The meshes for which `Zone.status.lost` says something else than for the others. */

@@ -39,12 +39,18 @@ export class MeshView {
     /** The export default of each mesh whose resources are sent. */
     private readonly meshes: ReadonlyMap<string, ExportDefault>,
     private readonly zones: ReadonlyMap<string, ZoneView>,
+    /** As configured, for kinds without a mesh. */
+    private readonly exportDefault: ExportDefault,
   ) {}
 
   /** The view that follows from all served meshes and all Zones; `exportDefault` as configured. */
   static of(meshes: Iterable<SyncedMesh>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
     const defaults = [...meshes].map((mesh) => [mesh.name, mesh.parameters.exportDefault ?? exportDefault] as const);
-    return new MeshView(new Map(defaults), new Map([...zones].map((zone) => [zone.id.name, viewOf(zone)])));
+    return new MeshView(
+      new Map(defaults),
+      new Map([...zones].map((zone) => [zone.id.name, viewOf(zone)])),
+      exportDefault,
+    );
   }
 
   /** Whether resources of this mesh are sent at all: it exists and is not somebody else's. */
@@ -66,7 +72,7 @@ export class MeshView {
   exports(resource: Resource, to: string): boolean {
     if (to === resource.id.zone || !this.isZoneVisible(resource.id.zone, resource.id.mesh)) return false;
     const rule = resource.spec['export'];
-    if (!isJsonObject(rule)) return this.meshes.get(resource.id.mesh) === 'All';
+    if (!isJsonObject(rule)) return (this.meshes.get(resource.id.mesh) ?? this.exportDefault) === 'All';
     if (rule['mode'] !== 'Subset') return rule['mode'] === 'All';
     const wanted = rule['zones'];
     if (isJsonArray(wanted)) return wanted.includes(to);
@@ -82,7 +88,7 @@ export class MeshView {
       ...[name, visible, selectableLabels(labels)],
       ...(except.length > 0 ? [except] : []),
     ]);
-    return JSON.stringify([meshes, zones.sort()]);
+    return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 
   /** Zones whose visibility to others differs between the two views, for some mesh. */

@@ -13,6 +13,7 @@ export interface DeleteOptions {
   readonly filename?: readonly string[];
   readonly selector?: string;
   readonly dryRun?: boolean;
+  readonly terminate?: boolean;
   readonly ignoreNotFound?: boolean;
   readonly yes?: boolean;
 }
@@ -90,17 +91,25 @@ async function agreed(
 /** Resources that the question names. */
 const SHOWN = 20;
 
-/** Deletes one resource, or prints why not; true if it is gone. */
-async function removeOne(context: CommandContext, ref: ResourceRef, options: DeleteOptions): Promise<boolean> {
-  const dryRun = options.dryRun === true;
+/** Deletes one resource, or prints why not; true if it is gone. Rejects if the control plane cannot be reached. */
+export async function removeOne(
+  context: CommandContext,
+  ref: ResourceRef,
+  {
+    dryRun = false,
+    ignoreNotFound = false,
+    ...options
+  }: Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate'>,
+): Promise<boolean> {
+  const terminate = options.terminate === true && ref.kind === 'Mesh';
   try {
-    const warnings = await (await context.api()).delete(ref, { dryRun });
+    const warnings = await (await context.api()).delete(ref, { dryRun, terminate });
     context.print(`${titleOf(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
     printWarnings(context, warnings);
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error instanceof ConnectionError) throw error;
-    if (error.code === 'not-found' && options.ignoreNotFound) return true;
+    if (error.code === 'not-found' && ignoreNotFound) return true;
     const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
     context.printError(`${titleOf(ref)}: ${[messageOf(error), ...reasons].join('; ')}`);
     return false;
@@ -135,6 +144,7 @@ export function registerDelete(program: Command, context: CommandContext, finish
     .addOption(meshOption())
     .option('-n, --namespace <namespace>')
     .option('--dry-run', 'check everything, delete nothing')
+    .option('--terminate', 'meshes take no new members from now on, also those that have members and stay')
     .option('--ignore-not-found', 'what is not there counts as deleted')
     .option('-y, --yes', 'do not ask')
     .action(async (words: string[], options: DeleteOptions) => finish(await remove(context, words, options)));

@@ -43,12 +43,12 @@ export class BatchResults {
   }
 
   /** Does `work`; a DomainError that it throws refuses the document. */
-  orRefuse(index: number, id: Identity | undefined, work: () => void): void {
+  orRefuse(index: number, idOf: () => Identity | undefined, work: () => void): void {
     try {
       work();
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      this.refuse(index, id, error);
+      this.refuse(index, idOf(), error);
     }
   }
 

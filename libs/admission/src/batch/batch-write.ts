@@ -1,22 +1,22 @@
+import { PendingMeshes, type MeshMembership } from '@causeway/meshes';
 import {
   Conflict,
   FieldPath,
-  globalIdentity,
   identityKey,
   Invalid,
   ownZone,
   Unavailable,
   type Identity,
+  type Kind,
   type Resource,
-  type Violation,
 } from '@causeway/resources';
 import { inTimedSlices } from '@causeway/runtime';
-import { RefusedWrite, type Change, type ChangeResult } from '@causeway/store';
+import { RefusedWrite, type Change, type ChangeResult, type WriteRequest } from '@causeway/store';
 import type { AdmissionParts } from '../admission-parts';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
-import { catchUp, configuredFields } from '../mesh-rules';
+import { catchUp, configuredFields, membershipRead, placed } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
@@ -30,23 +30,26 @@ export interface WriteRules {
   /** Checks the caller's right to write the document. */
   readonly authorise: (decoded: DecodedDocument) => void;
   /** What a write over `stored` comes to. */
-  readonly plan: (decoded: DecodedDocument, draft: ValidatedDraft, stored: Resource | undefined) => WriteOutcome;
+  readonly plan: (document: PlannedDocument) => WriteOutcome;
 }
 
-/** A document whose identity is known. */
+/** A document that passed every check of its own, and what it meets. */
+export interface PlannedDocument {
+  readonly draft: ValidatedDraft;
+  readonly kind: Kind;
+  readonly stored: Resource | undefined;
+  /** The Meshes as the documents before it leave them. */
+  readonly meshes: MeshMembership;
+}
+
+/** A document of which everything is known but perhaps the mesh. */
 interface DecodedEntry {
   readonly index: number;
   readonly decoded: DecodedDocument;
-  readonly id: Identity;
-}
-
-/** A document that passed every check of its own. */
-interface ValidEntry extends DecodedEntry {
-  readonly draft: ValidatedDraft;
 }
 
 /** A document and what writing it comes to. */
-interface PlannedEntry extends ValidEntry {
+interface PlannedEntry extends DecodedEntry {
   readonly outcome: WriteOutcome;
   readonly stored: Resource | undefined;
 }
@@ -57,6 +60,8 @@ const TRIES = 4;
 /** One batch on its way from documents to results (docs/design.md §6 Batches). Used once. */
 export class BatchWrite {
   private readonly results: BatchResults;
+  /** By index of the document; of one that names no mesh, where it would be made. */
+  private readonly ids = new Map<number, Identity>();
   private checked = 0;
   private written = 0;
   private revision = 0;
@@ -79,9 +84,12 @@ export class BatchWrite {
     await this.catchUp();
     const decoded: DecodedEntry[] = [];
     await this.sliced(this.decode(decoded));
-    const valid: ValidEntry[] = [];
-    await this.sliced(this.validate(this.refuseRepeated(decoded), valid));
-    await this.writeAll(valid);
+    // A document that names no mesh gets one where it is planned.
+    const keyOf = ({ index, decoded: { namesMesh } }: DecodedEntry): string =>
+      identityKey(namesMesh ? this.idOf(index) : { ...this.idOf(index), mesh: '' });
+    const once = this.refuseRepeated(decoded, keyOf);
+    this.checked = length - once.length;
+    await this.writeAll(once);
     return { results: this.results.list(), revision: this.revision };
   }
 
@@ -95,25 +103,36 @@ export class BatchWrite {
     const { registry, controlPlane } = this.parts;
     const target = this.request.mesh === undefined ? {} : { meshIfAbsent: this.request.mesh };
     for (const [index, { body }] of this.request.documents.entries()) {
-      this.results.orRefuse(index, undefined, () => {
-        if (body instanceof Unparsable) throw body;
-        const decoded = decodeDocument(registry, body, target);
-        into.push({ index, decoded, id: draftIdentity(decoded.draft, ownZone(controlPlane)) });
-      });
+      this.results.orRefuse(
+        index,
+        () => undefined,
+        () => {
+          if (body instanceof Unparsable) throw body;
+          const decoded = decodeDocument(registry, body, target);
+          this.ids.set(index, draftIdentity(decoded.draft, ownZone(controlPlane)));
+          into.push({ index, decoded });
+        },
+      );
       yield;
     }
   }
 
   /** Refuses all documents of one resource where there are several: nobody knows which of them is meant. */
-  private refuseRepeated(entries: readonly DecodedEntry[]): readonly DecodedEntry[] {
+  private refuseRepeated<Entry extends DecodedEntry>(
+    entries: readonly Entry[],
+    keyOf: (entry: Entry) => string,
+  ): readonly Entry[] {
     const places = new Map<string, number[]>();
-    for (const { id, index } of entries) {
-      const known = places.get(identityKey(id));
-      if (known) known.push(index);
-      else places.set(identityKey(id), [index]);
+    for (const entry of entries) {
+      const key = keyOf(entry);
+      const known = places.get(key);
+      if (known) known.push(entry.index);
+      else places.set(key, [entry.index]);
     }
-    return entries.filter(({ index, id }) => {
-      const [first = index, second = index] = places.get(identityKey(id)) ?? [];
+    return entries.filter((entry) => {
+      const { index } = entry;
+      const id = this.idOf(index);
+      const [first = index, second = index] = places.get(keyOf(entry)) ?? [];
       if (first === second) return true;
       const other = index === first ? second : first;
       const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) => this.results.whereIs(at));
@@ -123,84 +142,87 @@ export class BatchWrite {
     });
   }
 
-  /** In the order of the documents: a Mesh counts for the documents behind it. */
-  private *validate(entries: readonly DecodedEntry[], into: ValidEntry[]): Generator<void> {
-    const made = new Set<string>();
-    this.checked = this.request.documents.length - entries.length;
-    for (const entry of entries) {
-      this.results.orRefuse(entry.index, entry.id, () => {
-        const draft = this.validated(entry.decoded, made);
-        if (entry.id.kind === 'Mesh') made.add(entry.id.name);
-        into.push({ ...entry, draft });
-      });
-      this.checked += 1;
-      yield;
-    }
-  }
-
-  private validated(decoded: DecodedDocument, made: ReadonlySet<string>): ValidatedDraft {
-    this.rules.authorise(decoded);
-    const { controlPlane, meshes } = this.parts;
-    const draft = validateDraft(decoded, controlPlane, configuredFields(meshes.owner));
-    draft.violations.addAll(this.meshViolations(decoded, made));
-    throwIfInvalid(draft.violations);
-    return draft;
-  }
-
-  private meshViolations({ draft: { kind, mesh } }: DecodedDocument, made: ReadonlySet<string>): Violation[] {
-    if (kind.scope !== 'mesh' || made.has(mesh) || this.parts.index.get(globalIdentity('Mesh', mesh))) return [];
-    return [FieldPath.at('mesh').violation(`there is no mesh "${mesh}"`)];
-  }
-
   /** Plans and writes until no concurrent write comes between. What is durable by then is said even if the store goes away. */
-  private async writeAll(valid: readonly ValidEntry[]): Promise<void> {
-    let raced: readonly ValidEntry[] = valid;
+  private async writeAll(entries: readonly DecodedEntry[]): Promise<void> {
+    let raced = entries;
     try {
       for (let tries = 0; raced.length > 0 && tries < TRIES; tries++) {
         if (tries > 0) await this.catchUp();
-        raced = await this.attempt(this.request.atomic === true ? valid : raced);
+        raced = await this.attempt(this.request.atomic === true ? entries : raced, tries === 0);
       }
     } catch (error) {
       if (!(error instanceof Unavailable) || this.written === 0) throw error;
       const cause = new Unavailable(`${error.message}; it may or may not be written: apply it again`, { cause: error });
-      for (const { index, id } of valid) if (!this.results.has(index)) this.results.refuse(index, id, cause);
+      for (const { index } of entries)
+        if (!this.results.has(index)) this.results.refuse(index, this.idOf(index), cause);
     }
     const message = 'somebody else wrote it at the same time; read it again and retry';
-    for (const { index, id } of raced)
-      if (!this.results.has(index)) this.results.refuse(index, id, new Conflict(message));
-    for (const { index, id } of valid) if (!this.results.has(index)) this.results.skipped(index, id);
+    for (const { index } of raced)
+      if (!this.results.has(index)) this.results.refuse(index, this.idOf(index), new Conflict(message));
+    for (const { index } of entries) if (!this.results.has(index)) this.results.skipped(index, this.idOf(index));
   }
 
   /** Returns the entries that met concurrent writes. */
-  private async attempt(entries: readonly ValidEntry[]): Promise<readonly ValidEntry[]> {
-    const planned: PlannedEntry[] = [];
-    await this.sliced(this.plan(entries, planned));
+  private async attempt(entries: readonly DecodedEntry[], isFirst: boolean): Promise<readonly DecodedEntry[]> {
+    const all: PlannedEntry[] = [];
+    // What changes while the documents are planned, slice by slice, is outdated for all of them.
+    const read = this.parts.index.point?.revision ?? 0;
+    await this.sliced(this.plan(entries, all, isFirst));
+    const planned = this.refuseRepeated(all, ({ index }) => identityKey(this.idOf(index)));
     if (this.request.dryRun === true) {
       await this.sliced(this.compare(planned));
       return [];
     }
     if (this.request.atomic === true && this.results.hasRefused) return [];
     const changed = planned.filter(({ outcome }) => outcome.outcome !== 'unchanged');
-    const raced = await this.write(changed);
+    const raced = await this.write(changed, read);
     if (this.request.atomic === true && raced.length > 0) return raced;
     for (const { index, outcome } of planned) if (outcome.outcome === 'unchanged') this.results.applied(index, outcome);
     return raced;
   }
 
-  private *plan(entries: readonly ValidEntry[], into: PlannedEntry[]): Generator<void> {
-    const made = new Set<string>();
-    for (const entry of entries) {
-      this.results.orRefuse(entry.index, entry.id, () => {
-        const stored = this.parts.index.get(entry.id);
-        const outcome = this.rules.plan(entry.decoded, entry.draft, stored);
-        // The Mesh may have been refused here, or deleted since the documents were validated.
-        const lost = this.meshViolations(entry.decoded, made);
-        if (lost.length > 0) throw new Invalid(lost);
-        if (entry.id.kind === 'Mesh') made.add(entry.id.name);
-        into.push({ ...entry, outcome, stored });
-      });
+  /** In the order of the documents: a Mesh, and the labels of a Namespace, count for the documents behind it. */
+  private *plan(entries: readonly DecodedEntry[], into: PlannedEntry[], isFirst: boolean): Generator<void> {
+    const meshes = new PendingMeshes(this.parts.meshes);
+    for (const { index, decoded } of entries) {
+      this.results.orRefuse(
+        index,
+        () => this.idOf(index),
+        () => {
+          const entry = this.planned({ index, decoded }, meshes);
+          meshes.take(entry.outcome);
+          into.push(entry);
+        },
+      );
+      if (isFirst) this.checked += 1;
       yield;
     }
+  }
+
+  private planned({ index, decoded }: DecodedEntry, meshes: PendingMeshes): PlannedEntry {
+    const document = placed(decoded, this.parts, meshes);
+    this.ids.set(index, draftIdentity(document.draft, ownZone(this.parts.controlPlane)));
+    const draft = this.validated(document, meshes);
+    const stored = this.parts.index.get(draft.id);
+    const { kind } = document.draft;
+    return { index, decoded, outcome: this.rules.plan({ draft, kind, stored, meshes }), stored };
+  }
+
+  private validated(decoded: DecodedDocument, meshes: MeshMembership): ValidatedDraft {
+    this.rules.authorise(decoded);
+    const { controlPlane, meshes: known } = this.parts;
+    const draft = validateDraft(decoded, controlPlane, configuredFields(known.owner));
+    const { kind, mesh } = decoded.draft;
+    if (kind.scope === 'mesh' && !meshes.state(mesh))
+      draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
+    throwIfInvalid(draft.violations);
+    return draft;
+  }
+
+  private idOf(index: number): Identity {
+    const id = this.ids.get(index);
+    if (!id) throw new Error(`document ${index} of a batch has no identity`);
+    return id;
   }
 
   private *compare(planned: readonly PlannedEntry[]): Generator<void> {
@@ -211,22 +233,25 @@ export class BatchWrite {
     }
   }
 
-  private async write(changed: readonly PlannedEntry[]): Promise<readonly ValidEntry[]> {
+  private async write(changed: readonly PlannedEntry[], read: number): Promise<readonly DecodedEntry[]> {
     if (changed.length === 0) return [];
     const audit = auditOf(this.request);
     const changes = changed.map(({ outcome: { id, labels, spec }, stored }): Change => {
       return { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit };
     });
     if (this.written === 0) this.request.signal?.throwIfAborted();
-    return this.request.atomic === true ? this.writeTogether(changed, changes) : this.writeEach(changed, changes);
+    const isAtomic = this.request.atomic === true;
+    const makesMembers = changed.some(({ stored, decoded }) => !stored && decoded.draft.kind.scope === 'mesh');
+    const request = { changes, onRefusal: isAtomic ? 'abort' : 'skip', ...membershipRead(makesMembers, read) } as const;
+    return isAtomic ? this.writeTogether(changed, request) : this.writeEach(changed, request);
   }
 
   private async writeTogether(
     changed: readonly PlannedEntry[],
-    changes: readonly Change[],
-  ): Promise<readonly ValidEntry[]> {
+    request: WriteRequest,
+  ): Promise<readonly DecodedEntry[]> {
     try {
-      const { revision, results } = await this.parts.store.write({ changes, onRefusal: 'abort' });
+      const { revision, results } = await this.parts.store.write(request);
       this.revision = revision;
       return this.take(changed, results);
     } catch (error) {
@@ -238,24 +263,21 @@ export class BatchWrite {
     }
   }
 
-  private async writeEach(
-    changed: readonly PlannedEntry[],
-    changes: readonly Change[],
-  ): Promise<readonly ValidEntry[]> {
-    const raced: ValidEntry[] = [];
+  private async writeEach(changed: readonly PlannedEntry[], request: WriteRequest): Promise<readonly DecodedEntry[]> {
+    const raced: DecodedEntry[] = [];
     let durable = 0;
     const takePart = (results: readonly ChangeResult[]): void => {
       raced.push(...this.take(changed.slice(durable, durable + results.length), results));
       durable += results.length;
     };
-    const { revision } = await this.parts.store.write({ changes, onRefusal: 'skip', onDurable: takePart });
+    const { revision } = await this.parts.store.write({ ...request, onDurable: takePart });
     this.revision = revision;
     return raced;
   }
 
   /** Records results of the store; returns the entries that met concurrent writes. */
-  private take(changed: readonly PlannedEntry[], results: readonly ChangeResult[]): readonly ValidEntry[] {
-    const raced: ValidEntry[] = [];
+  private take(changed: readonly PlannedEntry[], results: readonly ChangeResult[]): readonly DecodedEntry[] {
+    const raced: DecodedEntry[] = [];
     for (const [i, entry] of changed.entries()) {
       const result = results[i];
       if (!result) throw new Error('the store answered a write with too few results');
@@ -271,9 +293,9 @@ export class BatchWrite {
   }
 
   /** Records a refusal that no further try changes. */
-  private refusedForGood({ index, id }: ValidEntry, result: Extract<ChangeResult, { type: 'refused' }>): boolean {
+  private refusedForGood({ index }: DecodedEntry, result: Extract<ChangeResult, { type: 'refused' }>): boolean {
     if (result.refusal !== 'unstorable') return false;
-    this.results.refuse(index, id, new Invalid([FieldPath.at().violation(result.detail, 'not-text')]));
+    this.results.refuse(index, this.idOf(index), new Invalid([FieldPath.at().violation(result.detail, 'not-text')]));
     return true;
   }
 

@@ -51,7 +51,9 @@ export function decodeDocument(registry: Registry, body: unknown, target: Target
     labels,
     spec: readSpec(context),
   };
-  return { draft, labelsAt: envelope.at.labels, violations: report.violations, warnings: report.warnings };
+  const namedMesh = envelope.mesh ?? target.mesh ?? target.meshIfAbsent;
+  const namesMesh = context.kind.scope === 'global' || namedMesh !== undefined;
+  return { draft, namesMesh, labelsAt: envelope.at.labels, violations: report.violations, warnings: report.warnings };
 }
 
 /** The body as JSON that every store can hold, with the violations of `checkStorable`. The body is not copied. */

@@ -4,7 +4,7 @@ import type { FieldPath, Identity, JsonObject, Kind, Labels, Violations } from '
 export interface Target {
   readonly kind?: Kind;
   readonly mesh?: string;
-  /** The mesh of a document that names none; default: `default`. */
+  /** The mesh of a document that names none. */
   readonly meshIfAbsent?: string;
   readonly namespace?: string;
   readonly name?: string;
@@ -26,6 +26,8 @@ export interface Draft {
 /** A decoded document with the violations of its envelope. */
 export interface DecodedDocument {
   readonly draft: Draft;
+  /** False where document and target leave the mesh of a kind of mesh scope open: that of the draft is a placeholder. */
+  readonly namesMesh: boolean;
   /** The field that has the labels, for messages. */
   readonly labelsAt: FieldPath;
   readonly violations: Violations;

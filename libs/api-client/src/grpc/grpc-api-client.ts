@@ -19,6 +19,7 @@ import { credentials, Metadata, type ChannelCredentials, type ServiceError } fro
 import type {
   ApiClient,
   ApplyOptions,
+  DeleteOptions,
   ApplyResult,
   ApplySummary,
   Connection,
@@ -117,7 +118,7 @@ export class GrpcApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag = '', dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag = '', dryRun = false }: Omit<DeleteOptions, 'terminate'> = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     for (const [field, named] of [['type', resource.kind] as const, ['name', resource.name] as const]) {
       if (document[field] === named) continue;
@@ -159,9 +160,9 @@ export class GrpcApiClient implements ApiClient {
 
   async delete(
     resource: ResourceRef,
-    { etag = '', dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag = '', dryRun = false, terminate = false }: DeleteOptions = {},
   ): Promise<readonly string[]> {
-    const request = { name: nameMessage(resource), etag, dryRun };
+    const request = { name: nameMessage(resource), etag, dryRun, terminate };
     const { warnings } = await this.unary<{ warnings: string[] }>((done) =>
       this.resources.delete(request, this.metadata, deadline(), done),
     );

@@ -3,6 +3,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@cau
 import type {
   ApiClient,
   ApplyOptions,
+  DeleteOptions,
   ApplyResult,
   ApplySummary,
   Connection,
@@ -86,7 +87,7 @@ export class RestApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag, dryRun = false }: Omit<DeleteOptions, 'terminate'> = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
     const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
@@ -98,10 +99,11 @@ export class RestApiClient implements ApiClient {
 
   async delete(
     resource: ResourceRef,
-    { etag, dryRun = false }: { readonly etag?: string; readonly dryRun?: boolean } = {},
+    { etag, dryRun = false, terminate = false }: DeleteOptions = {},
   ): Promise<readonly string[]> {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
-    const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
+    const flags = { ...(dryRun ? { dryRun: 'true' } : {}), ...(terminate ? { terminate: 'true' } : {}) };
+    const query = { ...addressOf(resource), ...flags };
     const body = await this.http.json({ method: 'DELETE', path: pathOf(resource), query, headers });
     return listOf(body['warnings']).map(textOf);
   }

@@ -37,7 +37,7 @@ export function planMesh(mesh: Resource, verdict: MeshVerdict, now: number): Pat
   const { fault, acceptor, features } = verdict;
   const before = mesh.status ?? {};
   const { supportedFeatures, ...others } = before;
-  const wanted = fault === undefined ? features : undefined;
+  const wanted = fault === undefined && features.length > 0 ? features : undefined;
   const isSupported = jsonEqual(supportedFeatures, wanted);
   const base = isSupported ? before : { ...others, ...(wanted ? { supportedFeatures: wanted } : {}) };
   const status = withCondition(base, acceptedCondition(mesh, fault ?? acceptance(acceptor), fault === undefined), now);

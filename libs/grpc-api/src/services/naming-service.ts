@@ -9,10 +9,10 @@ const LONGEST_HOSTNAME = 300;
 
 /** Resolve and Explain. */
 export class NamingServiceHandlers {
-  constructor(private readonly queries: Pick<Queries, 'hostnames' | 'resolution'>) {}
+  constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'hostnames' | 'resolution'>) {}
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
-    const question = questionOf(request);
+    const question = questionOf(request, this.queries.defaultMesh);
     const found = await this.queries.resolution.resolve(question, rights, revisionOf(request.minRevision), signal);
     return {
       ...{ hostname: found.hostname, zone: found.zone, service: identityMessage(found.service) },
@@ -23,7 +23,7 @@ export class NamingServiceHandlers {
   }
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
-    const question = questionOf(request);
+    const question = questionOf(request, this.queries.defaultMesh);
     const explained = await this.queries.hostnames.explain(question, rights, revisionOf(request.minRevision), signal);
     const { hostname, zone, claims, hints, note } = explained;
     return {
@@ -36,14 +36,17 @@ export class NamingServiceHandlers {
   }
 }
 
-function questionOf({ hostname, mesh, zone }: ResolveRequest | ExplainRequest): {
+function questionOf(
+  { hostname, mesh, zone }: ResolveRequest | ExplainRequest,
+  defaultMesh: string,
+): {
   readonly hostname: string;
   readonly mesh: string;
   readonly zone?: string;
 } {
   if (hostname === '' || hostname.length > LONGEST_HOSTNAME)
     throw refused('hostname', `must be a host name of 1 to ${LONGEST_HOSTNAME} characters`);
-  return { hostname, mesh: mesh || 'default', ...(zone === '' ? {} : { zone }) };
+  return { hostname, mesh: mesh || defaultMesh, ...(zone === '' ? {} : { zone }) };
 }
 
 function endpointMessage({

@@ -21,6 +21,9 @@ export interface ResourceReadsParts {
 /** Bytes after which a chunk of a list is sent. */
 const CHUNK = 128 * 1024;
 
+/** How long a client may take to read a list, ms. */
+const READ_TIME = 300_000;
+
 /** Lists under way: each holds on to the resources of its revision. */
 const MOST_LISTS = 64;
 
@@ -32,7 +35,11 @@ export class ResourceReads {
 
   async get({ name, minRevision }: GetRequest, { rights }: CallContext): Promise<GetResponse> {
     const { registry, queries } = this.parts;
-    const resource = await queries.resources.get(nameQueryOf(registry, name), rights, revisionOf(minRevision));
+    const resource = await queries.resources.get(
+      nameQueryOf(registry, name, queries.defaultMesh),
+      rights,
+      revisionOf(minRevision),
+    );
     return { resource: resourceMessage(resource, queries.json.encode(resource)) };
   }
 
@@ -42,6 +49,7 @@ export class ResourceReads {
     const leave = this.lists.enter();
     try {
       const snapshot = await this.parts.queries.resources.snapshot(scope, revisionOf(request.minRevision), signal);
+      writer.limit(READ_TIME);
       await this.send(snapshot, writer);
     } finally {
       leave();

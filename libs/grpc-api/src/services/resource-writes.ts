@@ -29,6 +29,9 @@ export interface ResourceWritesParts {
   readonly logger: Logger;
 }
 
+/** How long a client may take to read the results, ms: meanwhile its documents are held. */
+const READ_TIME = 120_000;
+
 /** Results in one message. */
 const RESULTS_IN_A_MESSAGE = 500;
 
@@ -48,6 +51,7 @@ export class ResourceWrites {
     context.rights.checkAny();
     await this.budget.receive(requests, context.signal, async (received) => {
       const { results, revision } = await this.outcomeOf(received, context, writer);
+      writer.limit(READ_TIME);
       const chunks = [...batchesOf(results, RESULTS_IN_A_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
         const messages = chunk.map((one) => applyResultMessage(one, (error) => rpcStatusOf(error, this.parts.logger)));
@@ -59,9 +63,10 @@ export class ResourceWrites {
 
   async delete(request: DeleteRequest, { write }: CallContext): Promise<DeleteResponse> {
     const { admission, queries, registry } = this.parts;
-    const { dryRun, etag } = request;
-    const address = nameQueryOf(registry, request.name);
-    const outcome = await admission.delete({ address, context: write, dryRun, ...ifMatch(etag) });
+    const { dryRun, etag, terminate } = request;
+    const address = nameQueryOf(registry, request.name, queries.defaultMesh);
+    if (terminate && address.kind.name !== 'Mesh') throw refused('terminate', 'is for a Mesh');
+    const outcome = await admission.delete({ address, context: write, dryRun, terminate, ...ifMatch(etag) });
     if (!dryRun) queries.freshness.noteWrite(outcome.revision);
     const warnings = [...queries.inspections.deletionWarnings(outcome.id)];
     return { id: identityMessage(outcome.id), revision: outcome.revision, warnings };

@@ -22,8 +22,8 @@ export function identityMessage({ kind, mesh, zone, namespace, name }: Identity)
   return { kind, mesh, zone, namespace, name };
 }
 
-/** The resource that a request names. Throws InvalidQuery. */
-export function nameQueryOf(registry: Registry, name: ResourceName | undefined): NameQuery {
+/** The resource that a request names, in `defaultMesh` where it names no mesh. Throws InvalidQuery. */
+export function nameQueryOf(registry: Registry, name: ResourceName | undefined, defaultMesh: string): NameQuery {
   if (!name) throw refused('name', 'must be given: the resource');
   const kind = kindOf(registry, name.kind, 'name.kind');
   if (name.name === '') throw refused('name.name', 'must be given');
@@ -34,7 +34,7 @@ export function nameQueryOf(registry: Registry, name: ResourceName | undefined):
   return {
     kind,
     name: name.name,
-    ...(kind.scope === 'mesh' ? { mesh: name.mesh || 'default' } : {}),
+    ...(kind.scope === 'mesh' ? { mesh: name.mesh || defaultMesh } : {}),
     ...(name.namespace === '' ? {} : { namespace: name.namespace }),
     ...(name.zone === undefined ? {} : { zone: name.zone }),
   };

@@ -76,6 +76,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     warnings: (name, spec) => (schema.fits(spec) ? (input.warn?.({ name, spec }) ?? []) : []),
     is: (resource): resource is never =>
       resource.id.kind === input.name && schema.shapeViolation(resource.spec, SPEC) === undefined,
+    isSpec: (spec): spec is never => schema.shapeViolation(spec, SPEC) === undefined,
   } satisfies TypedKind<Static<S>>);
 }
 

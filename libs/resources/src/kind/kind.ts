@@ -115,6 +115,8 @@ export interface TypedKind<Spec> extends Kind {
    * may be missing and `null` may stand for absence, because sync accepts both.
    */
   readonly is: (resource: Resource<unknown, unknown>) => resource is Resource<Spec>;
+  /** As `is`, for a spec alone. */
+  readonly isSpec: (spec: unknown) => spec is Spec;
 }
 
 /** The spec type of a kind. */

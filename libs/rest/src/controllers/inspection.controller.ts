@@ -128,7 +128,7 @@ export class InspectionController {
   @UseGuards(BodySizeGuard)
   explain(
     @Query(ZoneOfViewPipe) zone: string | undefined,
-    @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh }: HostnameInMesh,
+    @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh = this.queries.defaultMesh }: HostnameInMesh,
     @FromRequest(RightsPipe) rights: CallerRights,
     @FromRequest(SignalPipe) signal: RequestSignal,
   ): Promise<JsonObject> {
@@ -143,7 +143,7 @@ export class InspectionController {
   @UseGuards(BodySizeGuard)
   resolve(
     @Query(ZoneOfViewPipe) zone: string | undefined,
-    @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh }: HostnameInMesh,
+    @Body(SmallBodyPipe, HostnameInMeshPipe) { hostname, mesh = this.queries.defaultMesh }: HostnameInMesh,
     @FromRequest(RightsPipe) rights: CallerRights,
     @FromRequest(SignalPipe) signal: RequestSignal,
   ): Promise<ResolvedHostname> {

@@ -48,13 +48,13 @@ export class ResourceWriteController {
     return this.respond(outcome, write, signal, reply);
   }
 
-  /** 200 with `{}` or `{warnings}`. */
+  /** 200 with `{}` or `{warnings}`; 409 for a Mesh with members, also where it is terminating from now on. */
   @Delete(ONE)
   async remove(
-    @FromRequest(WritePipe) { address, options }: WriteQuery,
+    @FromRequest(WritePipe) { address, options, terminate }: WriteQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {
-    const { id, revision } = await this.admission.delete({ ...options, address });
+    const { id, revision } = await this.admission.delete({ ...options, address, terminate });
     this.noteWrite(revision, options);
     void reply.header('causeway-revision', String(revision));
     const warnings = this.queries.inspections.deletionWarnings(id);

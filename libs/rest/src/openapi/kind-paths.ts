@@ -1,6 +1,6 @@
 import type { Kind, KindAlias } from '@causeway/resources';
 import { BODY_TYPES } from '../http/body-decode';
-import { getParameters, listParameters, writeParameters } from '../requests/query-parameters';
+import { deleteParameters, getParameters, listParameters, writeParameters } from '../requests/query-parameters';
 import {
   ETAG_HEADER,
   IF_MATCH,
@@ -111,6 +111,7 @@ function patchOperation(kind: Kind, called: Called): OpenApiObject {
 function deleteOperation(kind: Kind, called: Called): OpenApiObject {
   return {
     ...writeOperation(kind, called, 'delete', `Delete ${article(called)} ${called.name}`),
+    parameters: [...queryParameters(deleteParameters(kind)), IF_MATCH],
     responses: { 200: writeResponse('It is gone.'), ...problemResponses(...WRITE_PROBLEMS) },
   };
 }

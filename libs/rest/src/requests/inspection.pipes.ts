@@ -146,24 +146,24 @@ export class FormPipe implements PipeTransform<RawQuery, DocumentForm> {
   }
 }
 
-/** A hostname and the mesh that it is looked for in. */
+/** A hostname and the mesh that it is looked for in, where the body names one. */
 export interface HostnameInMesh {
   readonly hostname: string;
-  readonly mesh: string;
+  readonly mesh?: string;
 }
 
 /** Decodes the value of a body that names a hostname: `@Body(SmallBodyPipe, HostnameInMeshPipe)`. Throws Invalid. */
 export class HostnameInMeshPipe implements PipeTransform<unknown, HostnameInMesh> {
   transform(body: unknown): HostnameInMesh {
     if (!isJsonObject(body)) throw new Invalid([FieldPath.at().violation('the body must be an object')]);
-    const { hostname, mesh = 'default', ...rest } = body;
+    const { hostname, mesh, ...rest } = body;
     const violations: Violation[] = Object.keys(rest).map((key) => FieldPath.at(key).violation('is not a known field'));
-    if (typeof mesh !== 'string') violations.unshift(FieldPath.at('mesh').violation('must be a string'));
+    if (mesh !== undefined && typeof mesh !== 'string')
+      violations.unshift(FieldPath.at('mesh').violation('must be a string'));
     if (typeof hostname !== 'string' || hostname === '')
       violations.unshift(FieldPath.at('hostname').violation('must be a host name'));
-    if (violations.length > 0 || typeof hostname !== 'string' || typeof mesh !== 'string')
-      throw new Invalid(violations);
-    return { hostname, mesh };
+    if (violations.length > 0 || typeof hostname !== 'string') throw new Invalid(violations);
+    return { hostname, ...(typeof mesh === 'string' ? { mesh } : {}) };
   }
 }
 

@@ -213,5 +213,18 @@ const SEEN_FROM: RestQueryParameter = {
   schema: { type: 'string', maxLength: 253 },
 };
 
-/** Parameters of PUT, PATCH and DELETE. */
+/** Parameters of PUT and PATCH. */
 export const writeParameters = ofKind((kind) => [...addressParameters(kind), DRY_RUN, SEEN_FROM]);
+
+const TERMINATE: RestQueryParameter = {
+  name: 'terminate',
+  description:
+    'The Mesh takes no new members from now on, also where it has members and stays: it gets the label causeway.io/terminating.',
+  schema: { type: 'boolean', default: false },
+};
+
+/** Parameters of a DELETE. */
+export const deleteParameters = ofKind((kind) => [
+  ...writeParameters(kind),
+  ...(kind.name === 'Mesh' ? [TERMINATE] : []),
+]);

@@ -18,7 +18,7 @@ import {
   readSelection,
   type KindInPath,
 } from './request-decoding';
-import { getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
+import { deleteParameters, getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
 import { queryOf } from './query-reader';
 
 /** A GET of a list. */
@@ -49,6 +49,8 @@ export interface WriteQuery {
   readonly options: WriteOptions;
   /** The zone in which a dry run looks at the consequences. */
   readonly seenFrom: string | undefined;
+  /** Of a DELETE of a Mesh. */
+  readonly terminate: boolean;
 }
 
 /** Decodes a GET of a list, plain or watched. Throws 404 for a path of no kind and 400 for a bad query. */
@@ -114,16 +116,18 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
 
   transform(request: RestRequest): WriteQuery {
     const { kind, mesh } = kindInPath(request, this.registry, true);
-    const query = queryOf(request, writeParameters(kind));
+    const isDelete = request.method === 'DELETE';
+    const query = queryOf(request, isDelete ? deleteParameters(kind) : writeParameters(kind));
     const address = nameQuery(request, kind, mesh, query);
     const dryRun = query.flag('dryRun');
     const seenFrom = query.text('seenFrom');
+    const terminate = isDelete && kind.name === 'Mesh' && query.flag('terminate');
     query.check();
     const ifMatch = header(request, 'if-match');
     const { caller } = this.callers.rightsOf(request);
     const context = { caller, origin: originOf(request) };
     const options = { context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
-    return { address, options, seenFrom };
+    return { address, options, seenFrom, terminate };
   }
 }
 

@@ -10,12 +10,15 @@ const TIMEOUT = 5_000;
 export type FetchJson = (url: string) => Promise<unknown>;
 
 /** Reads over https, or over http from this machine. The certificate must be of an authority that the machine trusts. */
-export const fetchJson: FetchJson = async (url) => {
+export const fetchJson: FetchJson = (url) => fetchJsonWithin(TIMEOUT, url);
+
+/** As `fetchJson`; `timeout` is for the whole document, ms. */
+export async function fetchJsonWithin(timeout: number, url: string): Promise<unknown> {
   checkUrl(url);
   const answer = await fetch(url, {
     redirect: 'error',
     headers: { accept: 'application/json' },
-    signal: AbortSignal.timeout(TIMEOUT),
+    signal: AbortSignal.timeout(timeout),
   });
   if (!answer.ok) {
     await answer.body?.cancel();
@@ -23,7 +26,7 @@ export const fetchJson: FetchJson = async (url) => {
   }
   const document: unknown = JSON.parse(await boundedText(answer, url));
   return document;
-};
+}
 
 /** Throws unless nobody on the way can change what the URL shows. */
 function checkUrl(url: string): void {

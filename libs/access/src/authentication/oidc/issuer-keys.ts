@@ -23,7 +23,7 @@ export interface IssuerKeysSources {
   readonly fetchJson: FetchJson;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly store: Pick<ResourceStore, 'note' | 'notes' | 'write'>;
 }
 
 interface KeySet {
@@ -45,8 +45,10 @@ export class IssuerKeys {
   private readonly flight = new SingleFlight(() => this.fetchKeys());
   private readonly never = new AbortController().signal;
 
+  private isClosed = false;
+
   constructor(
-    private readonly settings: OidcIssuer,
+    readonly settings: OidcIssuer,
     private readonly sources: IssuerKeysSources,
   ) {}
 
@@ -55,16 +57,29 @@ export class IssuerKeys {
     this.restored ??= this.restore();
     await this.restored;
     if (!this.held || this.age() > Math.min(REFRESH, this.settings.jwksMaxAge)) await this.refresh();
-    try {
-      return await this.current().find(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-    }
-    const before = this.held;
+    const known = await this.keyOf(header, token);
+    if (known) return known;
     await this.refresh();
-    if (this.held === before) throw this.unknownKey(header.kid);
-    return this.current().find(header, token);
+    const found = await this.keyOf(header, token);
+    if (!found) throw this.unknownKey(header.kid);
+    return found;
   };
+
+  /** Undefined where the key is not among them. */
+  private async keyOf(...of: Parameters<JWTVerifyGetKey>): Promise<Awaited<ReturnType<JWTVerifyGetKey>> | undefined> {
+    const { find } = this.current();
+    try {
+      return await find(...of);
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+      throw error;
+    }
+  }
+
+  /** A key set that arrives later is not stored any more. */
+  close(): void {
+    this.isClosed = true;
+  }
 
   private age(): number {
     return this.sources.clock.now() - (this.held?.fetchedAt ?? -Infinity);
@@ -112,6 +127,7 @@ export class IssuerKeys {
     const keys = keysIn(await fetchJson(uri));
     const fetchedAt = clock.now();
     this.held = { find: keySetOf(keys), fetchedAt };
+    if (this.isClosed) return;
     const note = { area: KEY_SETS, key: issuer, value: { keys, fetchedAt } };
     await store.write({ changes: [], onRefusal: 'abort', notes: [note] }).catch(() => undefined);
   }
@@ -123,6 +139,16 @@ export class IssuerKeys {
     const isWhole = typeof fetchedAt === 'number' && isJsonArray(note?.['keys']);
     if (isWhole) this.held = { find: keySetOf(keysIn(note)), fetchedAt };
   }
+}
+
+/** Removes the stored key sets of issuers that are trusted no more. */
+export async function forgetKeySets(
+  store: IssuerKeysSources['store'],
+  trusted: readonly Pick<OidcIssuer, 'issuer'>[],
+): Promise<void> {
+  const gone = (await store.notes(KEY_SETS)).filter(({ key }) => !trusted.some(({ issuer }) => issuer === key));
+  if (gone.length === 0) return;
+  await store.write({ changes: [], onRefusal: 'abort', notes: gone.map((note) => ({ ...note, value: null })) });
 }
 
 function keysIn(document: unknown): readonly JsonObject[] {

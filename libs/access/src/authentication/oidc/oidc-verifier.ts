@@ -1,10 +1,11 @@
 import { jwtVerify, type JWTPayload } from 'jose';
+import { errorText } from '@causeway/runtime';
 import { AUTHENTICATED, isReserved, type Caller } from '../../authorization/caller';
 import { isTextList, refusalText, unverifiedClaims } from '../../tokens/signed-token';
 import type { AuthenticationSettings, OidcIssuer } from '../authentication-settings';
 import type { TokenVerifier } from '../authenticator';
 import { Unauthenticated } from '../unauthenticated';
-import { IssuerKeys, type IssuerKeysSources } from './issuer-keys';
+import { forgetKeySets, IssuerKeys, type IssuerKeysSources } from './issuer-keys';
 
 /** What issuers sign by; nothing symmetric, and not `none`. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
@@ -18,13 +19,13 @@ const CLOCK_TOLERANCE = 5;
  * the issuer, a RoleBinding says.
  */
 export class OidcVerifier implements TokenVerifier {
-  private keys = new Map<OidcIssuer, IssuerKeys>();
+  private readonly keys = new Map<string, IssuerKeys>();
 
   constructor(
     private readonly settings: AuthenticationSettings,
     private readonly sources: IssuerKeysSources,
   ) {
-    settings.onChange(() => (this.keys = new Map()));
+    settings.onChange(() => this.adapt());
   }
 
   async verify(token: string): Promise<Caller | undefined> {
@@ -47,11 +48,25 @@ export class OidcVerifier implements TokenVerifier {
   }
 
   private keysOf(issuer: OidcIssuer): IssuerKeys {
-    const known = this.keys.get(issuer);
+    const known = this.keys.get(issuer.issuer);
     if (known) return known;
     const made = new IssuerKeys(issuer, this.sources);
-    this.keys.set(issuer, made);
+    this.keys.set(issuer.issuer, made);
     return made;
+  }
+
+  /** Keeps the keys of issuers whose settings did not change, so that a change of one issuer fetches no keys of the others. */
+  private adapt(): void {
+    const { issuers } = this.settings;
+    const trusted = new Set(issuers.map((issuer) => JSON.stringify(issuer)));
+    for (const [url, keys] of this.keys) {
+      if (trusted.has(JSON.stringify(keys.settings))) continue;
+      keys.close();
+      this.keys.delete(url);
+    }
+    forgetKeySets(this.sources.store, issuers).catch((error: unknown) =>
+      this.sources.logger.warn('the keys of former OIDC issuers are still stored', { error: errorText(error) }),
+    );
   }
 }
 

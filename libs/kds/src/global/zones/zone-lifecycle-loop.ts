@@ -9,7 +9,7 @@ import {
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
-import { lostRulesOf, type LostRule } from '@causeway/sync';
+import { lostRulesOf, reportedLoss, type LostRule } from '@causeway/sync';
 import { forgottenPoint, peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../kuma/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
@@ -122,9 +122,9 @@ async function reportLost(
   const byMesh = new Map(ruled);
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
     const wanted = liveness.lossOf(zone, lostRulesOf(zone.spec['lost'], byMesh, lost));
-    const { lost: told, ...status } = zone.status ?? {};
-    if (jsonEqual(told, wanted && { ...wanted })) return [];
+    if (jsonEqual(reportedLoss(zone), wanted && { ...wanted })) return [];
     logger.warn(wanted ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...wanted });
+    const { lost: _, ...status } = zone.status ?? {};
     return [
       {
         type: 'patch',

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
+import type { JsonObject, Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { Note } from '@causeway/store';
-import { lostSince, lostStateOf, zoneLoss, type LostRules, type ZoneLoss } from '@causeway/sync';
+import { lostSince, lostStateOf, reportedLoss, zoneLoss, type LostRules, type ZoneLoss } from '@causeway/sync';
 import { isOnline, STALE_AFTER } from './zone-insights';
 
 /** The last insight of a zone, and when it was first read, by `Clock.elapsed`. */
@@ -76,9 +76,9 @@ export class ZoneLivenessTracker {
    * time since; what a former leader reported began at `latest` or before, whatever the date is.
    */
   private reportedBefore(zone: Resource, latest: number): ReportedLoss | undefined {
-    const since = reportedSince(zone);
-    const date = Date.parse(since ?? '');
-    if (since === undefined || Number.isNaN(date)) return undefined;
+    const since = reportedLoss(zone)?.['since'];
+    const date = typeof since === 'string' ? Date.parse(since) : NaN;
+    if (typeof since !== 'string' || Number.isNaN(date)) return undefined;
     const known = this.reported.get(zone.id.name);
     if (known?.since === since) return known;
     const former = { since, at: Math.min(latest, date - (this.clock.now() - this.clock.elapsed())) };
@@ -95,9 +95,4 @@ export class ZoneLivenessTracker {
 function reportedAfter(zone: Resource, rules: LostRules): number {
   const meshes = [...rules.meshes].filter(([mesh]) => lostStateOf(zone, mesh)).map(([, { after }]) => after);
   return Math.max(lostStateOf(zone) ? rules.zone.after : 0, ...meshes);
-}
-
-function reportedSince({ status }: Resource): string | undefined {
-  const lost = status?.['lost'];
-  return isJsonObject(lost) && typeof lost['since'] === 'string' ? lost['since'] : undefined;
 }

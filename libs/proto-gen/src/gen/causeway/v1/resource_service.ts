@@ -212,6 +212,8 @@ export interface DeleteRequest {
   etag: string;
   /** Checks everything and deletes nothing. */
   dryRun: boolean;
+  /** Of a Mesh: it takes no new members from now on, also where it has members and stays (FAILED_PRECONDITION). */
+  terminate: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1612,7 +1614,7 @@ export const ApplyResult: MessageFns<ApplyResult, "causeway.v1.ApplyResult"> = {
 };
 
 function createBaseDeleteRequest(): DeleteRequest {
-  return { name: undefined, etag: "", dryRun: false, _unknownFields: {} };
+  return { name: undefined, etag: "", dryRun: false, terminate: false, _unknownFields: {} };
 }
 
 export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest"> = {
@@ -1627,6 +1629,9 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
     }
     if (message.dryRun !== false) {
       writer.uint32(24).bool(message.dryRun);
+    }
+    if (message.terminate !== false) {
+      writer.uint32(32).bool(message.terminate);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1676,6 +1681,14 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
             message.dryRun = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.terminate = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1705,6 +1718,7 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
         : isSet(object.dry_run)
         ? globalThis.Boolean(object.dry_run)
         : false,
+      terminate: isSet(object.terminate) ? globalThis.Boolean(object.terminate) : false,
     };
   },
 
@@ -1719,6 +1733,9 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
     if (message.dryRun !== false) {
       obj.dryRun = message.dryRun;
     }
+    if (message.terminate !== false) {
+      obj.terminate = message.terminate;
+    }
     return obj;
   },
 
@@ -1732,6 +1749,7 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
       : undefined;
     message.etag = object.etag ?? "";
     message.dryRun = object.dryRun ?? false;
+    message.terminate = object.terminate ?? false;
     return message;
   },
 };

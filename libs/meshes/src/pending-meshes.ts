@@ -1,0 +1,49 @@
+import { compareText, selectsLabels, type Labels, type LabelSelector, type Resource } from '@causeway/resources';
+import { isTerminating, namespaceLabels, selectorOf, type MeshMembership, type MeshOwner } from './membership';
+import type { Meshes } from './meshes';
+
+/**
+ * The Meshes as the documents of a batch leave them: a Mesh or the labels of a Namespace count for what comes later. One
+ * question costs as many selectors as there are; answers are remembered until a Mesh follows.
+ */
+export class PendingMeshes implements MeshMembership {
+  private readonly pending = new Map<string, { readonly selector?: LabelSelector; readonly terminating: boolean }>();
+  private readonly labels = new Map<string, Labels>();
+  private readonly candidates = new Map<string, readonly string[]>();
+
+  constructor(private readonly meshes: Meshes) {}
+
+  get owner(): MeshOwner {
+    return this.meshes.owner;
+  }
+
+  /** Takes what a document is going to be stored as; other kinds than Mesh and Namespace mean nothing here. */
+  take(resource: Pick<Resource, 'id' | 'labels' | 'spec'>): void {
+    const { id, labels } = resource;
+    if (id.kind === 'Namespace') {
+      this.labels.set(id.name, labels);
+      this.candidates.delete(id.name);
+    }
+    if (id.kind !== 'Mesh') return;
+    const selector = selectorOf(resource, this.owner);
+    this.pending.set(id.name, { terminating: isTerminating(labels), ...(selector ? { selector } : {}) });
+    this.candidates.clear();
+  }
+
+  state(name: string): { readonly terminating: boolean } | undefined {
+    return this.pending.get(name) ?? this.meshes.state(name);
+  }
+
+  candidatesOf(namespace: string): readonly string[] {
+    const labels = this.labels.get(namespace);
+    if (this.pending.size === 0 && !labels) return this.meshes.candidatesOf(namespace);
+    const known = this.candidates.get(namespace);
+    if (known) return known;
+    const seen = labels ? { ...namespaceLabels(namespace), ...labels } : this.meshes.labelsOf(namespace);
+    const before = labels ? this.meshes.selecting(seen) : this.meshes.candidatesOf(namespace);
+    const found = [...this.pending].filter(([, { selector }]) => selector && selectsLabels(selector, seen));
+    const all = [...before.filter((mesh) => !this.pending.has(mesh)), ...found.map(([mesh]) => mesh)].sort(compareText);
+    this.candidates.set(namespace, all);
+    return all;
+  }
+}
