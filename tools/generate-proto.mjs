@@ -31,7 +31,12 @@ const OURS = [
 ];
 
 /** Folders of proto/ whose files reflection shows. */
-const REFLECTED = ['proto/causeway', 'proto/grpc'];
+/** With the details of errors: a generic client decodes what `grpc-status-details-bin` has in it. */
+const REFLECTED = [
+  'proto/causeway',
+  'proto/grpc',
+  'node_modules/@grpc/grpc-js-xds/deps/googleapis/google/rpc/error_details.proto',
+];
 
 const TS_PROTO = [
   'esModuleInterop=true',

@@ -1,5 +1,6 @@
 import { connectApi, type ApiClient } from '@causeway/api-client';
 import type { AuditEntry } from '@causeway/store';
+import { plainTokens } from '../support/rest-access';
 import { until } from '../support/until';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
 
@@ -10,7 +11,7 @@ describe('the audit log of the gRPC API', () => {
   let operator: ApiClient;
   let nobody: ApiClient;
   beforeEach(async () => {
-    grpc = await GrpcFixture.open({ localhostIsAdmin: false });
+    grpc = await GrpcFixture.open({ localhostIsAdmin: false, verifiers: [plainTokens] });
     const server = new URL(`grpc://${grpc.address}`);
     operator = await connectApi({ server, token: OPERATOR_TOKEN });
     nobody = await connectApi({ server });
@@ -56,6 +57,37 @@ describe('the audit log of the gRPC API', () => {
       { ...caller, verb: 'put', kind: '', activity: '/causeway.v1.ResourceService/Apply' },
       { ...caller, verb: 'get', kind: '', activity: '/causeway.v1.ResourceService/List' },
     ]);
+  });
+
+  it('has a watch that ended because its caller lost the right to it', async () => {
+    const server = new URL(`grpc://${grpc.address}`);
+    const anna = await connectApi({ server, token: 'anna:' });
+    const spec = { role: 'viewer', subjects: [{ kind: 'User', name: 'anna' }] };
+    await operator.apply([{ type: 'RoleBinding', name: 'anna', spec }]);
+    await until('the binding is known', async () => {
+      const listed = await anna.list({ kind: 'MeshService', mesh: 'default' }).then(
+        () => true,
+        () => false,
+      );
+      return listed;
+    });
+    const before = (await grpc.audit.page({ size: 1_000, result: 'refused' })).entries.length;
+    const stop = new AbortController();
+    let begun = false;
+    const watching = (async () => {
+      for await (const event of anna.watch({ kind: 'MeshService', mesh: 'default' }, { signal: stop.signal }))
+        begun ||= event.type === 'bookmark';
+    })();
+    const ended = watching.catch((error: unknown) => error);
+    await until('the watch has begun', () => begun);
+    await operator.delete({ kind: 'RoleBinding', name: 'anna' });
+    expect(String(await ended)).toMatch(/no RoleBinding/);
+    const entry = (await refusals(before + 1)).at(-1);
+    expect(entry).toMatchObject({
+      ...{ user: 'anna', verb: 'get', kind: 'MeshService', mesh: 'default', via: 'gRPC' },
+      reason: expect.stringMatching(/^Forbidden: no RoleBinding lets user "anna" watch MeshService/),
+    });
+    anna.close();
   });
 
   it('has each refused document and each refused delete, but not of dry runs, and no value', async () => {

@@ -15,7 +15,7 @@ import {
   ServerReflectionV1AlphaService,
   type ServerReflectionResponse,
 } from '@causeway/proto-gen';
-import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
@@ -39,7 +39,8 @@ export class GenericClient {
         answers.push(answer);
         const { messageResponse } = answer;
         if (messageResponse?.$case !== 'listServicesResponse') return;
-        for (const { name } of messageResponse.value.service)
+        // No service mentions the details of errors: a client asks for them when it meets one.
+        for (const { name } of [...messageResponse.value.service, { name: 'google.rpc.ErrorInfo' }])
           stream.write({ host: '', messageRequest: { $case: 'fileContainingSymbol', value: name } });
         stream.end();
       });
@@ -77,6 +78,17 @@ export class GenericClient {
         stream.write(Buffer.from(toBinary(method.input, fromJson(method.input, request, { registry: this.registry }))));
       stream.end();
     });
+  }
+
+  /** The details of the error that ended a call, in JSON. */
+  detailsOf({ metadata }: ServiceError): readonly JsonValue[] {
+    const status = this.registry.getMessage('google.rpc.Status');
+    const [bytes] = metadata.get('grpc-status-details-bin');
+    if (!status || !Buffer.isBuffer(bytes))
+      throw new Error('reflection shows no google.rpc.Status, or there are no details');
+    const json = toJson(status, fromBinary(status, bytes), { registry: this.registry });
+    const details: JsonValue = Object(json).details;
+    return Array.isArray(details) ? details : [];
   }
 
   close(): void {

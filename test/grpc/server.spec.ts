@@ -1,12 +1,15 @@
 import { connect as connectSocket } from 'node:net';
-import { connect } from 'node:http2';
+import { connect, constants } from 'node:http2';
 import { once } from 'node:events';
 import {
   HealthCheckResponse_ServingStatus as Serving,
   HealthClient,
+  ListRequest,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
-import { credentials } from '@grpc/grpc-js';
+import type { JsonValue } from '@bufbuild/protobuf';
+import { credentials, type ServiceError } from '@grpc/grpc-js';
+import { FakeClock } from '@causeway/runtime';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
@@ -50,6 +53,25 @@ describe('the gRPC API', () => {
     client.close();
   });
 
+  it('shows such a client what the details of errors mean', async () => {
+    const client = await GenericClient.connect(grpc.address, 'v1');
+    const detailsOf = async (path: string, request: JsonValue): Promise<readonly unknown[]> =>
+      client.call(path, [request]).then(
+        () => [],
+        (error: ServiceError) => client.detailsOf(error),
+      );
+    const type = (name: string) => ({ '@type': `type.googleapis.com/google.rpc.${name}` });
+    const absent = { name: { kind: 'MeshService', name: 'absent' } };
+    expect(await detailsOf('causeway.v1.ResourceService/Get', absent)).toEqual([
+      { ...type('ErrorInfo'), reason: 'NOT_FOUND', domain: 'causeway.v1' },
+    ]);
+    expect(await detailsOf('causeway.v1.NamingService/Resolve', { hostname: '' })).toMatchObject([
+      type('ErrorInfo'),
+      { ...type('BadRequest'), fieldViolations: [{ field: 'hostname' }] },
+    ]);
+    client.close();
+  });
+
   it('tells its health: of the server and of services, and that it ends', async () => {
     const client = new HealthClient(grpc.address, credentials.createInsecure());
     const check = (name: string): Promise<unknown> =>
@@ -72,6 +94,26 @@ describe('the gRPC API', () => {
     await until('the watcher is told of the end', () => seen.length === 4);
     expect(seen).toEqual([Serving.SERVING, Serving.NOT_SERVING, Serving.SERVING, Serving.NOT_SERVING]);
     client.close();
+  });
+
+  it('lets one address watch health 100 times at once, and no more until a watch ends', async () => {
+    const client = new HealthClient(grpc.address, credentials.createInsecure());
+    const outcomeOf = (watch: ReturnType<HealthClient['watch']>): Promise<string> =>
+      new Promise((resolve) => {
+        watch.once('data', () => resolve('told'));
+        watch.on('error', ({ message }) => resolve(message));
+      });
+    const watches = Array.from({ length: 100 }, () => client.watch({ service: '' }));
+    expect(new Set(await Promise.all(watches.map(outcomeOf)))).toEqual(new Set(['told']));
+    const refused = '8 RESOURCE_EXHAUSTED: 100 watches of health are under way from this address';
+    expect(await outcomeOf(client.watch({ service: '' }))).toBe(refused);
+    watches[0]?.cancel();
+    await until('a watch is taken again', async () => (await outcomeOf(client.watch({ service: '' }))) === 'told');
+    client.close();
+  });
+
+  it('counts only the streams of reflection that are open', async () => {
+    for (let i = 0; i < 110; i++) (await GenericClient.connect(grpc.address, 'v1')).close();
   });
 
   it('ends a connection of garbage, and no other', async () => {
@@ -118,6 +160,47 @@ describe('the gRPC API', () => {
     });
     await until('nothing is under way', () => grpc.server.calls === 0);
     client.close();
+  });
+});
+
+describe('a List of the gRPC API', () => {
+  it('is reset when its client does not read for 30 s; the connection and its other calls stay', async () => {
+    const clock = new FakeClock(Date.now());
+    const grpc = await GrpcFixture.open({ clock });
+    const ports = Array.from({ length: 200 }, (_, i) => ({ port: i + 1, name: `${'x'.repeat(50)}-${i}` }));
+    const changes = Array.from({ length: 100 }, (_, i) => {
+      const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: `s${i}` };
+      return { type: 'put', expect: 'any', labels: {}, id, spec: { ports } } as const;
+    });
+    await grpc.index.reached((await grpc.store.write({ changes, onRefusal: 'abort' })).revision);
+    const session = connect(`http://${grpc.address}`);
+    const list = () =>
+      session.request({
+        ...{ ':method': 'POST', ':path': '/causeway.v1.ResourceService/List' },
+        ...{ 'content-type': 'application/grpc', te: 'trailers' },
+      });
+    const request = Buffer.from(
+      ListRequest.encode(ListRequest.fromPartial({ selection: { kind: 'MeshService' } })).finish(),
+    );
+    const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, request.length]), request]);
+    const slow = list();
+    const closed = once(slow, 'close');
+    slow.on('error', () => undefined).end(frame);
+    await once(slow, 'response');
+    await until('the server waits for the reader', () => {
+      clock.advance(1_000);
+      return slow.closed || grpc.server.calls === 0;
+    });
+    await closed;
+    expect(slow.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    const read = list();
+    read.end(frame);
+    let bytes = 0;
+    read.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    await once(read, 'end');
+    expect(bytes).toBeGreaterThan(1_000_000);
+    session.close();
+    await grpc.close();
   });
 });
 

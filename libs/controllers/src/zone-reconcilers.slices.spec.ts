@@ -1,3 +1,4 @@
+import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, identityKey, type Identity, type Resource, type Tombstone } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
@@ -97,6 +98,9 @@ function readsOfPlans(loop: ControlLoop, index: CountingIndex): { walked: number
   return reads;
 }
 
+/** Every mesh exists and none selects a namespace. */
+const EVERY_MESH = { exists: () => true, state: () => undefined, owner: DEFAULT_MESH_OWNER, candidatesOf: () => [] };
+
 describe('however much there is, between two turns of the event loop', () => {
   let index: CountingIndex;
   beforeAll(async () => {
@@ -105,7 +109,7 @@ describe('however much there is, between two turns of the event loop', () => {
 
   const loops = [
     ...createZoneReconcilers({ cp: EAST, ranges: RANGES }),
-    createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: { exists: () => true } }),
+    createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: EVERY_MESH }),
   ];
   test.each(loops.map((loop) => [loop.name, loop] as const))('%s reads a bounded number of rows', (_, loop) => {
     [index.walked, index.looked] = [0, 0];

@@ -42,7 +42,13 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
   if (!plan.ok) throw new Error(plan.errors.join('; '));
   return [
-    new KeyedLoop(new ServicesReconciler({ cp, gracePeriod: grace, ...(onUnusableName ? { onUnusableName } : {}) })),
+    new KeyedLoop(
+      new ServicesReconciler({
+        ...{ cp, gracePeriod: grace },
+        ...(onUnusableName ? { onUnusableName } : {}),
+        ...(meshes ? { meshes } : {}),
+      }),
+    ),
     new KeyedLoop(new AvailabilityReconciler(cp.zone)),
     new VipReconciler({ ...config, ranges: plan.owned, cooldown }),
     new HostnameReconciler(cp, meshes),

@@ -11,6 +11,8 @@ export const SyncCondition = {
   originLost: 'OriginLost',
   /** The Mesh of the resource does not exist. */
   meshMissing: 'MeshMissing',
+  /** The resource came by sync, and the Meshes here give its namespace to another mesh, or to several. */
+  membershipConflict: 'MembershipConflict',
   /** The resource came by sync and breaks a validation rule. */
   rulesBroken: 'RulesBroken',
   /** The resource cannot be expressed in Kuma's messages, so Kuma zones do not get it. */

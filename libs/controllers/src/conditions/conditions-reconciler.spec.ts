@@ -60,6 +60,41 @@ describe('ConditionsLoop', () => {
     expect(loop.plan(0).changes).toEqual(plan.changes);
   });
 
+  describe('of a namespace', () => {
+    const selecting = (name: string, team: string): Change =>
+      put(
+        { ...idOf('Mesh', name), mesh: '', zone: '', namespace: '' },
+        { namespaceSelector: { matchLabels: { team } } },
+      );
+    const shop = (team: string): Change =>
+      put({ ...idOf('Namespace', 'shop'), mesh: '', zone: '', namespace: '' }, {}, { team });
+    const inShop = (name: string, rest: Partial<Identity> = {}): Identity => copy(name, { namespace: 'shop', ...rest });
+
+    it('T003-23 T003-25 tells copies that another mesh selects it, or several, until that is over', async () => {
+      await apply(
+        selecting('a', 'a'),
+        shop('b'),
+        put(inShop('web'), SPEC),
+        put(inShop('ours', { zone: 'east' }), SPEC),
+      );
+      expect(await said(inShop('web'), 'MembershipConflict')).toBeUndefined();
+      expect(await written(() => apply(shop('a')))).toBe(2);
+      expect(await said(inShop('web'), 'MembershipConflict')).toMatchObject({
+        reason: 'OtherMesh',
+        message:
+          'it stays in mesh "default": namespace "shop" belongs to mesh "a" by its namespaceSelector; got mesh "default"',
+      });
+      expect(await said(inShop('ours', { zone: 'east' }), 'MembershipConflict')).toBeUndefined();
+      expect(await written(() => apply(selecting('b', 'a')))).toBe(2);
+      expect(await said(inShop('web'), 'MembershipConflict')).toMatchObject({
+        reason: 'SeveralMeshes',
+        message: expect.stringContaining('found 2: a,b'),
+      });
+      expect(await written(() => apply(selecting('b', 'x'), selecting('a', 'x')))).toBe(3);
+      expect(await said(inShop('web'), 'MembershipConflict')).toBeUndefined();
+    });
+  });
+
   describe('of a lost zone', () => {
     it('has the condition on its copies, and only on those, until it is back', async () => {
       await apply(put(copy('web'), SPEC), put(idOf('MeshService', 'ours'), SPEC), lost('west', 'keep'));

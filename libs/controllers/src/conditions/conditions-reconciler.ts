@@ -2,12 +2,13 @@ import {
   globalIdentity,
   identityKey,
   jsonEqual,
+  Label,
   type ControlPlane,
   type Identity,
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import type { Meshes } from '@causeway/meshes';
+import { designate, type Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { lostStateOf } from '@causeway/sync';
 import {
@@ -23,15 +24,15 @@ import { planConditions, type ConditionInputs } from './plan-conditions';
 export interface ConditionsConfig {
   readonly cp: ControlPlane;
   readonly registry: Registry;
-  readonly meshes: Pick<Meshes, 'exists'>;
+  readonly meshes: Pick<Meshes, 'exists' | 'state' | 'owner' | 'candidatesOf'>;
   /** Why a resource cannot be sent to Kuma zones; given on the global. */
   readonly unsupportedByKuma?: ConditionInputs['unsupportedByKuma'];
 }
 
 /**
- * Writes the conditions that sync gives a resource: its zone is lost, its Mesh is missing, it breaks a tolerated rule,
- * Kuma cannot represent it (docs/reference/sync.md Conditions). A change of a Zone or Mesh costs one write for each
- * resource that it concerns; a resource without such a condition is never written.
+ * Writes the conditions that sync gives a resource: its zone is lost, its Mesh is missing, its namespace belongs to another
+ * mesh, it breaks a tolerated rule, Kuma cannot represent it (docs/reference/sync.md Conditions). A change of a Zone, Mesh
+ * or Namespace costs one walk, and one write for each resource that it concerns; a resource without such a condition is never written.
  */
 export class ConditionsReconciler implements KeyedReconciler {
   readonly name = 'conditions';
@@ -79,6 +80,7 @@ export class ConditionsReconciler implements KeyedReconciler {
     return {
       cp,
       hasMesh: (mesh) => meshes.exists(mesh),
+      designation: ({ namespace, mesh }) => designate(meshes, namespace, mesh),
       lostState: ({ zone, mesh }) => {
         const found = index.get(globalIdentity('Zone', zone));
         return found && lostStateOf(found, mesh);
@@ -93,9 +95,18 @@ export function createConditionsReconciler(config: ConditionsConfig): KeyedLoop 
   return new KeyedLoop(new ConditionsReconciler(config));
 }
 
-/** Which resources depend on a Mesh that came or went, or on a Zone that was lost or is back; undefined for other changes. */
+/**
+ * Which resources depend on a Mesh that came or went, or selects other namespaces; on the labels of a Namespace; or on a
+ * Zone that was lost or is back; undefined for other changes.
+ */
 function dependentsOf({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
-  if (id.kind === 'Mesh' && (before === undefined || after === undefined)) return ({ mesh }) => mesh === id.name;
+  if (id.kind === 'Mesh') {
+    const moves = !sameMembership(before, after);
+    const goes = before === undefined || after === undefined;
+    return moves || goes ? ({ mesh, namespace }) => mesh === id.name || (moves && namespace !== '') : undefined;
+  }
+  if (id.kind === 'Namespace' && !jsonEqual(before?.labels, after?.labels))
+    return ({ namespace }) => namespace === id.name;
   if (id.kind === 'Zone' && !sameLoss(before, after)) return ({ zone }) => zone === id.name;
   return undefined;
 }
@@ -109,6 +120,17 @@ function affectsConditions({ before, after }: IndexChange): boolean {
     jsonEqual(before.labels, after.labels) &&
     jsonEqual(before.status?.['conditions'], after.status?.['conditions'])
   );
+}
+
+/** Whether a Mesh selects the same namespaces as before. */
+function sameMembership(before: Resource | undefined, after: Resource | undefined): boolean {
+  const [was, is] = [before, after].map((mesh) => [
+    mesh?.spec['namespaceSelector'] ?? null,
+    mesh?.spec['controllerName'] ?? null,
+    mesh?.labels[Label.terminating] ?? null,
+  ]);
+  const selects = [before, after].some((mesh) => mesh?.spec['namespaceSelector'] !== undefined);
+  return !selects || jsonEqual(was, is);
 }
 
 function sameLoss(before: Resource | undefined, after: Resource | undefined): boolean {

@@ -101,6 +101,7 @@ describe('planConditions', () => {
   const inputs = (rest: Partial<ConditionInputs> = {}): ConditionInputs => ({
     cp: EAST,
     hasMesh: () => true,
+    designation: ({ mesh }) => ({ ok: true, mesh }),
     lostState: () => undefined,
     unsupportedByKuma: () => undefined,
     ...rest,

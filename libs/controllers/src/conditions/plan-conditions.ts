@@ -1,3 +1,4 @@
+import type { Designation } from '@causeway/meshes';
 import {
   FieldPath,
   isMadeHere,
@@ -18,6 +19,8 @@ import { SyncCondition, type LostPolicy, type LostState } from '@causeway/sync';
 export interface ConditionInputs {
   readonly cp: ControlPlane;
   hasMesh(mesh: string): boolean;
+  /** What `designate` says of a new resource in the namespace and mesh of an identity. */
+  designation(id: Identity): Designation;
   /** Of the zone and for the mesh of an identity. */
   lostState(id: Identity): LostState | undefined;
   /** Why a resource cannot be sent to Kuma zones; undefined where it can be. */
@@ -28,6 +31,7 @@ export interface ConditionInputs {
 const TYPES: readonly string[] = [
   SyncCondition.originLost,
   SyncCondition.meshMissing,
+  SyncCondition.membershipConflict,
   SyncCondition.rulesBroken,
   SyncCondition.unsupportedByKuma,
 ];
@@ -60,6 +64,7 @@ function wantedConditions(resource: Resource, kind: Kind, inputs: ConditionInput
   return [
     ...(isCopy ? originLost(resource, inputs) : []),
     ...meshMissing(resource, kind, inputs),
+    ...(isCopy ? membershipConflict(resource, kind, inputs) : []),
     ...(isCopy ? rulesBroken(resource, kind) : []),
     ...unsupportedCondition(resource, inputs.unsupportedByKuma(resource, kind)),
   ];
@@ -81,6 +86,18 @@ function meshMissing(
   if (kind.scope === 'global' || inputs.hasMesh(mesh)) return [];
   const message = `there is no Mesh "${mesh}": no other zone is told of this and it gets no hostname`;
   return [trueCondition(SyncCondition.meshMissing, 'NoSuchMesh', message, generation)];
+}
+
+const MEMBERSHIP_REASONS = { overlap: 'SeveralMeshes', mismatch: 'OtherMesh', terminating: undefined } as const;
+
+/** A resource stays in the mesh where it was made (row T003-25); the condition says that it would not be made there today. */
+function membershipConflict({ id, generation }: Resource, kind: Kind, inputs: ConditionInputs): readonly Condition[] {
+  if (kind.scope === 'global' || !kind.namespaced) return [];
+  const designation = inputs.designation(id);
+  const reason = designation.ok ? undefined : MEMBERSHIP_REASONS[designation.rule];
+  if (designation.ok || reason === undefined) return [];
+  const message = `it stays in mesh "${id.mesh}": ${designation.reason}`;
+  return [trueCondition(SyncCondition.membershipConflict, reason, message, generation)];
 }
 
 function rulesBroken(resource: Resource, kind: Kind): readonly Condition[] {

@@ -10,6 +10,7 @@ import {
   tagged,
   type Replica,
 } from '../../../../test/support/loop-harness';
+import { meshesOf } from '../../../../test/support/meshes';
 import { KeyedLoop } from '../reconcile/keyed-reconciler';
 import { ServicesReconciler } from './services-reconciler';
 
@@ -25,7 +26,10 @@ describe('ServicesLoop', () => {
   const unusable: string[] = [];
   const newLoop = (): KeyedLoop =>
     new KeyedLoop(
-      new ServicesReconciler({ cp: EAST, gracePeriod: GRACE, onUnusableName: (_, service) => unusable.push(service) }),
+      new ServicesReconciler({
+        ...{ cp: EAST, gracePeriod: GRACE, meshes: meshesOf(replica.index) },
+        onUnusableName: (_, service) => unusable.push(service),
+      }),
     );
 
   beforeEach(async () => {
@@ -47,6 +51,26 @@ describe('ServicesLoop', () => {
     if (!service) throw new Error(`${id.name} does not exist`);
     return service;
   };
+
+  it('T003-27 makes no new service in a mesh that is being terminated, until that is taken back', async () => {
+    const mesh = (labels: Labels): Change =>
+      put({ ...idOf('Mesh', 'default'), mesh: '', zone: '', namespace: '' }, {}, labels);
+    await apply(mesh({}), dataplane('a', [tagged('old', 80)]));
+    await apply(mesh({ 'causeway.io/terminating': 'true' }), dataplane('b', [tagged('old', 81), tagged('new', 82)]));
+    expect(services().map(({ id }) => id.name)).toEqual(['old']);
+    await apply(mesh({}));
+    expect(
+      services()
+        .map(({ id }) => id.name)
+        .sort(),
+    ).toEqual(['new', 'old']);
+    await apply(mesh({ 'causeway.io/terminating': 'true' }), remove(idOf('Dataplane', 'b')));
+    expect(
+      services()
+        .map(({ id }) => id.name)
+        .sort(),
+    ).toEqual(['new', 'old']);
+  });
 
   it('makes the services of a Dataplane of very many inbounds', async () => {
     const inbound = Array.from({ length: 1_000 }, (_, i) => ({ port: i + 1, tags: { 'kuma.io/service': `s${i}` } }));

@@ -1,8 +1,9 @@
 import { Dataplane } from '@causeway/kinds';
+import { isTerminating, type Meshes } from '@causeway/meshes';
 import { compareIdentities, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
-import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
 import { servicesOf, type GeneratedSpec } from './service-candidates';
 
@@ -11,6 +12,8 @@ export interface ServicesConfig {
   readonly cp: ControlPlane & { readonly role: 'zone' };
   /** How long a generated service without Dataplanes is kept, ms. */
   readonly gracePeriod: number;
+  /** A Mesh that is terminating gets no new services (row T003-27); without it none is. */
+  readonly meshes?: Pick<Meshes, 'state'>;
   /** Called for a Dataplane that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
@@ -25,29 +28,34 @@ export class ServicesReconciler implements KeyedReconciler {
 
   constructor(private readonly config: ServicesConfig) {}
 
-  seed(index: IndexReader): Iterable<Keys> {
-    this.members.clear();
+  seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
+    if (reason === 'reset') this.members.clear();
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange): Keys {
-    const { id, key } = change;
+  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+    const { id, key, before, after } = change;
+    // What a terminating Mesh did not get is made when its label is taken back.
+    if (id.kind === 'Mesh' && before && isTerminating(before.labels) && !isTerminating(after?.labels ?? {}))
+      return [RESCAN];
     if (!this.isOurs(id)) return NO_KEYS;
     if (id.kind === 'Dataplane') return this.keysOfDataplane(change);
     return id.kind === 'MeshService' ? [key] : NO_KEYS;
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult {
-    const { cp, gracePeriod } = this.config;
+    const { cp, gracePeriod, meshes } = this.config;
     const existing = index.byIdentityKey(key);
     const id = existing?.id ?? parseIdentityKey(key);
+    if (!existing && meshes?.state(id.mesh)?.terminating === true) return {};
     return planService({ id, existing, backings: this.backingsOf(key, index), cp, now, gracePeriod });
   }
 
   /** A Dataplane that changes during the walk is met twice, which changes nothing. */
   private *walk(index: IndexReader): Generator<Keys> {
     for (const resource of index.ofKind('Dataplane')) {
-      yield this.keysOf({ key: identityKey(resource.id), id: resource.id, before: undefined, after: resource });
+      const change = { key: identityKey(resource.id), id: resource.id, before: undefined, after: resource };
+      yield this.isOurs(resource.id) ? this.keysOfDataplane(change) : NO_KEYS;
     }
     for (const service of index.ofKind('MeshService')) {
       yield this.isOurs(service.id) && isGenerated(service) ? [identityKey(service.id)] : NO_KEYS;

@@ -39,6 +39,8 @@ export class StreamWriter {
   private waiting: (() => void) | undefined;
   private over = false;
   private begun = false;
+  /** By `Clock.elapsed`. */
+  private latest = Infinity;
 
   constructor(
     private readonly call: ByteStreamCall,
@@ -74,7 +76,12 @@ export class StreamWriter {
     else this.waiting = callback;
   }
 
-  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s, and with the reason of `gone`. */
+  /** From now on all `send` together may take `ms`: what the answer holds is not held for longer. */
+  limit(ms: number): void {
+    this.latest = this.parts.clock.elapsed() + ms;
+  }
+
+  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s or by `limit`, and with the reason of `gone`. */
   async send(message: Buffer): Promise<void> {
     this.gone.throwIfAborted();
     if (this.write(message)) return;
@@ -86,9 +93,10 @@ export class StreamWriter {
         end();
       };
       const abort = (): void => settle(resolve);
-      const timer = this.parts.clock.after(STALL, () =>
-        settle(() => reject(new SlowReaderError('the client did not read for 30 s'))),
-      );
+      const { clock } = this.parts;
+      const left = Math.max(0, this.latest - clock.elapsed());
+      const reason = left < STALL ? 'the client read too slowly' : 'the client did not read for 30 s';
+      const timer = clock.after(Math.min(STALL, left), () => settle(() => reject(new SlowReaderError(reason))));
       this.gone.addEventListener('abort', abort, { once: true });
       this.drained(() => settle(resolve));
     });

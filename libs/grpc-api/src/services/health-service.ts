@@ -4,15 +4,17 @@ import {
   type HealthCheckRequest,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
-import type { Clock, Timer } from '@causeway/runtime';
+import { addressOf } from '@causeway/grpc-server';
+import { errorText, type Clock, type Timer } from '@causeway/runtime';
 import { status, type handleServerStreamingCall, type handleUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
 /** How often the state is looked at while somebody watches it, ms. */
 const INTERVAL = 500;
 
-/** Watches of health at once. */
+/** Watches of health at once, in all and of one address: whoever watches needs no credentials. */
 const MOST_WATCHES = 1_000;
+const MOST_WATCHES_OF_CLIENT = 100;
 
 /** What the state is made of. */
 export interface HealthSources {
@@ -29,7 +31,7 @@ type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 export class HealthHandlers {
   private ending = false;
   private readonly watchers = new Map<Watcher, Serving>();
-  private readonly streams = new ConcurrentStreams(MOST_WATCHES, 'watches of health are');
+  private readonly streams = new ConcurrentStreams(MOST_WATCHES, 'watches of health are', MOST_WATCHES_OF_CLIENT);
   private timer: Timer | undefined;
 
   constructor(private readonly sources: HealthSources) {}
@@ -44,13 +46,13 @@ export class HealthHandlers {
 
   readonly watch: handleServerStreamingCall<HealthCheckRequest, HealthCheckResponse> = (call) => {
     try {
-      const leave = this.streams.enter();
+      const leave = this.streams.enter(addressOf(call.getPeer()));
       call.once('cancelled', () => {
         this.watchers.delete(call);
         leave();
       });
     } catch (error) {
-      return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: String(error) });
+      return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: errorText(error) });
     }
     this.tell(call);
     this.schedule();

@@ -1,7 +1,14 @@
 import { createFileRegistry, fromBinary, toBinary, type DescFile } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { FILE_DESCRIPTOR_SET, type ServerReflectionResponse, type ServerReflectionRequest } from '@causeway/proto-gen';
+import { addressOf } from '@causeway/grpc-server';
+import { errorText } from '@causeway/runtime';
 import { status, type handleBidiStreamingCall } from '@grpc/grpc-js';
+import { ConcurrentStreams } from '../calls/concurrent-streams';
+
+/** Streams of reflection at once, in all and of one address: whoever asks needs no credentials. */
+const MOST_STREAMS = 1_000;
+const MOST_STREAMS_OF_CLIENT = 100;
 
 /** Longest symbol or file name that is looked up, in characters. */
 const LONGEST_NAME = 500;
@@ -18,12 +25,18 @@ export class Reflection {
   );
 
   private readonly files = new Map<DescFile, Buffer>();
+  private readonly streams = new ConcurrentStreams(MOST_STREAMS, 'streams of reflection are', MOST_STREAMS_OF_CLIENT);
 
   /** `services` are those that the server has, by their full names. */
   constructor(private readonly services: readonly string[]) {}
 
   /** Answers in order; while the client does not read it reads no further request. */
   readonly info: handleBidiStreamingCall<ServerReflectionRequest, ServerReflectionResponse> = (call) => {
+    try {
+      call.once('cancelled', this.streams.enter(addressOf(call.getPeer())));
+    } catch (error) {
+      return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: errorText(error) });
+    }
     call.on('data', (request: ServerReflectionRequest) => {
       if (call.write(this.respond(request))) return;
       call.pause();

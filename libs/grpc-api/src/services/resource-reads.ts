@@ -21,6 +21,9 @@ export interface ResourceReadsParts {
 /** Bytes after which a chunk of a list is sent. */
 const CHUNK = 128 * 1024;
 
+/** How long a client may take to read a list, ms. */
+const READ_TIME = 300_000;
+
 /** Lists under way: each holds on to the resources of its revision. */
 const MOST_LISTS = 64;
 
@@ -46,6 +49,7 @@ export class ResourceReads {
     const leave = this.lists.enter();
     try {
       const snapshot = await this.parts.queries.resources.snapshot(scope, revisionOf(request.minRevision), signal);
+      writer.limit(READ_TIME);
       await this.send(snapshot, writer);
     } finally {
       leave();

@@ -29,6 +29,9 @@ export interface ResourceWritesParts {
   readonly logger: Logger;
 }
 
+/** How long a client may take to read the results, ms: meanwhile its documents are held. */
+const READ_TIME = 120_000;
+
 /** Results in one message. */
 const RESULTS_IN_A_MESSAGE = 500;
 
@@ -48,6 +51,7 @@ export class ResourceWrites {
     context.rights.checkAny();
     await this.budget.receive(requests, context.signal, async (received) => {
       const { results, revision } = await this.outcomeOf(received, context, writer);
+      writer.limit(READ_TIME);
       const chunks = [...batchesOf(results, RESULTS_IN_A_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
         const messages = chunk.map((one) => applyResultMessage(one, (error) => rpcStatusOf(error, this.parts.logger)));

@@ -16,6 +16,8 @@ import { LineStream } from './line-stream';
 
 /** Batches at once: each holds up to 64 MiB of text and what it means. */
 const BATCHES = { running: 4, queued: 16 };
+/** How long a client may take to read the results, ms: meanwhile it takes the place of another batch. */
+const READ_TIME = 120_000;
 /** Documents or changes between two lines of progress. */
 const PROGRESS_STEP = 500;
 /** Lines that are made in one turn of the event loop. */
@@ -88,6 +90,7 @@ export class ApplyController {
     { lines, outcome }: { readonly lines: LineStream; readonly outcome: BatchOutcome },
   ): Promise<void> {
     const summary = summaryLine(outcome, query);
+    lines.limit(READ_TIME);
     try {
       for (const [i, result] of outcome.results.entries()) {
         await lines.write(resultLine(result, batch));

@@ -15,6 +15,8 @@ const HEADERS = {
 /** An answer in JSON lines. The first line takes the response over from Nest: what fails later has to be a line as well. */
 export class LineStream {
   private open = false;
+  /** By `Clock.elapsed`. */
+  private latest = Infinity;
 
   constructor(
     private readonly reply: FastifyReply,
@@ -26,13 +28,18 @@ export class LineStream {
     return this.open;
   }
 
+  /** From now on all `write` together may take `ms`: what the answer holds is not held for longer. */
+  limit(ms: number): void {
+    this.latest = this.clock.elapsed() + ms;
+  }
+
   /** Writes a line and does not wait until it is read: for a few short ones. */
   tell(line: object): void {
     this.begin();
     this.reply.raw.write(`${JSON.stringify(line)}\n`);
   }
 
-  /** Writes a line; resolves when the client keeps up. Rejects when it is gone or does not read on for 30 s. */
+  /** Writes a line; resolves when the client keeps up. Rejects when it is gone or does not read on for 30 s, and by `limit`. */
   async write(line: object): Promise<void> {
     this.begin();
     const { raw } = this.reply;
@@ -46,7 +53,7 @@ export class LineStream {
       };
       raw.on('drain', settle).on('close', settle);
     });
-    await within(this.clock, STALL, drained);
+    await within(this.clock, Math.min(STALL, Math.max(0, this.latest - this.clock.elapsed())), drained);
   }
 
   end(): void {
