@@ -14,7 +14,7 @@ import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import type { Inbound } from './inbound';
 import { endpoint, localityOf } from './endpoints';
-import { entranceEndpointsName, localEndpointsName, processClusterName } from './names';
+import { entranceEndpointsName, localEndpointsName } from './names';
 import { FROM_ADS, upstreamTls } from './tls';
 
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
@@ -27,7 +27,7 @@ export function isHttp({ protocol }: Pick<Destination, 'protocol'>): boolean {
   return protocol === 'http' || isHttp2({ protocol });
 }
 
-export function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
+function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
   return protocol === 'http2' || protocol === 'grpc';
 }
 
@@ -113,9 +113,8 @@ function staticCluster(name: string, at: readonly SocketAddress[]): ClusterField
 }
 
 /** The process behind an inbound, in plain on its own machine. */
-export function processCluster({ process, protocol }: Inbound): ClusterFields {
-  const name = processClusterName(process, isHttp2({ protocol }));
-  return { ...staticCluster(name, [process]), typedExtensionProtocolOptions: httpOptions({ protocol }) };
+export function processCluster({ process, protocol, clusterName }: Inbound): ClusterFields {
+  return { ...staticCluster(clusterName, [process]), typedExtensionProtocolOptions: httpOptions({ protocol }) };
 }
 
 /** Leads the first connection to an HTTP address back into the same Envoy, with the address that was dialled. */

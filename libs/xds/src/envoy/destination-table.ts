@@ -21,16 +21,27 @@ export class DestinationTable {
   }
 
   replace({ before, after }: DestinationChange): void {
+    const keys = new Set([before, after].flatMap((one) => (one && one.vip !== '' ? [keyOf(one)] : [])));
+    const served = [...keys].map((key) => this.isHttpAt(key));
     if (before) {
-      if (before.vip !== '') this.byVip.remove(vipKey(before.service.mesh, vipOf(before)), before);
+      this.byVip.remove(keyOf(before), before);
       for (const sni of serverNames(before)) this.bySni.remove(sni, before);
     }
     if (after) {
-      if (after.vip !== '') this.byVip.add(vipKey(after.service.mesh, vipOf(after)), after);
+      if (after.vip !== '') this.byVip.add(keyOf(after), after);
       for (const sni of serverNames(after)) this.bySni.add(sni, after);
     }
-    const http = (one: Destination | undefined): string => (one && isHttp(one) && one.vip !== '' ? vipOf(one) : '');
-    if (http(before) !== http(after)) this.httpVersion += 1;
+    // Who lists a destination lists its address, whichever service has it.
+    const isMoved = keys.size > 1 || before?.vip !== after?.vip || before?.protocol !== after?.protocol;
+    [...keys].forEach((key, i) => {
+      const now = this.isHttpAt(key);
+      if (now !== served[i] || (isMoved && now)) this.httpVersion += 1;
+    });
+  }
+
+  private isHttpAt(key: string): boolean {
+    const holder = this.byVip.holder(key);
+    return holder !== undefined && isHttp(holder);
   }
 
   /** The destination at `address:port` of a mesh. */
@@ -57,6 +68,10 @@ export function vipOf({ vip, port }: Destination): string {
 /** The server names under which this zone's ingress serves a destination. */
 export function serverNames({ servedHere, sni }: Destination): readonly string[] {
   return servedHere ? [sni.kri, sni.hash].filter((each) => each !== '') : [];
+}
+
+function keyOf(destination: Destination): string {
+  return vipKey(destination.service.mesh, vipOf(destination));
 }
 
 function vipKey(mesh: string, vip: string): string {

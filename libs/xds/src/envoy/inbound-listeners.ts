@@ -11,9 +11,9 @@ import {
 } from '@causeway/proto-gen';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
-import { isHttp, isHttp2 } from './clusters';
+import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
-import { inboundListenerName, ingressListenerName, processClusterName } from './names';
+import { inboundListenerName, ingressListenerName } from './names';
 import { addressOf, chooseCluster, tcpProxy } from './outbound-listeners';
 import { downstreamTls } from './tls';
 
@@ -23,10 +23,9 @@ type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly na
 export type Callers = readonly string[] | 'anyone';
 
 /** Takes connections of the mesh only: TLS with a trusted client certificate, and then only of `callers`. */
-export function inboundListener({ at, process, protocol }: Inbound, callers: Callers): ListenerFields {
+export function inboundListener({ at, clusterName, protocol }: Inbound, callers: Callers): ListenerFields {
   const name = inboundListenerName(at);
-  const cluster = processClusterName(process, isHttp2({ protocol }));
-  const forward = isHttp({ protocol }) ? httpToProcess(name, cluster) : tcpProxy(cluster);
+  const forward = isHttp({ protocol }) ? httpToProcess(name, clusterName) : tcpProxy(clusterName);
   return {
     name,
     address: addressOf(at),

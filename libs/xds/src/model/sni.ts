@@ -21,7 +21,7 @@ const HASH_SUFFIX = { msvc: 'ms', mzsvc: 'mzms', extsvc: 'mes' } as const;
 
 /**
  * `sni.<kind>.<mesh>[.<zone>[.<namespace>]].<name>.<section>`, as Kuma 2.14 has it for workloads with a MeshIdentity
- * (docs/reference/xds.md, Server names). Undefined where a part is not a DNS label or the whole is longer than 253.
+ * (docs/reference/xds-translation.md, Server names). Undefined where a part is not a DNS label or the whole is longer than 253.
  */
 export function kriSni({ shortName, mesh, zone, namespace, name, section }: SniSubject): string | undefined {
   const optional = [zone, zone === '' ? '' : namespace].filter((part) => part !== '');
@@ -32,7 +32,7 @@ export function kriSni({ shortName, mesh, zone, namespace, name, section }: SniS
 }
 
 /**
- * `a<hash>.<name>.<port>.<mesh>.<kind>`, as Kuma 2.14 sends it to zones without a MeshZoneAddress (docs/reference/xds.md,
+ * `a<hash>.<name>.<port>.<mesh>.<kind>`, as Kuma 2.14 sends it to zones without a MeshZoneAddress (docs/reference/xds-translation.md,
  * Server names). The hash covers the whole name and mesh, not the port and the kind; the name includes the namespace. Undefined
  * where the whole is longer than 253.
  */
