@@ -50,7 +50,10 @@ describe('planAvailability', () => {
     ],
     [
       'keeps the rest of status and spec',
-      service({ ports: PORTS, export: { mode: 'All' }, state: 'Available' }, { vip: { ip: '241.0.0.1' }, ...counted(1, 1) }),
+      service(
+        { ports: PORTS, export: { mode: 'All' }, state: 'Available' },
+        { vip: { ip: '241.0.0.1' }, ...counted(1, 1) },
+      ),
       [],
       {
         status: { vip: { ip: '241.0.0.1' }, ...counted(0, 0) },
