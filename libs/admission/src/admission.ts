@@ -138,7 +138,7 @@ export class Admission {
     const { access, controlPlane } = this.parts;
     checkWritable(address.kind, controlPlane, identityNamed(address, controlPlane));
     access.authorise(options.context.caller, verbs, this.identityAt(address, options, verbs));
-    const { kind, mesh = 'default' } = address;
+    const { kind, mesh = '' } = address;
     if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
     // A resource of another zone was not made here: `find` throws Forbidden, or NotFound if there is none.
     if (address.zone !== undefined && address.zone !== ownZone(controlPlane)) await this.find(address, options, verbs);
