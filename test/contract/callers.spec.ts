@@ -115,6 +115,11 @@ const service = (namespace: string): JsonObject => ({
 });
 const named = (namespace: string) => ({ kind: 'MeshService', namespace, name: 'a' });
 
+function codeOf(error: unknown): string {
+  if (!(error instanceof ApiError)) throw error;
+  return error.code;
+}
+
 /** What became of a call: `yes`, or the code of its error. */
 async function answer(call: Promise<unknown>): Promise<string> {
   try {
@@ -210,6 +215,23 @@ describe.each([
     const other = await owner.explain({ hostname: 'a.default.own' }).catch((error: unknown) => error);
     expect(other).toMatchObject({ code: 'forbidden', message: expect.stringContaining('list MeshService in mesh') });
     expect(await answer(stranger.explain({ hostname: 'a.payments.own' }))).toBe('forbidden');
+  });
+
+  it('resolve a hostname to a service that they may read, and no other', async () => {
+    served = await serve();
+    const operator = await connect(OPERATOR_TOKEN);
+    await operator.apply([service('payments'), service('default')]);
+    const resolved = async (token: string, hostname: string): Promise<string> => {
+      const api = await connect(token);
+      return api.resolve({ hostname }).then(({ service: { namespace, name } }) => `${namespace}/${name}`, codeOf);
+    };
+    expect(await resolved('viewer:', 'a.default.own')).toBe('default/a');
+    expect(await resolved('owner:', 'a.payments.own')).toBe('payments/a');
+    expect(await resolved('owner:', 'a.default.own')).toBe('forbidden');
+    // Whether somebody has the name is not shown either.
+    expect(await resolved('owner:', 'nobody.default.own')).toBe('forbidden');
+    expect(await resolved('viewer:', 'nobody.default.own')).toBe('not-found');
+    expect(await resolved('stranger:', 'a.payments.own')).toBe('forbidden');
   });
 
   it('are refused where they ask too often', async () => {

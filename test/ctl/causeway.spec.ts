@@ -129,17 +129,31 @@ describe('causeway, as its user runs it', () => {
   }, 30_000);
 
   it('prunes what carries the selector and is not in the files, and nothing without one', async () => {
-    await causeway(['apply', '-f', '-'], `${service('kept')}---\n${service('old')}`);
+    const elsewhere = `${service('kept')}namespace: elsewhere\n`;
+    await causeway(['apply', '-f', '-'], [service('kept'), service('old'), elsewhere].join('---\n'));
+    // A copy is pruned where it was made.
+    await fixture.seed({ id: serviceId('copy', 'west'), labels: { team: 'db' }, spec: {} });
     const refused = await causeway(
       ['apply', '--prune', '-f', '-'],
       `${service('kept', 'ports: []')}---\n${service('new')}`,
     );
     expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--prune needs --selector') });
     expect(fixture.index.get(serviceId('new'))).toBeUndefined();
-    const { out } = await causeway(['apply', '--prune', '-l', 'team=db', '-f', '-'], service('kept'));
+    const { code, out, err } = await causeway(['apply', '--prune', '-l', 'team=db', '-f', '-'], service('kept'));
+    expect([code, err.split('\n').filter((line) => !/^( {2}warning: .*)?$/.test(line))]).toEqual([0, []]);
     expect(out).toContain('MeshService old deleted');
-    expect(out).not.toContain('MeshService kept deleted');
+    expect(out.split('\n').filter((line) => line === 'MeshService kept deleted')).toHaveLength(1);
     expect(fixture.index.get(serviceId('old'))).toBeUndefined();
+    expect(fixture.index.get({ ...serviceId('kept'), namespace: 'elsewhere' })).toBeUndefined();
+    expect(fixture.index.get(serviceId('copy', 'west'))).toBeDefined();
+    const generator = (name: string): string =>
+      `type: HostnameGenerator\nname: ${name}\nlabels: {team: names}\nspec: {selector: {meshService: {}}, template: ${name}}\n`;
+    await causeway(['apply', '-f', '-'], `${generator('past')}---\n${generator('present')}`);
+    const names = await causeway(['apply', '--prune', '-l', 'team=names', '-f', '-'], generator('present'));
+    expect([names.code, names.out]).toEqual([
+      0,
+      'HostnameGenerator present unchanged\nHostnameGenerator past deleted\n',
+    ]);
     expect(fixture.index.get(serviceId('kept'))).toBeDefined();
   }, 30_000);
 

@@ -14,7 +14,7 @@ import { GrpcApiServer } from '@causeway/grpc-api';
 import { coreKinds } from '@causeway/kinds';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
-import { silentLogger, systemClock } from '@causeway/runtime';
+import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import { meshesOf } from '../support/meshes';
@@ -35,6 +35,8 @@ export interface GrpcFixtureOptions {
   }) => Authenticator;
   readonly rates?: CallerRateSettings;
   readonly notReady?: () => string | undefined;
+  /** The time of the server alone. */
+  readonly clock?: Clock;
 }
 
 export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
@@ -80,6 +82,7 @@ export class GrpcFixture {
         options.authenticator?.({ cp, store, index }) ??
         new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
       localhostIsAdmin,
+      clock: options.clock ?? systemClock,
       notReady: options.notReady ?? (() => undefined),
       logger: silentLogger,
       host: '127.0.0.1',

@@ -1,13 +1,15 @@
 import { connect as connectSocket } from 'node:net';
-import { connect } from 'node:http2';
+import { connect, constants } from 'node:http2';
 import { once } from 'node:events';
 import {
   HealthCheckResponse_ServingStatus as Serving,
   HealthClient,
+  ListRequest,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { credentials, type ServiceError } from '@grpc/grpc-js';
+import { FakeClock } from '@causeway/runtime';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
@@ -158,6 +160,47 @@ describe('the gRPC API', () => {
     });
     await until('nothing is under way', () => grpc.server.calls === 0);
     client.close();
+  });
+});
+
+describe('a List of the gRPC API', () => {
+  it('is reset when its client does not read for 30 s; the connection and its other calls stay', async () => {
+    const clock = new FakeClock(Date.now());
+    const grpc = await GrpcFixture.open({ clock });
+    const ports = Array.from({ length: 200 }, (_, i) => ({ port: i + 1, name: `${'x'.repeat(50)}-${i}` }));
+    const changes = Array.from({ length: 100 }, (_, i) => {
+      const id = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: `s${i}` };
+      return { type: 'put', expect: 'any', labels: {}, id, spec: { ports } } as const;
+    });
+    await grpc.index.reached((await grpc.store.write({ changes, onRefusal: 'abort' })).revision);
+    const session = connect(`http://${grpc.address}`);
+    const list = () =>
+      session.request({
+        ...{ ':method': 'POST', ':path': '/causeway.v1.ResourceService/List' },
+        ...{ 'content-type': 'application/grpc', te: 'trailers' },
+      });
+    const request = Buffer.from(
+      ListRequest.encode(ListRequest.fromPartial({ selection: { kind: 'MeshService' } })).finish(),
+    );
+    const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, request.length]), request]);
+    const slow = list();
+    const closed = once(slow, 'close');
+    slow.on('error', () => undefined).end(frame);
+    await once(slow, 'response');
+    await until('the server waits for the reader', () => {
+      clock.advance(1_000);
+      return slow.closed || grpc.server.calls === 0;
+    });
+    await closed;
+    expect(slow.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    const read = list();
+    read.end(frame);
+    let bytes = 0;
+    read.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    await once(read, 'end');
+    expect(bytes).toBeGreaterThan(1_000_000);
+    session.close();
+    await grpc.close();
   });
 });
 

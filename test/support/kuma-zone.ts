@@ -27,7 +27,7 @@ export function kumaResponse(kind: string, nonce: number, resources: readonly Wi
 /** A zone of plain Kuma, as far as sync sees it: no handshake, acknowledges everything. */
 export class KumaZone {
   private client: Client | undefined;
-  private readonly heard = new Map<string, readonly string[]>();
+  private readonly heard = new Map<string, readonly WireResource[]>();
   private nonce = 0;
 
   constructor(readonly zone: string) {}
@@ -38,10 +38,11 @@ export class KumaZone {
     const stream = this.open(global, 'globalToZoneSync');
     stream.on('data', (bytes: Buffer) => {
       const { kind, nonce, resources } = decodeResponse(bytes, KUMA_DIALECT);
-      const names = resources.map((read) =>
-        read.ok ? (read.resource.labels['kuma.io/display-name'] ?? read.resource.name) : read.fault.name,
-      );
-      if (!this.heard.has(kind)) this.heard.set(kind, names.sort());
+      const read = resources.map((each) => {
+        if (!each.ok) throw new Error(each.fault.reason);
+        return each.resource;
+      });
+      if (!this.heard.has(kind)) this.heard.set(kind, read);
       stream.write(encodeRequest({ type: 'ack', kind, zone: this.zone, nonce, results: [] }));
     });
     for (const kind of kinds) {
@@ -65,9 +66,15 @@ export class KumaZone {
 
   /** Names of the first state of a kind since `ask`, once it has come. */
   async firstState(kind: string): Promise<readonly string[]> {
+    const resources = await this.firstResources(kind);
+    return resources.map(({ labels, name }) => labels['kuma.io/display-name'] ?? name).sort();
+  }
+
+  /** The first state of a kind since `ask`, once it has come. */
+  async firstResources(kind: string): Promise<readonly WireResource[]> {
     for (;;) {
-      const names = this.heard.get(kind);
-      if (names) return names;
+      const resources = this.heard.get(kind);
+      if (resources) return resources;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

@@ -7,12 +7,21 @@ import type { ControlPlane } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { Fence, ResourceStore } from '@causeway/store';
 import type { ControlPlaneCore } from './core.module';
+import type { Chore } from './store-maintenance';
 
 /** What the chores of tokens work with. */
 export interface TokenChoreContext extends Pick<ControlPlaneCore, 'cp' | 'clock' | 'logger' | 'settings'> {
   readonly store: ResourceStore;
   /** The leader's right to write. */
   readonly term: Fence;
+}
+
+/** What a leader does about the user tokens of its control plane. */
+export function tokenChores(context: TokenChoreContext, tokens: Authentication['tokens']): readonly Chore[] {
+  return [
+    { failure: 'the admin token could not be written', run: () => ensureAdminToken(context, tokens) },
+    { failure: 'expired user tokens could not be forgotten', run: () => tokens.purge() },
+  ];
 }
 
 /** How long the token is valid; the leader writes another one when it has expired. */

@@ -22,7 +22,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply/apply.js')).registerApply },
       { name: 'diff', load: async () => (await import('./commands/diff.js')).registerDiff },
-      { name: 'edit', load: async () => (await import('./commands/edit/edit.js')).registerEdit },
+      { name: 'edit', load: async () => (await import('./commands/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
       { name: 'wait', load: async () => (await import('./commands/wait.js')).registerWait },
       { name: 'delete', load: async () => (await import('./commands/delete.js')).registerDelete },
@@ -51,7 +51,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'This program and its servers:',
     commands: [
       { name: 'doctor', load: async () => (await import('./commands/doctor/doctor.js')).registerDoctor },
-      { name: 'config', loadLight: async () => (await import('./commands/config/config.js')).registerConfig },
+      { name: 'config', loadLight: async () => (await import('./commands/config.js')).registerConfig },
       {
         name: 'completion',
         loadLight: async () => (await import('./commands/completion/completion.js')).registerCompletion,

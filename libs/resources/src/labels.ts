@@ -17,6 +17,11 @@ export const Label = {
   workload: 'kuma.io/workload',
   namespace: 'k8s.kuma.io/namespace',
   serviceName: 'k8s.kuma.io/service-name',
+  /**
+   * On a MeshTrust that the global made of a zone's: the uid of that one. A zone never sends up what has it
+   * (docs/design.md §1, Identity and addresses of zones).
+   */
+  derivedFrom: 'causeway.io/derived-from',
   /** On a Mesh: `"true"` takes no new members. */
   terminating: 'causeway.io/terminating',
 } as const;

@@ -164,11 +164,13 @@ describe('isSentDown', () => {
 
 describe('isSentUp', () => {
   const cp = { role: 'zone', zone: 'west', federated: true } as const;
+  const derived = resource('west', { labels: { 'causeway.io/derived-from': 'u' }, spec: { state: 'Available' } });
   it.each([
     ['its own', resource('west', { spec: { state: 'Unavailable' } }), true],
     ['its own service whose availability is not known yet', resource('west'), false],
     ['a copy', resource('east'), false],
     ["the global's", resource(''), false],
+    ['marked as derived by the global', derived, false],
     ['kept out by label', resource('west', { labels: { 'kuma.io/kds-sync': 'disabled' } }), false],
   ])('%s', (_, held, want) => {
     expect(isSentUp(kindOf(Sync.acrossZones), held, WEST, cp)).toBe(want);

@@ -1,6 +1,7 @@
 import {
   crossesZones,
   isMadeHere,
+  Label,
   type ControlPlane,
   type Identity,
   type Kind,
@@ -66,12 +67,13 @@ export function mayHaveBeenSentUp(kind: Kind, id: Identity, peer: SyncPeer): boo
 }
 
 /**
- * Whether a zone sends `resource` to the global: if it was made in this zone (docs/reference/kds-wire.md §4.3) and has
- * the fields that other zones need, such as the availability of a service.
+ * Whether a zone sends `resource` to the global: if it was made in this zone (docs/reference/kds-wire.md §4.3), has the
+ * fields that other zones need, such as the availability of a service, and is not marked as derived by the global.
  */
 export function isSentUp(kind: Kind, resource: Resource, peer: SyncPeer, cp: ControlPlane): boolean {
   if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled')
     return false;
+  if (resource.labels[Label.derivedFrom] !== undefined) return false;
   return kind.sync.requiredToSend.every((field) => resource.spec[field] !== undefined);
 }
 

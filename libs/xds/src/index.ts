@@ -3,4 +3,15 @@
  *
  *   translation → encoded resources → server ══ADS══► Envoy, gRPC
  */
-export { encodeMessage, pack, packExtension, packFilter, typeUrlOf, unpack, type MessageCodec } from './any';
+export {
+  durationOf,
+  encodeMessage,
+  pack,
+  packExtension,
+  packFilter,
+  typeUrlOf,
+  unpack,
+  type MessageCodec,
+} from './resources/any';
+export { checkMessage } from './resources/check-message';
+export { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from './resources/encoded-resource';

@@ -91,9 +91,16 @@ async function agreed(
 /** Resources that the question names. */
 const SHOWN = 20;
 
-/** Deletes one resource, or prints why not; true if it is gone. */
-async function removeOne(context: CommandContext, ref: ResourceRef, options: DeleteOptions): Promise<boolean> {
-  const dryRun = options.dryRun === true;
+/** Deletes one resource, or prints why not; true if it is gone. Rejects if the control plane cannot be reached. */
+export async function removeOne(
+  context: CommandContext,
+  ref: ResourceRef,
+  {
+    dryRun = false,
+    ignoreNotFound = false,
+    ...options
+  }: Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate'>,
+): Promise<boolean> {
   const terminate = options.terminate === true && ref.kind === 'Mesh';
   try {
     const warnings = await (await context.api()).delete(ref, { dryRun, terminate });
@@ -102,7 +109,7 @@ async function removeOne(context: CommandContext, ref: ResourceRef, options: Del
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error instanceof ConnectionError) throw error;
-    if (error.code === 'not-found' && options.ignoreNotFound) return true;
+    if (error.code === 'not-found' && ignoreNotFound) return true;
     const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
     context.printError(`${titleOf(ref)}: ${[messageOf(error), ...reasons].join('; ')}`);
     return false;

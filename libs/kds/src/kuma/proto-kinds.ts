@@ -1,6 +1,6 @@
 import { Config, Dataplane, DataplaneInsight, Mesh, Secret, ZoneIngress } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue } from '@causeway/resources';
-import { mapValues, protoSpec, type KumaTranslation } from './translation';
+import { mapValues, PROTO_KEY, protoSpec, type KumaTranslation } from './translation';
 
 /** A Mesh here needs no `meshServices`; a Kuma zone does (docs/design.md §5). */
 export const meshTranslation: KumaTranslation = {
@@ -51,8 +51,8 @@ export const secretTranslation: KumaTranslation = {
 export const zoneIngressTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.ZoneIngress', ZoneIngress),
   withOriginZone: (spec, zone) => {
-    const { availableServices: services } = spec;
-    const named = { ...spec, zone };
+    const { availableServices: services, [PROTO_KEY]: kept } = spec;
+    const named = { ...spec, ...(typeof kept === 'string' ? { [PROTO_KEY]: withZoneField(kept, zone) } : {}), zone };
     return isJsonArray(services)
       ? { ...named, availableServices: services.map((service) => taggedWith(service, zone)) }
       : named;
@@ -75,6 +75,14 @@ function withoutGeneration(subscription: JsonValue): JsonValue {
   if (!isJsonObject(subscription)) return subscription;
   const { generation: _, ...rest } = subscription;
   return rest satisfies JsonObject;
+}
+
+/** Original bytes with the zone behind them: of a field that occurs twice protobuf takes the last. */
+function withZoneField(kept: string, zone: string): string {
+  return Buffer.concat([
+    Buffer.from(kept, 'base64'),
+    ZoneIngress.encode(ZoneIngress.fromJSON({ zone })).finish(),
+  ]).toString('base64');
 }
 
 /** Sets the zone tag of a service that has one. */

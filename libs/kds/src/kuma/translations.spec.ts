@@ -1,4 +1,4 @@
-import { Dataplane, Mesh } from '@causeway/proto-gen';
+import { Dataplane, Mesh, ZoneIngress } from '@causeway/proto-gen';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { JsonObject } from '@causeway/resources';
 import type { KumaOptions } from './translation';
@@ -68,6 +68,43 @@ describe('translation of specs to Kuma', () => {
     ['a mesh of ours', 'Mesh', { description: 'x' }, { description: 'x', meshServices: { mode: 'Everywhere' } }],
     ['a mesh with a mode', 'Mesh', { meshServices: { mode: 'Exclusive' } }, { meshServices: { mode: 'Exclusive' } }],
     ['a mesh of Kuma without a mode', 'Mesh', { meshServices: {} }, { meshServices: {} }],
+    [
+      'an authority that each zone makes',
+      'MeshIdentity',
+      { selector: {}, provider: { type: 'Bundled' } },
+      {
+        selector: {},
+        provider: { type: 'Bundled', bundled: { insecureAllowSelfSigned: true, autogenerate: { enabled: true } } },
+      },
+    ],
+    [
+      'an authority that each zone makes, of a lifetime',
+      'MeshIdentity',
+      {
+        provider: {
+          type: 'Bundled',
+          bundled: { insecureAllowSelfSigned: false, certificateParameters: { expiry: '1h' } },
+        },
+      },
+      {
+        provider: {
+          type: 'Bundled',
+          bundled: {
+            insecureAllowSelfSigned: false,
+            certificateParameters: { expiry: '1h' },
+            autogenerate: { enabled: true },
+          },
+        },
+      },
+    ],
+    [
+      "the operator's authority",
+      'MeshIdentity',
+      { provider: { type: 'Bundled', bundled: { ca: { certificate: { type: 'Secret' } } } } },
+      { provider: { type: 'Bundled', bundled: { ca: { certificate: { type: 'Secret' } } } } },
+    ],
+    ['SPIRE', 'MeshIdentity', { provider: { type: 'Spire' } }, { provider: { type: 'Spire', spire: {} } }],
+    ['an identity of a later Kuma', 'MeshIdentity', { provider: { type: 'X' } }, { provider: { type: 'X' } }],
     [
       'an insight',
       'DataplaneInsight',
@@ -269,6 +306,19 @@ describe('specs as protobuf', () => {
     expect(spec).toEqual({ networking: { address: '10.0.0.1' }, '@proto': bytes.toString('base64') });
     expect(proto?.encode(spec)).toEqual(bytes);
     expect(proto?.encode({ ...spec, networking: { address: '10.0.0.2' } })).not.toEqual(bytes);
+  });
+
+  it('keeps fields of a ZoneIngress that our message does not know when the global sets its zone', () => {
+    const { proto, withOriginZone } = kumaTranslation('ZoneIngress');
+    const unknown = new BinaryWriter()
+      .uint32(15 * 8 + 2)
+      .string('later')
+      .finish();
+    const known = ZoneIngress.encode(ZoneIngress.fromJSON({ zone: 'west', networking: { port: 10001 } })).finish();
+    const spec = withOriginZone?.(proto?.decode(Buffer.concat([known, unknown])) ?? {}, 'east') ?? {};
+    expect(spec).toMatchObject({ zone: 'east', networking: { port: 10001 } });
+    const bytes = Buffer.from(proto?.encode(spec) ?? []);
+    expect([bytes.includes(Buffer.from(unknown)), ZoneIngress.decode(bytes).zone]).toEqual([true, 'east']);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { meshIdentityTranslation } from './identities';
 import type { KumaTranslation } from './translation';
 import {
   configTranslation,
@@ -27,6 +28,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['MeshService', meshServiceTranslation],
   ['MeshMultiZoneService', meshMultiZoneServiceTranslation],
   ['MeshExternalService', meshExternalServiceTranslation],
+  ['MeshIdentity', meshIdentityTranslation],
   ['ZoneIngress', zoneIngressTranslation],
 ]);
 

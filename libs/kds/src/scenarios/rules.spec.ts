@@ -18,8 +18,11 @@ describe('who knows a service', () => {
   let west: TestZone;
   let keeper: ZoneLifecycleLoop;
   let nextKeeper: () => ZoneLifecycleLoop;
+  /** Time goes on, for a busy stream pauses between its messages. */
+  let ticking: NodeJS.Timeout;
 
   beforeEach(async () => {
+    ticking = setInterval(() => clock.advance(5), 5);
     global = new TestGlobal({ clock });
     [east, west] = [new TestZone('east'), new TestZone('west')];
     await global.put('Mesh', 'default', {});
@@ -42,6 +45,7 @@ describe('who knows a service', () => {
   afterEach(async () => {
     await Promise.all([east.close(), west.close()]);
     await global.close();
+    clearInterval(ticking);
   });
 
   const put = (name: string, rest: JsonObject = {}): Promise<number> =>

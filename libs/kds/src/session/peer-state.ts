@@ -30,6 +30,11 @@ export function peerArea(peer: string): string {
   return `sync/${peer}`;
 }
 
+/** The note by which a peer is asked for the whole of a kind in its next session. */
+export function forgottenPoint(peer: string, kind: string): Note {
+  return { area: peerArea(peer), key: POINT + kind, value: null };
+}
+
 /**
  * The operator accepts the pending incarnation of a peer, on any replica. The confirmation is a note beside the log: the
  * replica with the peer's stream reads it, and so does every later session. Returns the incarnation; undefined where none
@@ -72,7 +77,7 @@ export class PeerState {
 
   private constructor(
     private readonly store: ResourceStore,
-    peer: string,
+    private readonly peer: string,
     private readonly digestOf: (kind: string) => string,
   ) {
     this.area = peerArea(peer);
@@ -156,7 +161,7 @@ export class PeerState {
   forgetPoints(incarnation: string): Note[] {
     const kinds = [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
     for (const kind of kinds) this.points.delete(kind);
-    return kinds.map((kind) => ({ area: this.area, key: POINT + kind, value: null }));
+    return kinds.map((kind) => forgottenPoint(this.peer, kind));
   }
 
   /** Remembers the incarnations; the returned note is to be written. Undefined where nothing has changed. */

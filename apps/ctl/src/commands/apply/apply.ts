@@ -1,13 +1,14 @@
-import { ApiError, type ApplyResult } from '@causeway/api-client';
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { ApiError, type ResourceId } from '@causeway/api-client';
+import { identityKey, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { readDocuments } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
+import { referenceOf, refOfItem, selectionOf } from '../../refs';
 import { listAt, objectAt, serviceName, table, textAt } from '../../render';
+import { removeOne } from '../delete';
 import { ApplyReport, ProgressLine } from './apply-report';
 import { applyDocuments, type BatchOptions, type DocumentResult } from './batches';
-import { prune, type AppliedDocument } from './prune';
 
 /** Options of `causeway apply`. */
 export interface ApplyOptions extends BatchOptions {
@@ -27,11 +28,11 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
   if (documents.length === 0) throw new UsageError('nothing to apply: the files hold no documents');
   const report = new ApplyReport(context, documents.length, options.dryRun ?? false);
   const progress = new ProgressLine();
-  const applied: AppliedDocument[] = [];
+  const applied: ResourceId[] = [];
   const result = async (told: DocumentResult): Promise<void> => {
     progress.clear();
-    const target = appliedDocument(context, told.result);
-    if (target) applied.push(target);
+    const { id, outcome } = told.result;
+    if (id && outcome !== 'refused' && outcome !== 'skipped') applied.push(id);
     await report.result(told, () => generatorNames(context, told, options));
   };
   try {
@@ -46,10 +47,27 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
   return failures === 0 ? 0 : 1;
 }
 
-function appliedDocument({ registry }: CommandContext, { id, outcome }: ApplyResult): AppliedDocument | undefined {
-  const kind = id && registry.kind(id.kind);
-  if (!kind || outcome === 'refused' || outcome === 'skipped') return undefined;
-  return { kind, mesh: id.mesh, namespace: id.namespace, name: id.name };
+/**
+ * Deletes the resources that match the selector, are of a kind and a mesh of the applied ones, were made on this control plane,
+ * and are not in the files. Returns how many could not be deleted.
+ */
+async function prune(
+  context: CommandContext,
+  applied: readonly ResourceId[],
+  { selector, dryRun = false }: Pick<ApplyOptions, 'selector' | 'dryRun'>,
+): Promise<number> {
+  const kept = new Set(applied.map(identityKey));
+  // What was applied has the zone of this control plane.
+  const places = new Map(applied.map((id) => [JSON.stringify([id.kind, id.mesh, id.zone]), id]));
+  let failures = 0;
+  for (const { kind: name, mesh, zone } of places.values()) {
+    const kind = context.registry.kind(name);
+    if (!kind) continue;
+    const { documents } = await (await context.api()).list(selectionOf(kind, { mesh, zone }, selector));
+    const left = documents.filter((item) => !kept.has(identityKey({ ...referenceOf(item), kind: name, zone })));
+    for (const item of left) if (!(await removeOne(context, refOfItem(kind, item), { dryRun }))) failures++;
+  }
+  return failures;
 }
 
 /** Of a HostnameGenerator a dry run tells the names that it would make. */

@@ -7,7 +7,7 @@ import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from
 import { nounOf, refTo, selectionOf, selectionsOf, type Selection } from '../../refs';
 import { structured, table, textAt } from '../../render';
 import { outputFormOption, parseOutputForm, sortedBy, type OutputForm } from './output-form';
-import { ResourceTable, type RowForm } from './resource-table';
+import { ResourceTable, type RowForm } from './columns';
 import { watch } from './watch';
 
 export interface GetOptions {

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../context';
 import { nounOf, type Selection } from '../../refs';
 import { columnWidths, structured, tableLine, textAt } from '../../render';
 import type { OutputForm } from './output-form';
-import { ResourceTable, type RowForm } from './resource-table';
+import { ResourceTable, type RowForm } from './columns';
 
 /** What a watch follows, and how it shows it. */
 export interface WatchRequest {

@@ -10,7 +10,7 @@ import {
   type SessionStore,
 } from '@causeway/store';
 import { lostRulesOf, reportedLoss, type LostRule } from '@causeway/sync';
-import { peerArea } from '../../session/peer-state';
+import { forgottenPoint, peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../kuma/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
 import { INSIGHT_AREA } from './zone-insights';
@@ -139,8 +139,9 @@ async function reportLost(
 }
 
 /**
- * Deletes quarantined copies. A copy whose write was under way when its quarantine began is found by the next round. At
- * most a hundred a zone.
+ * Deletes quarantined copies, and forgets up to where their kinds were received: a zone that says nothing of a kind
+ * until it is released would else go on behind the deletion, and the copy would not come back. A copy whose write was
+ * under way when its quarantine began is found by the next round. At most a hundred a zone.
  */
 async function deleteQuarantined(
   { store, index, term, logger }: ZoneLifecycleOptions,
@@ -150,7 +151,9 @@ async function deleteQuarantined(
   if (ids.length === 0) return;
   logger.warn('deleting copies that are quarantined', { count: ids.length });
   const changes = ids.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
-  await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
+  const kinds = new Map(ids.map(({ zone, kind }) => [JSON.stringify([zone, kind]), forgottenPoint(zone, kind)]));
+  const fence = { epoch: term.epoch, holder: term.holder };
+  await store.write({ changes, onRefusal: 'skip', fence, notes: [...kinds.values()] });
 }
 
 /** Deletes copies that their zones may not send. A zone keeps its own resources, and they come back with the right. */

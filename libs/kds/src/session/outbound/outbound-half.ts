@@ -42,7 +42,7 @@ export interface OutboundHalfOptions {
 const MAX_UNANSWERED = { chunked: 1024 * 1024, plain: 16 * 1024 * 1024 } as const;
 
 /** While changes come without a pause, the peer gets them every 20 ms. The burst lets a first state of all kinds pass. */
-const PACE = { burst: 32, interval: 20 };
+const PACE = { burst: 64, interval: 20 };
 /** Resources of a message that is worth sending by itself. */
 const LARGE_MESSAGE = 100;
 

@@ -1,15 +1,17 @@
 import { resolve } from 'node:path';
-import { UsageError, type ProgramContext } from '../../context';
-import { structured, table, type Output } from '../../render';
-import { contextInUse, parseServer, tokenOf } from '../../settings/connection';
-import { readContexts, writeContexts, type Contexts, type NamedContext } from '../../settings/contexts-file';
-import { describeToken } from '../../settings/token-claims';
+import { Option, type Command } from 'commander';
+import { UsageError, type ProgramContext } from '../context';
+import { outputOption, type SetExitCode } from '../options';
+import { structured, table, type Output } from '../render';
+import { contextInUse, parseServer, tokenOf } from '../settings/connection';
+import { readContexts, writeContexts, type Contexts, type NamedContext } from '../settings/contexts-file';
+import { describeToken } from '../settings/token-claims';
 
 /** What stands for a token that is not shown. */
 const REDACTED = '*****';
 
 /** `causeway config get-contexts`: the contexts, the one in use marked. */
-export function listContexts(context: ProgramContext, { output }: { readonly output: Output }): number {
+function listContexts(context: ProgramContext, { output }: { readonly output: Output }): number {
   const { contexts, currentContext } = readContexts(context.config.contextsFile);
   const all = Object.entries(contexts).sort(([a], [b]) => (a < b ? -1 : 1));
   if (output !== 'table') {
@@ -38,7 +40,7 @@ function tokenIfReadable(context: NamedContext): string | undefined {
 }
 
 /** `causeway config current-context`: the name of the context in use; exit code 1 if there is none. */
-export function currentContext(context: ProgramContext): number {
+function currentContext(context: ProgramContext): number {
   const used = contextInUse(context.config, context.flags().context);
   if (used) context.print(used.name);
   else context.printError('no context is in use; to use one: causeway config use-context NAME');
@@ -46,7 +48,7 @@ export function currentContext(context: ProgramContext): number {
 }
 
 /** `causeway config use-context NAME`. */
-export function useContext(context: ProgramContext, name: string): number {
+function useContext(context: ProgramContext, name: string): number {
   const file = context.config.contextsFile;
   const contexts = readContexts(file);
   contextNamed(contexts, name);
@@ -55,14 +57,14 @@ export function useContext(context: ProgramContext, name: string): number {
   return 0;
 }
 
-export interface SetContextOptions {
+interface SetContextOptions {
   readonly tokenFile?: string;
   readonly mesh?: string;
   readonly current?: boolean;
 }
 
 /** `causeway config set-context NAME`: makes a context, or changes what the flags name. The first one is in use at once. */
-export async function setContext(context: ProgramContext, name: string, options: SetContextOptions): Promise<number> {
+async function setContext(context: ProgramContext, name: string, options: SetContextOptions): Promise<number> {
   const file = context.config.contextsFile;
   if (!/^[A-Za-z0-9][A-Za-z0-9._@:-]{0,127}$/.test(name))
     throw new UsageError(`"${name}" is no name of a context: letters, digits and ._@:- only, at most 128`);
@@ -102,7 +104,7 @@ function without({ token, tokenFile, ...rest }: NamedContext, changes: NamedCont
 }
 
 /** `causeway config delete-context NAME`. */
-export function deleteContext(context: ProgramContext, name: string): number {
+function deleteContext(context: ProgramContext, name: string): number {
   const file = context.config.contextsFile;
   const known = readContexts(file);
   contextNamed(known, name);
@@ -115,7 +117,7 @@ export function deleteContext(context: ProgramContext, name: string): number {
 }
 
 /** `causeway config view`: the file of contexts; tokens only with `--raw`. */
-export function viewContexts(
+function viewContexts(
   context: ProgramContext,
   { output, raw }: { readonly output: 'yaml' | 'json'; readonly raw?: boolean },
 ): number {
@@ -133,4 +135,46 @@ function contextNamed({ contexts }: Contexts, name: string): NamedContext {
   const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (found) return found;
   throw new UsageError(`no context "${name}"; there are: ${Object.keys(contexts).sort().join(', ') || 'none'}`);
+}
+
+/** `causeway config`: names for control planes and how they are reached, in a file of the user. */
+export function registerConfig(program: Command, context: ProgramContext, finish: SetExitCode): void {
+  const config = program
+    .command('config')
+    .description('contexts: control planes by name, with their tokens and certificates');
+  config
+    .command('get-contexts')
+    .description('lists the contexts, the one in use marked')
+    .addOption(outputOption())
+    .action((options: { readonly output: Output }) => finish(listContexts(context, options)));
+  config
+    .command('current-context')
+    .description('shows the name of the context in use')
+    .action(() => finish(currentContext(context)));
+  config
+    .command('use-context')
+    .description('uses a context from now on')
+    .argument('<name>')
+    .action((name: string) => finish(useContext(context, name)));
+  config
+    .command('set-context')
+    .description('makes or changes a context: --server, --token (- reads it), --ca-file, --insecure-skip-tls-verify')
+    .argument('<name>')
+    .option('--token-file <file>', 'a file with the token, read at each use')
+    .option('-m, --mesh <mesh>', 'the mesh of commands without --mesh')
+    .option('--current', 'use it from now on')
+    .action(async (name: string, options: SetContextOptions) => finish(await setContext(context, name, options)));
+  config
+    .command('delete-context')
+    .description('deletes a context')
+    .argument('<name>')
+    .action((name: string) => finish(deleteContext(context, name)));
+  config
+    .command('view')
+    .description('shows all contexts, without their tokens')
+    .addOption(new Option('-o, --output <form>', 'form of the output').choices(['yaml', 'json']).default('yaml'))
+    .option('--raw', 'with their tokens')
+    .action((options: { readonly output: 'yaml' | 'json'; readonly raw?: boolean }) =>
+      finish(viewContexts(context, options)),
+    );
 }

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { ApiError, type ResourceRef } from '@causeway/api-client';
 import { isJsonObject, jsonEqual, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { UsageError, type CommandContext } from '../../context';
-import { messageOf } from '../../control-plane';
-import { DocumentError, parseDocuments } from '../../documents';
-import { meshOption, type SetExitCode } from '../../options';
-import { refsOf, titleOf } from '../../refs';
-import { structured } from '../../render';
-import { printWarnings } from '../delete';
-import { unifiedDiff } from '../../diff';
+import { UsageError, type CommandContext } from '../context';
+import { messageOf } from '../control-plane';
+import { DocumentError, parseDocuments } from '../documents';
+import { meshOption, type SetExitCode } from '../options';
+import { refsOf, titleOf } from '../refs';
+import { structured } from '../render';
+import { printWarnings } from './delete';
+import { unifiedDiff } from '../diff';
 
 export interface EditOptions {
   readonly mesh: string;

@@ -17,7 +17,12 @@ export function typeUrlOf(type: { readonly $type: string }): string {
 
 /** The bytes of a message; what `message` does not say has its default. Maps are written in the order of their keys' insertion. */
 export function encodeMessage<T, P>(type: MessageCodec<T, P>, message: P): Buffer {
-  const bytes = type.encode(type.fromPartial(message)).finish();
+  return bytesOf(type, type.fromPartial(message));
+}
+
+/** The bytes of a whole message. */
+export function bytesOf<T>(type: Pick<MessageCodec<T, unknown>, 'encode'>, message: T): Buffer {
+  const bytes = type.encode(message).finish();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
@@ -48,4 +53,9 @@ export function packExtension<T, P>(
   message: P,
 ): { name: string; typedConfig: Any } {
   return { name, typedConfig: pack(type, message) };
+}
+
+/** A google.protobuf.Duration of so many ms. */
+export function durationOf(ms: number): { seconds: number; nanos: number } {
+  return { seconds: Math.trunc(ms / 1_000), nanos: Math.round((ms % 1_000) * 1e6) };
 }

@@ -1,0 +1,124 @@
+import { ENVOY_MESSAGES, type FieldSchema, type MessageSchema, type ValueRules } from '@causeway/proto-gen';
+import type { Violation } from '@causeway/resources';
+import { brokenRules, outOfRange, type BrokenRule } from './value-rules';
+import { defaultOf, readMessage, type WireMessage, type WireValue } from './wire-message';
+
+/** Most violations of one message: the first are what one needs. */
+const MOST_VIOLATIONS = 20;
+/** Deepest message in a message; Envoy's own limit is 100. */
+const DEEPEST = 64;
+
+const ANY = 'google.protobuf.Any';
+const DURATION = 'google.protobuf.Duration';
+const WRAPPER = /^google\.protobuf\.(?:U?Int(?:32|64)|Double|Float|Bool|String|Bytes)Value$/;
+
+/**
+ * What Envoy would refuse in a message before it looks at its meaning: the rules that its protos state (protoc-gen-validate), in
+ * the messages within too. Types, fields and enum values that are not in the trimmed protos are violations. The cost is linear
+ * in the bytes.
+ */
+export function checkMessage(typeUrl: string, bytes: Uint8Array): readonly Violation[] {
+  const check = new MessageCheck();
+  const name = typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
+  check.message(name, bytes, name.slice(name.lastIndexOf('.') + 1), 0);
+  return check.violations;
+}
+
+class MessageCheck {
+  readonly violations: Violation[] = [];
+
+  message(name: string, bytes: Uint8Array, path: string, depth: number): void {
+    const schema = ENVOY_MESSAGES[name];
+    if (!schema) return this.add(path, 'not-one-of', `the type ${name.slice(0, 200)} is not known`);
+    if (depth > DEEPEST) return this.add(path, 'too-deep', `more than ${DEEPEST} messages within each other`);
+    const message = this.read(schema, bytes, path);
+    if (!message) return;
+    for (const number of message.unknown) this.add(path, 'unknown-field', `field ${number} of ${name} is not known`);
+    for (const [key, field] of Object.entries(schema.fields))
+      this.field(field, message.values.get(Number(key)) ?? [], `${path}.${field.name}`, depth);
+    for (const [oneof, members] of schema.oneofs ?? [])
+      if (!members.some((number) => message.values.has(number)))
+        this.add(`${path}.${oneof}`, 'required', 'must be set');
+    if (name === ANY) this.packed(message, path, depth);
+  }
+
+  private read(schema: MessageSchema, bytes: Uint8Array, path: string): WireMessage | undefined {
+    try {
+      return readMessage(schema, bytes);
+    } catch (error) {
+      this.add(path, 'wrong-form', `no message: ${error instanceof Error ? error.message : 'it cannot be read'}`);
+      return undefined;
+    }
+  }
+
+  private packed(any: WireMessage, path: string, depth: number): void {
+    const [url, bytes] = [any.values.get(1)?.[0], any.values.get(2)?.[0]];
+    const name = typeof url === 'string' ? url.slice(url.lastIndexOf('/') + 1) : '';
+    const content = bytes instanceof Uint8Array ? bytes : new Uint8Array();
+    this.message(name, content, `${path}<${name.slice(name.lastIndexOf('.') + 1)}>`, depth + 1);
+  }
+
+  private field(field: FieldSchema, values: readonly WireValue[], path: string, depth: number): void {
+    const { rules, repeated, type, optional } = field;
+    if (repeated) return this.items(field, values, path, depth);
+    const [value] = values;
+    if (type === 'message') {
+      if (value instanceof Uint8Array) this.within(field, rules, value, { path, depth });
+      else if (rules?.required && !optional) this.add(path, 'required', 'must be set');
+    } else if (rules && !(value === undefined && optional)) {
+      this.report(path, brokenRules(value ?? defaultOf(type), rules, field));
+    }
+  }
+
+  private items(field: FieldSchema, values: readonly WireValue[], path: string, depth: number): void {
+    const { rules = {}, type } = field;
+    const { minItems = 0, maxItems = Infinity } = rules;
+    if (values.length < minItems) this.add(path, 'too-few', `must have at least ${minItems}, has ${values.length}`);
+    if (values.length > maxItems) this.add(path, 'too-many', `must have at most ${maxItems}, has ${values.length}`);
+    if (rules.unique && new Set(values).size < values.length) this.add(path, 'not-unique', 'has a value twice');
+    values.forEach((value, i) => {
+      const at = `${path}[${i}]`;
+      if (type === 'message' && value instanceof Uint8Array)
+        this.within(field, rules.items, value, { path: at, depth });
+      else if (rules.items) this.report(at, brokenRules(value, rules.items, field));
+      if (rules.keys && value instanceof Uint8Array) this.key(field, rules.keys, value, at);
+    });
+  }
+
+  /** A message within, and what its field says of wrappers and durations. */
+  private within(
+    { message = '' }: FieldSchema,
+    rules: ValueRules | undefined,
+    bytes: Uint8Array,
+    at: { readonly path: string; readonly depth: number },
+  ): void {
+    this.message(message, bytes, at.path, at.depth + 1);
+    const schema = ENVOY_MESSAGES[message];
+    const inner =
+      rules && schema && (message === DURATION || WRAPPER.test(message)) && this.read(schema, bytes, at.path);
+    if (!rules || !schema || !inner) return;
+    const field = schema.fields[1];
+    const value = inner.values.get(1)?.[0];
+    if (message !== DURATION) {
+      if (field) this.report(at.path, brokenRules(value ?? defaultOf(field.type), rules, field));
+    } else {
+      this.report(at.path, outOfRange(Number(value ?? 0) + Number(inner.values.get(2)?.[0] ?? 0) / 1e9, rules));
+    }
+  }
+
+  /** The key of an entry of a map. */
+  private key({ message = '' }: FieldSchema, rules: ValueRules, entry: Uint8Array, path: string): void {
+    const schema = ENVOY_MESSAGES[message];
+    const field = schema?.fields[1];
+    const read = schema && this.read(schema, entry, path);
+    if (field && read) this.report(path, brokenRules(read.values.get(1)?.[0] ?? defaultOf(field.type), rules, field));
+  }
+
+  private report(path: string, broken: readonly BrokenRule[]): void {
+    for (const { rule, reason } of broken) this.add(path, rule, reason);
+  }
+
+  private add(field: string, rule: Violation['rule'], reason: string): void {
+    if (this.violations.length < MOST_VIOLATIONS) this.violations.push({ field: field.slice(0, 512), rule, reason });
+  }
+}

@@ -1,0 +1,70 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import type { FieldSchema, MessageSchema } from '@causeway/proto-gen';
+
+/** A value on the wire: a scalar as number (64-bit ones rounded), boolean or text; bytes and messages as they stand. */
+export type WireValue = number | boolean | string | Uint8Array;
+
+/** A message by field number, in the order of the wire; what its schema lacks apart. */
+export interface WireMessage {
+  readonly values: ReadonlyMap<number, readonly WireValue[]>;
+  readonly unknown: readonly number[];
+}
+
+/** Reads one message, not those within. Throws where the bytes are no message of this schema. */
+export function readMessage(schema: MessageSchema, bytes: Uint8Array): WireMessage {
+  const reader = new BinaryReader(bytes);
+  const values = new Map<number, WireValue[]>();
+  const unknown: number[] = [];
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    const field = schema.fields[number];
+    if (!field) {
+      reader.skip(wireType, number);
+      unknown.push(number);
+      continue;
+    }
+    const read = valuesOf(reader, field, wireType);
+    const before = values.get(number);
+    if (before && field.repeated) before.push(...read);
+    else values.set(number, read);
+  }
+  return { values, unknown };
+}
+
+function valuesOf(reader: BinaryReader, field: FieldSchema, wireType: WireType): WireValue[] {
+  const scalar = SCALARS[field.type];
+  if (!scalar) return [LENGTH_DELIMITED[field.type]?.(reader) ?? reader.bytes()];
+  if (wireType !== WireType.LengthDelimited) return [scalar(reader)];
+  const end = reader.uint32() + reader.pos;
+  const packed: WireValue[] = [];
+  while (reader.pos < end) packed.push(scalar(reader));
+  return packed;
+}
+
+const LENGTH_DELIMITED: Readonly<Record<string, (reader: BinaryReader) => WireValue>> = {
+  string: (reader) => reader.string(true),
+};
+
+const SCALARS: Readonly<Record<string, (reader: BinaryReader) => number | boolean>> = {
+  double: (reader) => reader.double(),
+  float: (reader) => reader.float(),
+  int32: (reader) => reader.int32(),
+  int64: (reader) => Number(reader.int64()),
+  uint32: (reader) => reader.uint32(),
+  uint64: (reader) => Number(reader.uint64()),
+  sint32: (reader) => reader.sint32(),
+  sint64: (reader) => Number(reader.sint64()),
+  fixed32: (reader) => reader.fixed32(),
+  fixed64: (reader) => Number(reader.fixed64()),
+  sfixed32: (reader) => reader.sfixed32(),
+  sfixed64: (reader) => Number(reader.sfixed64()),
+  bool: (reader) => reader.bool(),
+  enum: (reader) => reader.int32(),
+};
+
+/** What an absent field without presence holds. */
+export function defaultOf(type: string): WireValue {
+  if (type === 'string') return '';
+  if (type === 'bytes') return new Uint8Array();
+  return type === 'bool' ? false : 0;
+}
