@@ -69,7 +69,7 @@ export class Admission {
 
   /** Creates or replaces. */
   async put(request: PutRequest): Promise<WriteOutcome> {
-    const { address } = request;
+    const address = request.address && this.inMesh(request.address);
     // Without a namespace in the address the document has it.
     const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
     if (isWhole) await this.authorise(address, request, PUT_VERBS);
@@ -88,7 +88,8 @@ export class Admission {
 
   /** Changes the fields that the patch names; NotFound if there is nothing to change. */
   async patch(request: PatchRequest): Promise<WriteOutcome> {
-    const { address, patch } = request;
+    const { patch } = request;
+    const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
     return this.retry(async () => {
@@ -115,8 +116,9 @@ export class Admission {
 
   /** Deletes; NotFound if there is nothing, InUse if other resources need it. */
   async delete(request: DeleteRequest): Promise<DeleteOutcome> {
-    await this.authorise(request.address, request, DELETE);
-    return this.retry(async () => this.deleteOnce(request));
+    const address = this.inMesh(request.address);
+    await this.authorise(address, request, DELETE);
+    return this.retry(async () => this.deleteOnce({ ...request, address }));
   }
 
   /** The resource that a document means; undefined where it does not say. */
@@ -160,6 +162,12 @@ export class Admission {
 
   private hasMesh(mesh: string): Promise<boolean> {
     return meshExists(mesh, this.parts.store, this.parts.meshes);
+  }
+
+  /** An address that names no mesh means the expected one (row T000-14). */
+  private inMesh(address: WriteAddress): WriteAddress {
+    const { expectedName } = this.parts.meshes.owner;
+    return address.kind.scope === 'mesh' ? { ...address, mesh: address.mesh ?? expectedName } : address;
   }
 
   private placed(decoded: DecodedDocument): DecodedDocument {
@@ -276,12 +284,13 @@ export class Admission {
   /** Throws InUse, after it has marked the Mesh as terminating where the request asks for that; undefined if it raced. */
   private async keepMesh(stored: Resource, members: string, request: DeleteRequest): Promise<undefined> {
     const { id, revision, labels, spec } = stored;
-    if (request.terminate === true && request.dryRun !== true && !isTerminating(labels)) {
+    const ends = isTerminating(labels) || (request.terminate === true && request.dryRun !== true);
+    if (ends && !isTerminating(labels)) {
       const marked = { ...labels, [Label.terminating]: 'true' };
       const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
       if (!(await this.write(change))) return undefined;
     }
-    throw new InUse(members);
+    throw new InUse(ends ? `${members}; the mesh is being terminated and takes no new members` : members);
   }
 
   /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
