@@ -6,7 +6,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|kinds';
-const ENGINE = 'runtime|store|meshes|controllers|admission|queries|access';
+const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
 const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/';
@@ -63,7 +63,7 @@ module.exports = {
       'engine-without-adapters',
       'The engine speaks through interfaces it owns: no adapter, no framework.',
       {
-        path: libs(ENGINE.replace('|access', '')),
+        path: libs(ENGINE.replace('|access', '').replace('|identity', '')),
         pathNot: `${TESTS}|^libs/store/src/conformance/|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
       },
       {
@@ -79,6 +79,14 @@ module.exports = {
       },
     ),
     rule(
+      'identity-without-adapters',
+      'libs/identity is engine above the store: it may use the library of certificates, but no adapter and no framework.',
+      { path: libs('identity'), pathNot: TESTS },
+      {
+        pathNot: `${libs(`${DOMAIN}|runtime|store|identity`)}|${packages('typebox|@peculiar/x509|reflect-metadata')}|^(node:)?crypto$`,
+      },
+    ),
+    rule(
       'threads-in-one-place',
       'Only libs/runtime starts threads; their modules speak through parentPort.',
       { path: '^(libs|apps)/', pathNot: `^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$|${TESTS}` },
@@ -88,13 +96,13 @@ module.exports = {
       'runtime-first',
       'libs/runtime knows no store.',
       { path: libs('runtime') },
-      { path: libs('store|meshes|controllers|admission|queries|access') },
+      { path: libs('store|identity|meshes|controllers|admission|queries|access') },
     ),
     rule(
       'store-below',
       'libs/store knows none of its users.',
       { path: libs('store') },
-      { path: libs('meshes|controllers|admission|queries|access') },
+      { path: libs('identity|meshes|controllers|admission|queries|access') },
     ),
     rule(
       'meshes-below',

@@ -1,7 +1,7 @@
 import { TrialTree } from './trial-tree';
 
 const LIBS =
-  'resources naming ipam sync kinds runtime store controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client telemetry'.split(
+  'resources naming ipam sync kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -17,6 +17,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['engine-without-adapters', 'libs/admission/src/uses-rest.ts', `import '@causeway/rest';`],
   ['engine-without-adapters', 'libs/queries/src/uses-nest.ts', `import '@nestjs/common';`],
   ['access-without-adapters', 'libs/access/src/uses-grpc.ts', `import '@grpc/grpc-js';`],
+  ['identity-without-adapters', 'libs/identity/src/uses-loops.ts', `import '@causeway/controllers';`],
   ['runtime-first', 'libs/runtime/src/uses-store.ts', `import type { x } from '@causeway/store';`],
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['meshes-below', 'libs/meshes/src/uses-admission.ts', `import '@causeway/admission';`],
@@ -46,6 +47,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(LIBS.map((lib) => [index(lib), 'export const x = 1;'])),
   'libs/resources/src/inner.ts': `import 'typebox'; import 'node:crypto';`,
   'libs/access/src/inner.ts': `import 'jose'; import '@peculiar/x509'; import '@causeway/store';`,
+  'libs/identity/src/inner.ts': `import '@peculiar/x509'; import '@causeway/store'; import 'node:crypto';`,
   'libs/store/src/conformance/index.ts': `import '../inner'; export const suite = 1;`,
   'libs/store/src/inner.ts': `import '@causeway/runtime';`,
   'libs/kinds/src/zone.ts': `import '@causeway/naming'; defineKind({});`,

@@ -1,18 +1,5 @@
 import type { Verb } from '@causeway/access';
-import { isTerminating } from '@causeway/meshes';
-import {
-  Conflict,
-  FieldPath,
-  Invalid,
-  isJsonObject,
-  Label,
-  NotFound,
-  ownZone,
-  type Identity,
-  type Kind,
-  type Resource,
-} from '@causeway/resources';
-import type { Change, WriteRequest } from '@causeway/store';
+import { FieldPath, Invalid, isJsonObject, NotFound, ownZone, type Identity, type Resource } from '@causeway/resources';
 import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
@@ -20,36 +7,22 @@ import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type Target } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
-import {
-  catchUp,
-  checkNewMember,
-  configuredFields,
-  describeMembers,
-  InUse,
-  membershipRead,
-  meshExists,
-  placed,
-} from './mesh-rules';
-import { mergePatch, planWrite } from './plan-write';
-import {
-  checkPrecondition,
-  etagOf,
-  type DeleteOutcome,
-  type DeleteRequest,
-  type PatchRequest,
-  type PutRequest,
-  type WriteAddress,
-  type WriteOptions,
-  type WriteOutcome,
+import { catchUp, configuredFields, meshExists, placed } from './mesh-rules';
+import { mergePatch } from './plan-write';
+import type {
+  DeleteOutcome,
+  DeleteRequest,
+  PatchRequest,
+  PutRequest,
+  WriteAddress,
+  WriteOptions,
+  WriteOutcome,
 } from './requests';
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
-import { auditOf, checkMadeHere, checkWritable } from './rights';
+import { checkMadeHere, checkWritable } from './rights';
+import { deleteOnce, SingleWrite, untilWritten } from './single-write';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
-/** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
-const TRIES = 4;
-
-const CREATE: readonly Verb[] = ['create'];
 const UPDATE: readonly Verb[] = ['update'];
 const DELETE: readonly Verb[] = ['delete'];
 /** Until the stored state is known, a PUT needs one of these. */
@@ -76,13 +49,13 @@ export class Admission {
     const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
     const { namespace } = decoded.draft;
     if (address && !isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
-    return this.retry(async (tries) => {
+    const write = new SingleWrite(this.parts, request);
+    return untilWritten(async (tries) => {
+      if (!decoded.namesMesh) return this.putPlaced(decoded, write, request);
+      if (!address) this.authoriseDraft(decoded, request);
+      const draft = await this.validate(decoded, address);
       const isFirst = tries === 0 && request.dryRun !== true;
-      if (!isFirst && !decoded.namesMesh) await this.catchUp();
-      const document = this.placed(decoded);
-      if (!address) this.authoriseDraft(document, request);
-      const draft = await this.validate(document, address);
-      return isFirst ? this.storeByIndex(document, draft, request) : this.storeOnce(document, draft, request);
+      return isFirst ? write.byIndex(decoded, draft) : write.byStore(decoded, draft);
     });
   }
 
@@ -92,11 +65,12 @@ export class Admission {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
-    return this.retry(async () => {
+    const write = new SingleWrite(this.parts, request);
+    return untilWritten(async () => {
       const stored = await this.find(address, request, UPDATE);
       const body = mergePatch(toDocument(address.kind, stored), patch);
       const decoded = decodeDocument(this.parts.registry, body, targetAt(stored, address));
-      return this.storeOnce(decoded, await this.validate(decoded, address), request, stored);
+      return write.byStore(decoded, await this.validate(decoded, address), stored);
     });
   }
 
@@ -107,9 +81,10 @@ export class Admission {
    * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
+    const write = new SingleWrite(this.parts, request);
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
-      plan: (document: PlannedDocument) => this.plan(document, request),
+      plan: (document: PlannedDocument) => write.plan(document),
     };
     return new BatchWrite(this.parts, rules, request).run();
   }
@@ -118,13 +93,13 @@ export class Admission {
   async delete(request: DeleteRequest): Promise<DeleteOutcome> {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, DELETE);
-    return this.retry(async () => this.deleteOnce({ ...request, address }));
+    return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));
   }
 
   /** The resource that a document means; undefined where it does not say. */
   identityOf(body: unknown): Identity | undefined {
     try {
-      const { draft } = this.placed(decodeDocument(this.parts.registry, body, {}));
+      const { draft } = placed(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);
       return draftIdentity(draft, ownZone(this.parts.controlPlane));
     } catch (error) {
       if (error instanceof Invalid) return undefined;
@@ -170,15 +145,6 @@ export class Admission {
     return address.kind.scope === 'mesh' ? { ...address, mesh: address.mesh ?? expectedName } : address;
   }
 
-  private placed(decoded: DecodedDocument): DecodedDocument {
-    return placed(decoded, this.parts, this.parts.meshes);
-  }
-
-  private catchUp(): Promise<number> {
-    const { store, index, clock } = this.parts;
-    return catchUp(store, index, clock);
-  }
-
   /** What the document must repeat of the address. A wire name is replaced by the plain name. */
   private targetOf(address: WriteAddress | undefined, options: WriteOptions): Target {
     if (!address) return {};
@@ -201,6 +167,24 @@ export class Admission {
     return found;
   }
 
+  /**
+   * Writes a document that names no mesh. Whether a mesh has the resource, and which one its namespace belongs to, is
+   * decided, checked and planned from one state of the index, which is not older than the request.
+   */
+  private async putPlaced(
+    decoded: DecodedDocument,
+    write: SingleWrite,
+    request: PutRequest,
+  ): Promise<WriteOutcome | undefined> {
+    const { store, index, clock, controlPlane, meshes } = this.parts;
+    await catchUp(store, index, clock);
+    const document = placed(decoded, this.parts, meshes);
+    if (!request.address) this.authoriseDraft(document, request);
+    const draft = validateDraft(document, controlPlane, configuredFields(meshes.owner));
+    throwIfInvalid(draft.violations);
+    return write.over(index.get(draft.id), document, draft);
+  }
+
   private async validate(decoded: DecodedDocument, address: WriteAddress | undefined): Promise<ValidatedDraft> {
     const { controlPlane, meshes } = this.parts;
     const draft = validateDraft(decoded, controlPlane, configuredFields(meshes.owner));
@@ -209,120 +193,6 @@ export class Admission {
     if (lost) draft.violations.add(FieldPath.at('mesh'), 'invalid', () => `there is no mesh "${mesh}"`);
     throwIfInvalid(draft.violations);
     return draft;
-  }
-
-  /**
-   * The first try goes by what the index holds, which saves a read: the write itself fails if that is not the newest
-   * state. A refusal and "nothing to write" are not decided here, but from the primary at the next try.
-   */
-  private async storeByIndex(
-    { draft: { kind } }: DecodedDocument,
-    draft: ValidatedDraft,
-    options: WriteOptions,
-  ): Promise<WriteOutcome | undefined> {
-    const { index, meshes } = this.parts;
-    const stored = index.get(draft.id);
-    try {
-      if (this.plan({ draft, kind, stored, meshes }, options).outcome === 'unchanged') return undefined;
-    } catch {
-      return undefined;
-    }
-    return this.store(draft, kind, options, stored);
-  }
-
-  private async storeOnce(
-    { draft: { kind } }: DecodedDocument,
-    draft: ValidatedDraft,
-    options: WriteOptions,
-    read?: Resource,
-  ): Promise<WriteOutcome | undefined> {
-    const stored = read ?? (await this.parts.store.get(draft.id));
-    if (!stored && kind.scope === 'mesh') await this.catchUp();
-    return this.store(draft, kind, options, stored);
-  }
-
-  private async store(
-    draft: ValidatedDraft,
-    kind: Kind,
-    options: WriteOptions,
-    stored: Resource | undefined,
-  ): Promise<WriteOutcome | undefined> {
-    const planned = this.plan({ draft, kind, stored, meshes: this.parts.meshes }, options);
-    const { id, labels, spec } = planned;
-    if (planned.outcome === 'unchanged' || options.dryRun === true) return planned;
-    const written = await this.write(
-      { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: auditOf(options) },
-      membershipRead(!stored && kind.scope === 'mesh', this.parts.index.point?.revision),
-    );
-    return written && { ...planned, revision: written.revision, etag: etagOf(written) };
-  }
-
-  /** What a write over `stored` comes to; throws if it is not allowed. */
-  private plan({ draft, kind, stored, meshes }: PlannedDocument, options: WriteOptions): WriteOutcome {
-    this.parts.access.authorise(options.context.caller, stored ? UPDATE : CREATE, draft.id);
-    checkPrecondition(options.ifMatch, stored);
-    if (stored) checkMadeHere(stored, this.parts.controlPlane);
-    else checkNewMember(kind, draft.id, meshes);
-    return planWrite(kind, draft, stored);
-  }
-
-  private async deleteOnce(request: DeleteRequest): Promise<DeleteOutcome | undefined> {
-    const stored = await this.find(request.address, request, DELETE);
-    const { id, revision } = stored;
-    checkPrecondition(request.ifMatch, stored);
-    const isMesh = id.kind === 'Mesh';
-    if (isMesh) await this.catchUp();
-    const members = isMesh ? describeMembers(id.name, this.parts.registry, this.parts.index) : undefined;
-    if (members !== undefined) return this.keepMesh(stored, members, request);
-    if (request.dryRun === true) return { outcome: 'deleted', id, revision };
-    const audit = auditOf(request);
-    const read = isMesh ? { unchanged: { revision: this.parts.index.point?.revision ?? 0, mesh: id.name } } : {};
-    const written = await this.write({ type: 'delete', id, expect: revision, audit }, read);
-    return written && { outcome: 'deleted', id, revision: written.revision };
-  }
-
-  /** Throws InUse, after it has marked the Mesh as terminating where the request asks for that; undefined if it raced. */
-  private async keepMesh(stored: Resource, members: string, request: DeleteRequest): Promise<undefined> {
-    const { id, revision, labels, spec } = stored;
-    const ends = isTerminating(labels) || (request.terminate === true && request.dryRun !== true);
-    if (ends && !isTerminating(labels)) {
-      const marked = { ...labels, [Label.terminating]: 'true' };
-      const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
-      if (!(await this.write(change))) return undefined;
-    }
-    throw new InUse(ends ? `${members}; the mesh is being terminated and takes no new members` : members);
-  }
-
-  /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
-  private async write(
-    change: Change,
-    read: Pick<WriteRequest, 'unchanged'> = {},
-  ): Promise<{ revision: number; uid: string; generation: number } | undefined> {
-    const { revision, results } = await this.parts.store.write({ changes: [change], onRefusal: 'skip', ...read });
-    const [result] = results;
-    if (!result) return undefined;
-    if (result.type !== 'refused') return { revision, uid: result.uid, generation: result.generation };
-    switch (result.refusal) {
-      case 'conflict':
-      case 'exists':
-      case 'absent':
-      case 'outdated':
-        return undefined;
-      case 'unstorable':
-        throw new Invalid([FieldPath.at().violation(result.detail, 'not-text')]);
-      case 'older':
-      case 'vip-taken':
-        throw new Conflict(result.detail);
-    }
-  }
-
-  /** Runs `attempt` until it wins: a controller may write the status between its read and its write. */
-  private async retry<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
-    for (let i = 0; i < TRIES; i++) {
-      const result = await attempt(i);
-      if (result !== undefined) return result;
-    }
-    throw new Conflict('somebody else wrote it at the same time; read it again and retry');
   }
 }
 

@@ -1,5 +1,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { FakeClock, systemClock } from '@causeway/runtime';
+import { coreKinds } from '@causeway/kinds';
+import { FieldPath } from '@causeway/resources';
 import { hashedName } from '@causeway/naming';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
@@ -87,6 +89,23 @@ describe('a zone under a Kuma global', () => {
     expect(kuma.nacks).toEqual([]);
     await until(() => kuma.pings > 0);
     expect(west.sync?.status()).toMatchObject({ connected: true, peer: 'kuma' });
+  });
+
+  it('holds and shows the `mtls` of a Mesh whole, and says that it breaks a rule here', async () => {
+    const mtls = {
+      enabledBackend: 'ca-1',
+      backends: [{ name: 'ca-1', type: 'builtin', mode: 'PERMISSIVE', dpCert: { rotation: { expiration: '1d' } } }],
+    };
+    kuma.state.set('Mesh', [{ ...MESH, spec: { mtls, meshServices: { mode: 'Exclusive' } } }]);
+    kuma.say('Mesh');
+    const held = await west.holds(west.id('Mesh', 'default'), ({ spec }) => spec['mtls'] !== undefined);
+    expect(held.spec).toEqual({ mtls, meshServices: { mode: 'Exclusive' } });
+    const found = coreKinds
+      .kind('Mesh')
+      ?.check(held.spec, FieldPath.at('spec'))
+      .first.map(({ field }) => field);
+    expect(found).toEqual(expect.arrayContaining(['spec.mtls']));
+    expect(kuma.nacks).toEqual([]);
   });
 
   it('counts the changes that Kuma does not count', async () => {

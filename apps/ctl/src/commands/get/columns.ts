@@ -137,6 +137,14 @@ const subjects = (item: JsonObject): string[] =>
 
 const selects = (item: JsonObject): string => Object.keys(objectAt(item, 'spec', 'selector')).join(',');
 
+/** What other zones connect to: the advertised pair of a ZoneIngress, else where it listens. */
+function entrance(item: JsonObject): string {
+  const networking = objectAt(item, 'spec', 'networking');
+  const pick = (field: 'Address' | 'Port'): string =>
+    textAt(networking, `advertised${field}`) || textAt(networking, field.toLowerCase());
+  return `${pick('Address')}:${pick('Port')}`;
+}
+
 const special: Readonly<Record<string, readonly Column[]>> = {
   MeshService: [
     { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
@@ -169,6 +177,15 @@ const special: Readonly<Record<string, readonly Column[]>> = {
     { title: 'PARAMETERS', cell: parameters, onlyWide: true },
     { title: 'STATUS', cell: meshState },
   ],
+  MeshIdentity: [
+    { title: 'PROVIDER', cell: (item) => textAt(item, 'spec', 'provider', 'type') },
+    { title: 'PATH', cell: (item) => textAt(item, 'spec', 'spiffeID', 'path'), onlyWide: true },
+  ],
+  MeshTrust: [{ title: 'TRUST DOMAIN', cell: (item) => textAt(item, 'spec', 'trustDomain') }],
+  MeshZoneAddress: [
+    { title: 'ENTRANCE', cell: (item) => `${textAt(item, 'spec', 'address')}:${textAt(item, 'spec', 'port')}` },
+  ],
+  ZoneIngress: [{ title: 'ENTRANCE', cell: entrance }],
   Zone: [{ title: 'ENABLED', cell: (item) => textAt(item, 'spec', 'enabled') || 'true' }],
   RoleBinding: [
     { title: 'ROLE', cell: (item) => textAt(item, 'spec', 'role') },

@@ -1,0 +1,160 @@
+import type { Verb } from '@causeway/access';
+import { isTerminating } from '@causeway/meshes';
+import { Conflict, FieldPath, Invalid, Label, type Resource } from '@causeway/resources';
+import type { Change, WriteRequest } from '@causeway/store';
+import type { AdmissionParts } from './admission-parts';
+import type { PlannedDocument } from './batch/batch-write';
+import type { DecodedDocument } from './document/document';
+import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
+import { planWrite } from './plan-write';
+import {
+  checkPrecondition,
+  etagOf,
+  type DeleteOutcome,
+  type DeleteRequest,
+  type WriteOptions,
+  type WriteOutcome,
+} from './requests';
+import { auditOf, checkMadeHere } from './rights';
+import type { ValidatedDraft } from './validate-draft';
+
+/** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
+const TRIES = 4;
+
+const CREATE: readonly Verb[] = ['create'];
+const UPDATE: readonly Verb[] = ['update'];
+
+/** Runs `attempt` until it wins: a controller may write the status between its read and its write. Conflict if it never does. */
+export async function untilWritten<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
+  for (let i = 0; i < TRIES; i++) {
+    const result = await attempt(i);
+    if (result !== undefined) return result;
+  }
+  throw new Conflict('somebody else wrote it at the same time; read it again and retry');
+}
+
+/**
+ * One try to store a document that passed its own checks: what it comes to is planned over what is stored, and written if
+ * that is still stored. Each method is undefined where a concurrent write came first, and throws what the plan refuses.
+ */
+export class SingleWrite {
+  constructor(
+    private readonly parts: AdmissionParts,
+    private readonly options: WriteOptions,
+  ) {}
+
+  /**
+   * Goes by what the index holds, which saves a read: the write itself fails if that is not the newest state. A refusal and
+   * "nothing to write" are not decided here (undefined), but from the primary at the next try.
+   */
+  async byIndex(document: DecodedDocument, draft: ValidatedDraft): Promise<WriteOutcome | undefined> {
+    const { index, meshes } = this.parts;
+    const { kind } = document.draft;
+    const stored = index.get(draft.id);
+    try {
+      if (this.plan({ draft, kind, stored, meshes }).outcome === 'unchanged') return undefined;
+    } catch {
+      return undefined;
+    }
+    return this.over(stored, document, draft);
+  }
+
+  /** Goes by the primary, or by `read` that came from it. */
+  async byStore(document: DecodedDocument, draft: ValidatedDraft, read?: Resource): Promise<WriteOutcome | undefined> {
+    const { store, index, clock } = this.parts;
+    const stored = read ?? (await store.get(draft.id));
+    if (!stored && document.draft.kind.scope === 'mesh') await catchUp(store, index, clock);
+    return this.over(stored, document, draft);
+  }
+
+  /** Goes by `stored`, and for a new member of a mesh by what the index says of meshes now. */
+  async over(
+    stored: Resource | undefined,
+    { draft: { kind } }: DecodedDocument,
+    draft: ValidatedDraft,
+  ): Promise<WriteOutcome | undefined> {
+    const { store, index, meshes } = this.parts;
+    const planned = this.plan({ draft, kind, stored, meshes });
+    if (planned.outcome === 'unchanged' || this.options.dryRun === true) return planned;
+    const { id, labels, spec } = planned;
+    const written = await writeOne(
+      store,
+      { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: auditOf(this.options) },
+      membershipRead(!stored && kind.scope === 'mesh', index.point?.revision),
+    );
+    return written && { ...planned, revision: written.revision, etag: etagOf(written) };
+  }
+
+  /** What a write over `stored` comes to; throws if it is not allowed. */
+  plan({ draft, kind, stored, meshes }: PlannedDocument): WriteOutcome {
+    const { access, controlPlane } = this.parts;
+    const { context, ifMatch } = this.options;
+    access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id);
+    checkPrecondition(ifMatch, stored);
+    if (stored) checkMadeHere(stored, controlPlane);
+    else checkNewMember(kind, draft.id, meshes);
+    return planWrite(kind, draft, stored);
+  }
+}
+
+/**
+ * One try to delete what is stored; undefined where a concurrent write came first. A Mesh goes only without members, and
+ * only if none came since they were counted (row T003-28); else InUse.
+ */
+export async function deleteOnce(
+  { store, registry, index, clock }: AdmissionParts,
+  stored: Resource,
+  request: DeleteRequest,
+): Promise<DeleteOutcome | undefined> {
+  const { id, revision } = stored;
+  checkPrecondition(request.ifMatch, stored);
+  const isMesh = id.kind === 'Mesh';
+  if (isMesh) await catchUp(store, index, clock);
+  const members = isMesh ? describeMembers(id.name, registry, index) : undefined;
+  if (members !== undefined) return keepMesh(store, stored, members, request);
+  if (request.dryRun === true) return { outcome: 'deleted', id, revision };
+  const audit = auditOf(request);
+  const read = isMesh ? { unchanged: { revision: index.point?.revision ?? 0, mesh: id.name } } : {};
+  const written = await writeOne(store, { type: 'delete', id, expect: revision, audit }, read);
+  return written && { outcome: 'deleted', id, revision: written.revision };
+}
+
+/** Throws InUse, after it has marked the Mesh as terminating where the request asks for that; undefined if it raced. */
+async function keepMesh(
+  store: AdmissionParts['store'],
+  { id, revision, labels, spec }: Resource,
+  members: string,
+  request: DeleteRequest,
+): Promise<undefined> {
+  const ends = isTerminating(labels) || (request.terminate === true && request.dryRun !== true);
+  if (ends && !isTerminating(labels)) {
+    const marked = { ...labels, [Label.terminating]: 'true' };
+    const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
+    if (!(await writeOne(store, change))) return undefined;
+  }
+  throw new InUse(ends ? `${members}; the mesh is being terminated and takes no new members` : members);
+}
+
+/** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
+async function writeOne(
+  store: AdmissionParts['store'],
+  change: Change,
+  read: Pick<WriteRequest, 'unchanged'> = {},
+): Promise<{ readonly revision: number; readonly uid: string; readonly generation: number } | undefined> {
+  const { revision, results } = await store.write({ changes: [change], onRefusal: 'skip', ...read });
+  const [result] = results;
+  if (!result) return undefined;
+  if (result.type !== 'refused') return { revision, uid: result.uid, generation: result.generation };
+  switch (result.refusal) {
+    case 'conflict':
+    case 'exists':
+    case 'absent':
+    case 'outdated':
+      return undefined;
+    case 'unstorable':
+      throw new Invalid([FieldPath.at().violation(result.detail, 'not-text')]);
+    case 'older':
+    case 'vip-taken':
+      throw new Conflict(result.detail);
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Who workloads are, and what proves it: SPIFFE ids, the zone's certificate authority, certificates for the keys of workloads.
+ *
+ *   Dataplane + MeshIdentities → identityFor, spiffeIdOf → SPIFFE id
+ *   token's binding + CSR → WorkloadCertificates → CertificateSigner (ZoneAuthority) → certificate
+ *   ZoneAuthority: one note, keys sealed by SealingKeys; rotated in the steps of authority-rotation.ts
+ */
+export {
+  identityFor,
+  isWorkloadLabelled,
+  sharedIdentities,
+  spiffeIdOf,
+  trustDomainOf,
+  workloadOf,
+  type MeshIdentityResource,
+  type SpiffeId,
+  type WorkloadId,
+} from './workload-id';
+export { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
+export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
+export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
+export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
+export { type CertificateOrder } from './x509';
+export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -1,0 +1,64 @@
+import type { Dataplane } from '@causeway/kinds';
+import { Label, shortened, type Resource, type SpecOf } from '@causeway/resources';
+import { isWorkloadLabelled, workloadOf } from './workload-id';
+
+type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+
+/** For which Dataplanes a credential holds; what is absent restricts nothing (docs/reference/kuma-rest.md §5.5). */
+export interface WorkloadBinding {
+  readonly name?: string;
+  readonly mesh?: string;
+  /** The values that each tag of the Dataplane's inbounds may have; the Dataplane must have the tag. */
+  readonly tags?: Readonly<Record<string, readonly string[]>>;
+  readonly workload?: string;
+}
+
+/** Why a credential does not hold for a Dataplane as it is stored, or undefined if it does. */
+export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
+  const { id, labels } = dataplane;
+  const facts: readonly (readonly [claim: string, wanted: string | undefined, held: string | undefined])[] = [
+    ['Name', binding.name, id.name],
+    ['Mesh', binding.mesh, id.mesh],
+    ['Workload', binding.workload, labels[Label.workload] ?? id.name],
+  ];
+  for (const [claim, wanted, held] of facts) {
+    if (wanted !== undefined && wanted !== held)
+      return `claim "${claim}" is ${quoted(wanted)}, the Dataplane has ${quoted(held ?? '')}`;
+  }
+  return tagProblem(binding.tags ?? {}, dataplane);
+}
+
+/**
+ * Why a credential is no proof of the Dataplane's workload, or undefined if it is one: the credential holds for the
+ * Dataplane and names the workload, or names a Dataplane whose workload is its own name. A label `kuma.io/workload` may
+ * be set by whoever writes Dataplanes, so it needs the claim "Workload".
+ */
+export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
+  const problem = bindingProblem(binding, dataplane);
+  if (problem !== undefined || binding.workload !== undefined) return problem;
+  const workload = quoted(workloadOf(dataplane));
+  if (isWorkloadLabelled(dataplane))
+    return `must have the claim "Workload": the Dataplane's workload ${workload} comes from its label ${Label.workload}`;
+  return binding.name === undefined
+    ? `must have the claim "Name" or "Workload"; the workload is ${workload}`
+    : undefined;
+}
+
+function tagProblem(wanted: NonNullable<WorkloadBinding['tags']>, { spec }: DataplaneResource): string | undefined {
+  const inbounds = spec.networking.inbound ?? [];
+  const gateway = spec.networking.gateway?.tags;
+  const tags = [...inbounds.map((inbound) => inbound.tags ?? {}), ...(gateway ? [gateway] : [])];
+  for (const [tag, allowed] of Object.entries(wanted)) {
+    const held = tags.flatMap((one) => (Object.hasOwn(one, tag) ? [one[tag] ?? ''] : []));
+    if (held.length === 0) return `claim "Tags" has ${quoted(tag)}, which the Dataplane has not`;
+    const known = new Set(allowed);
+    const foreign = held.find((value) => !known.has(value));
+    if (foreign !== undefined)
+      return `claim "Tags" allows ${quoted(tag)}: ${shortened(allowed.join(', '), 200)}; the Dataplane has ${quoted(foreign)}`;
+  }
+  return undefined;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(shortened(text, 200));
+}

@@ -1,0 +1,68 @@
+import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import { Forbidden, Invalid, NotFound, type Identity } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { workloadProblem, type WorkloadBinding } from './workload-binding';
+import { identityFor, spiffeIdOf } from './workload-id';
+import { checkCsr } from './x509';
+import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
+
+/** A request for the certificate of one Dataplane. */
+export interface CertificateRequest {
+  readonly dataplane: Identity;
+  /** What the caller's token was verified to be bound to. */
+  readonly binding: WorkloadBinding;
+  /** PEM. */
+  readonly csr: string;
+}
+
+/** A certificate of a workload. */
+export interface WorkloadCertificate extends SignedCertificate {
+  /** The SPIFFE id. */
+  readonly uri: string;
+}
+
+/** Dependencies of `WorkloadCertificates`. */
+export interface WorkloadCertificateOptions {
+  readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
+  readonly signer: CertificateSigner;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Validity of certificates, ms; 24 h by default. */
+  readonly validity?: number;
+}
+
+/**
+ * Issues certificates for the keys of workloads, at every replica. The id comes from the stored Dataplane and its
+ * MeshIdentity; of the CSR only the key counts.
+ */
+export class WorkloadCertificates {
+  constructor(private readonly options: WorkloadCertificateOptions) {}
+
+  /**
+   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload or no MeshIdentity
+   * applies, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
+   */
+  async issue({ dataplane: id, binding, csr }: CertificateRequest): Promise<WorkloadCertificate> {
+    const { index, signer, clock, validity = CERTIFICATE_VALIDITY } = this.options;
+    const dataplane = index.get(id);
+    if (!dataplane || !Dataplane.is(dataplane))
+      throw new NotFound(`there is no Dataplane ${id.name} in mesh ${id.mesh}`);
+    const problem = workloadProblem(binding, dataplane);
+    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    const identity = identityFor(
+      dataplane,
+      [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one)),
+    );
+    if (!identity) throw new Forbidden(`no MeshIdentity of mesh ${id.mesh} selects Dataplane ${id.name}`);
+    const { type, bundled } = identity.spec.provider;
+    if (type !== 'Bundled' || bundled?.ca)
+      throw new Forbidden(`MeshIdentity ${identity.id.name} has another authority than this zone's: provider ${type}`);
+    const found = spiffeIdOf(dataplane, identity);
+    if (!found.ok) throw new Invalid(found.violations);
+    const checked = await checkCsr(csr);
+    if (!checked.ok) throw new Invalid([checked.violation]);
+    const now = clock.now();
+    const order = { uri: found.id.uri, publicKey: checked.publicKey, now, notAfter: now + validity };
+    return { ...(await signer.sign(order)), uri: found.id.uri };
+  }
+}

@@ -1,0 +1,192 @@
+import type { Dataplane, MeshIdentity } from '@causeway/kinds';
+import {
+  DEFAULT_SPIFFE_PATH,
+  DEFAULT_TRUST_DOMAIN,
+  parseSpiffePathTemplate,
+  parseTrustDomainTemplate,
+  spiffePathProblem,
+  trustDomainProblem,
+  type SpiffeTemplatePart,
+} from '@causeway/naming';
+import {
+  compareText,
+  effectiveLabel,
+  FieldPath,
+  hasEffectiveLabels,
+  Label,
+  shortened,
+  type Resource,
+  type SpecOf,
+  type Violation,
+} from '@causeway/resources';
+
+/** A MeshIdentity as its kind describes it. */
+export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
+/** A Dataplane as its kind describes it. */
+type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+/** What a SPIFFE id is made of. */
+type Workload = Pick<DataplaneResource, 'id' | 'labels'>;
+
+/** The SPIFFE id of a workload, in whole and in its parts. */
+export interface SpiffeId {
+  /** `spiffe://<trustDomain><path>` */
+  readonly uri: string;
+  readonly trustDomain: string;
+  readonly path: string;
+}
+
+/** The SPIFFE id of a Dataplane, or why its MeshIdentity gives it none. */
+export type WorkloadId =
+  { readonly ok: true; readonly id: SpiffeId } | { readonly ok: false; readonly violations: readonly Violation[] };
+
+/** Longest SPIFFE id (SPIFFE-ID §2.3), in bytes. */
+const MAX_SPIFFE_ID_LENGTH = 2_048;
+
+/** The workload of a Dataplane: its label `kuma.io/workload`, else its name. */
+export function workloadOf({ id, labels }: Workload): string {
+  return labels[Label.workload] ?? id.name;
+}
+
+/** Whether the workload of a Dataplane comes from its label `kuma.io/workload`, which whoever may label it chooses. */
+export function isWorkloadLabelled({ labels }: Workload): boolean {
+  return labels[Label.workload] !== undefined;
+}
+
+/**
+ * The MeshIdentity that applies to a Dataplane: of those of its mesh that select it, the one with most labels, then the
+ * oldest, then the first by name. One made in a zone applies there only. Independent of the order of `identities`.
+ */
+export function identityFor(
+  dataplane: Workload,
+  identities: Iterable<MeshIdentityResource>,
+): MeshIdentityResource | undefined {
+  let best: MeshIdentityResource | undefined;
+  for (const identity of identities) {
+    if (selects(identity, dataplane) && (best === undefined || compareIdentity(identity, best) < 0)) best = identity;
+  }
+  return best;
+}
+
+/** The order of preference of two MeshIdentities that select one Dataplane, the one that applies first. */
+function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource): number {
+  return (
+    labelCount(b) - labelCount(a) ||
+    Number(a.creationOrder === 0) - Number(b.creationOrder === 0) ||
+    a.creationOrder - b.creationOrder ||
+    compareText(a.id.name, b.id.name) ||
+    compareText(a.id.zone, b.id.zone)
+  );
+}
+
+function labelCount({ spec }: MeshIdentityResource): number {
+  return Object.keys(spec.selector?.dataplane?.matchLabels ?? {}).length;
+}
+
+/** Whether a MeshIdentity selects a Dataplane; without a selector it selects none. */
+function selects({ id, spec }: MeshIdentityResource, dataplane: Workload): boolean {
+  const selector = spec.selector?.dataplane;
+  if (!selector || id.mesh !== dataplane.id.mesh || (id.zone !== '' && id.zone !== dataplane.id.zone)) return false;
+  return hasEffectiveLabels(dataplane, selector.matchLabels ?? {});
+}
+
+/** The SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity). Collects all violations. */
+export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource): WorkloadId {
+  const { trustDomain, path } = identity.spec.spiffeID ?? {};
+  const at = FieldPath.at(`MeshIdentity ${identity.id.name}`).field('spec').field('spiffeID');
+  const [atDomain, atPath] = [at.field('trustDomain'), at.field('path')];
+  const domain = render(parseTrustDomainTemplate(trustDomain ?? DEFAULT_TRUST_DOMAIN), dataplane, atDomain);
+  const rest = render(parseSpiffePathTemplate(path ?? DEFAULT_SPIFFE_PATH), dataplane, atPath);
+  const violations = [
+    ...(domain.ok
+      ? problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', atDomain)
+      : [domain.violation]),
+    ...(rest.ok ? problemOf(rest.text, spiffePathProblem(rest.text), 'path of a SPIFFE id', atPath) : [rest.violation]),
+  ];
+  if (!domain.ok || !rest.ok || violations.length > 0) return { ok: false, violations };
+  const uri = `spiffe://${domain.text}${rest.text}`;
+  if (uri.length > MAX_SPIFFE_ID_LENGTH) {
+    const reason = `gives a SPIFFE id of ${uri.length} characters, ${MAX_SPIFFE_ID_LENGTH} are allowed`;
+    return { ok: false, violations: [at.violation(reason, 'too-long')] };
+  }
+  return { ok: true, id: { uri, trustDomain: domain.text, path: rest.text } };
+}
+
+/** The trust domain that a MeshIdentity gives to the workloads of a zone, or why it gives none. */
+export function trustDomainOf(
+  { id, spec }: MeshIdentityResource,
+  zone: string,
+): { readonly ok: true; readonly trustDomain: string } | { readonly ok: false; readonly violation: Violation } {
+  const at = FieldPath.at(`MeshIdentity ${id.name}`).field('spec').field('spiffeID').field('trustDomain');
+  const parsed = parseTrustDomainTemplate(spec.spiffeID?.trustDomain ?? DEFAULT_TRUST_DOMAIN);
+  // The grammar of trust domains reads the mesh and the zone only: any workload of that zone gives the same.
+  const anyone = { id: { ...id, zone, name: '', namespace: '' }, labels: {} };
+  const domain = render(parsed, anyone, at);
+  if (!domain.ok) return domain;
+  const [violation] = problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', at);
+  return violation ? { ok: false, violation } : { ok: true, trustDomain: domain.text };
+}
+
+function problemOf(text: string, problem: string | undefined, what: string, at: FieldPath): readonly Violation[] {
+  if (problem === undefined) return [];
+  return [at.violation(`gives no ${what}: ${problem}; got ${JSON.stringify(shortened(text, 300))}`, 'wrong-form')];
+}
+
+type Rendered = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly violation: Violation };
+
+function render(parsed: ReturnType<typeof parseSpiffePathTemplate>, dataplane: Workload, at: FieldPath): Rendered {
+  if (!parsed.ok) return { ok: false, violation: at.violation(parsed.reason, 'wrong-form') };
+  let text = '';
+  for (const part of parsed.parts) {
+    const value = valueOf(part, dataplane);
+    if (value === undefined) {
+      const key = part.type === 'label' ? part.key : '';
+      const reason = `reads label "${key}", which Dataplane ${dataplane.id.name} has not`;
+      return { ok: false, violation: at.violation(reason, 'required') };
+    }
+    text += value;
+  }
+  return { ok: true, text };
+}
+
+function valueOf(part: SpiffeTemplatePart, dataplane: Workload): string | undefined {
+  switch (part.type) {
+    case 'literal':
+      return part.text;
+    case 'label':
+      return effectiveLabel(dataplane, part.key);
+    case 'variable':
+      return variableOf(part.variable, dataplane);
+  }
+}
+
+function variableOf(
+  variable: Extract<SpiffeTemplatePart, { readonly type: 'variable' }>['variable'],
+  dataplane: Workload,
+): string {
+  switch (variable) {
+    case 'Mesh':
+      return dataplane.id.mesh;
+    case 'Zone':
+      return dataplane.id.zone;
+    case 'Namespace':
+      return dataplane.id.namespace;
+    case 'Workload':
+      return workloadOf(dataplane);
+  }
+}
+
+/**
+ * The SPIFFE ids that Dataplanes of different workloads share, each with its workloads in order: two instances of one
+ * workload have one id by intent, two workloads of one id are one caller to everybody (condition `SharedIdentity`).
+ */
+export function sharedIdentities(
+  members: Iterable<{ readonly uri: string; readonly dataplane: Workload }>,
+): ReadonlyMap<string, readonly string[]> {
+  const workloads = new Map<string, Set<string>>();
+  for (const { uri, dataplane } of members) {
+    const known = workloads.get(uri) ?? new Set();
+    workloads.set(uri, known.add(`${dataplane.id.namespace}/${workloadOf(dataplane)}`));
+  }
+  const shared = [...workloads].filter(([, names]) => names.size > 1);
+  return new Map(shared.map(([uri, names]) => [uri, [...names].sort(compareText)]));
+}

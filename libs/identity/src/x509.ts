@@ -1,0 +1,130 @@
+import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
+import type * as X509 from '@peculiar/x509';
+import { FieldPath, type Violation } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+
+const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const DAY = 24 * 3_600_000;
+/** Validity of a zone's authority, ms. */
+const AUTHORITY_VALIDITY = 3_650 * DAY;
+/** Certificates are valid from this long before now, because clocks differ, ms. */
+export const BACKDATED = 5 * 60_000;
+/** Longest CSR, characters of PEM. */
+const MOST_CSR = 8_192;
+
+/** A certificate and its private key, both in PEM. */
+export interface AuthorityPair {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** A certificate to sign: for whose key, with which id, and until when (ms since 1970). */
+export interface CertificateOrder {
+  readonly uri: string;
+  /** DER, SubjectPublicKeyInfo. */
+  readonly publicKey: Buffer;
+  readonly now: number;
+  readonly notAfter: number;
+}
+
+/** The public key of a CSR, or what is wrong with the CSR. */
+export type CheckedCsr =
+  { readonly ok: true; readonly publicKey: Buffer } | { readonly ok: false; readonly violation: Violation };
+
+/** Loaded with the first certificate: loading takes longer than the rest of a start. */
+async function library(): Promise<typeof X509> {
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
+  x509.cryptoProvider.set(webcrypto);
+  return x509;
+}
+
+/** A new self-signed authority of a zone, valid for 10 years, that may sign leaf certificates only. */
+export async function createZoneAuthority(zone: string, now: number): Promise<AuthorityPair> {
+  const x509 = await library();
+  const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: `CN=Causeway workload authority, OU=${zone}, O=Causeway`,
+    notBefore: new Date(now - BACKDATED),
+    notAfter: new Date(now + AUTHORITY_VALIDITY),
+    keys,
+    signingAlgorithm: CURVE,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return {
+    certificate: `${certificate.toString('pem').trim()}\n`,
+    privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+}
+
+/**
+ * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject, one URI, no authority, for both ends of a connection. It
+ * ends with the authority at the latest.
+ */
+export async function signCertificate(authority: AuthorityPair, order: CertificateOrder): Promise<string> {
+  const x509 = await library();
+  const issuer = new x509.X509Certificate(authority.certificate);
+  const key = createPrivateKey(authority.privateKey).export({ type: 'pkcs8', format: 'der' });
+  const publicKey = await webcrypto.subtle.importKey('spki', order.publicKey, CURVE, true, ['verify']);
+  const certificate = await x509.X509CertificateGenerator.create({
+    issuer: issuer.subject,
+    notBefore: new Date(order.now - BACKDATED),
+    notAfter: new Date(Math.min(order.notAfter, issuer.notAfter.getTime())),
+    publicKey,
+    signingKey: await webcrypto.subtle.importKey('pkcs8', key, CURVE, false, ['sign']),
+    signingAlgorithm: CURVE,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+      // Critical, since there is no subject (RFC 5280 §4.2.1.6).
+      new x509.SubjectAlternativeNameExtension([{ type: 'url', value: order.uri }], true),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  });
+  return `${certificate.toString('pem').trim()}\n`;
+}
+
+/**
+ * Reads a CSR in PEM: one block, an ECDSA key of the curve P-256, signed with that key. Its subject and its names are not
+ * looked at: they decide nothing.
+ */
+export async function checkCsr(pem: string): Promise<CheckedCsr> {
+  const refuse = (reason: string, rule: Violation['rule'] = 'wrong-form'): CheckedCsr => ({
+    ok: false,
+    violation: FieldPath.at('csr').violation(reason, rule),
+  });
+  if (pem.length > MOST_CSR) return refuse(`must have at most ${MOST_CSR} characters, has ${pem.length}`, 'too-long');
+  const block =
+    /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
+  const body = block.exec(pem)?.[1];
+  if (body === undefined) return refuse('must be one PEM block CERTIFICATE REQUEST and nothing else');
+  try {
+    const x509 = await library();
+    const csr = new x509.Pkcs10CertificateRequest(Buffer.from(body, 'base64'));
+    const publicKey = Buffer.from(csr.publicKey.rawData);
+    const { asymmetricKeyType: type, asymmetricKeyDetails } = createPublicKey({
+      key: publicKey,
+      format: 'der',
+      type: 'spki',
+    });
+    const curve = asymmetricKeyDetails?.namedCurve;
+    if (type !== 'ec' || curve !== 'prime256v1')
+      return refuse(
+        `must have an ECDSA key of the curve P-256; got ${type ?? 'an unknown key'} ${curve ?? ''}`.trim(),
+        'not-allowed',
+      );
+    return (await csr.verify())
+      ? { ok: true, publicKey }
+      : refuse('must be signed with its own key; the signature does not fit');
+  } catch (error) {
+    return refuse(`cannot be read: ${errorText(error)}`);
+  }
+}

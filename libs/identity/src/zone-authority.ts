@@ -1,0 +1,188 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { isJsonObject, Unavailable, type JsonObject } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { Fence, ResourceStore } from '@causeway/store';
+import {
+  abandonRotation,
+  advanceRotation,
+  allowValidity,
+  beginRotation,
+  steadyState,
+  type AuthorityState,
+  type RotationEvidence,
+} from './authority-rotation';
+import { decodeAuthorityState, type StoredAuthority } from './authority-decode';
+import type { SealedText, SealingKeys } from './sealing-keys';
+import { createZoneAuthority, signCertificate, type CertificateOrder } from './x509';
+
+/** A signed certificate. */
+export interface SignedCertificate {
+  /** PEM: the certificate, then that of its authority. */
+  readonly chain: string;
+  /** ms since 1970. */
+  readonly notAfter: number;
+}
+
+/**
+ * Whatever signs certificates of workloads: the zone's own authority, an HSM, an external issuer. `sign` throws
+ * Unavailable while it cannot; `order.notAfter` is the latest end, the signer may choose an earlier one.
+ */
+export interface CertificateSigner {
+  sign(order: CertificateOrder): Promise<SignedCertificate>;
+}
+
+/** Dependencies and settings of a `ZoneAuthority`. */
+export interface ZoneAuthorityOptions {
+  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly keys: SealingKeys;
+  readonly zone: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+  /** Validity of certificates, ms; 24 h by default. */
+  readonly validity?: number;
+}
+
+/** Where the authority stands: a note is in no kind, so no list, sync or audit has it (docs/design.md §2.8). */
+export const AUTHORITY_NOTE = { area: 'workload-authority', key: 'state' } as const;
+/** Validity of a workload's certificate where nothing else is set, ms. */
+export const CERTIFICATE_VALIDITY = 24 * 3_600_000;
+
+type State = AuthorityState<StoredAuthority>;
+
+/**
+ * The certificate authority of one zone, at one replica. Its state is one note, the keys in it sealed with
+ * `CAUSEWAY_SECRETS_KEY`. Only a leader writes it, by its fence, so that of several replicas one makes the authority; every
+ * replica signs, by the state as it is stored at that moment. Throws Unavailable where the state cannot be read or opened:
+ * an authority that is unreadable is never replaced.
+ */
+export class ZoneAuthority implements CertificateSigner {
+  /** Writes of one leader come one after the other: each decides by what the one before stored. */
+  private work: Promise<unknown> = Promise.resolve();
+  private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
+
+  constructor(private readonly options: ZoneAuthorityOptions) {}
+
+  /** The stored state; undefined before the first leader made the authority. Throws Unavailable. */
+  async state(): Promise<State | undefined> {
+    const note = await this.options.store.note(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
+    if (note === undefined) return undefined;
+    const state = decodeAuthorityState(note);
+    if (!state) throw new Unavailable('the stored certificate authority cannot be read');
+    return state;
+  }
+
+  /**
+   * A leader makes the authority if there is none, seals its keys with the first sealing key if another one sealed them,
+   * and lets it sign for the configured validity. Idempotent. Throws Fenced, Unavailable.
+   */
+  ensure(fence: Fence): Promise<State> {
+    const { logger, zone } = this.options;
+    return this.change(fence, async (held) => {
+      if (held) return this.resealed(allowValidity(held, this.validity));
+      const made = steadyState(await this.createAuthority());
+      logger.info('a certificate authority of workloads is made', { zone, authority: made.signing });
+      return made;
+    });
+  }
+
+  /** A leader begins a rotation: makes an authority that is trusted. Throws Conflict while one runs, Fenced, Unavailable. */
+  beginRotation(fence: Fence, deadline: number): Promise<State> {
+    return this.change(fence, async (held) => {
+      const next = beginRotation(existing(held), await this.createAuthority(), {
+        now: this.options.clock.now(),
+        deadline,
+      });
+      this.options.logger.info('a rotation of the certificate authority begins', { next: next.authorities.at(-1)?.id });
+      return next;
+    });
+  }
+
+  /** A leader does the next step of a rotation if it is due, and resolves with the state. Throws Fenced, Unavailable. */
+  advanceRotation(fence: Fence, evidence: Omit<RotationEvidence, 'now'>): Promise<State> {
+    return this.change(fence, (held) => {
+      const next = advanceRotation(existing(held), { ...evidence, now: this.options.clock.now() });
+      if (next !== held)
+        this.options.logger.info('a rotation of the certificate authority goes on', { step: next.step.type });
+      return next;
+    });
+  }
+
+  /** A leader gives a rotation up. Throws Conflict where the new authority is used already, Fenced, Unavailable. */
+  abandonRotation(fence: Fence): Promise<State> {
+    return this.change(fence, (held) => abandonRotation(existing(held)));
+  }
+
+  /** Signs with the authority that signs now. Throws Unavailable before it was made, and where its key does not open. */
+  async sign(order: CertificateOrder): Promise<SignedCertificate> {
+    const state = existing(await this.state());
+    const authority = state.authorities.find(({ id }) => id === state.signing);
+    if (!authority) throw new Unavailable('the stored certificate authority cannot be read');
+    const pair = { certificate: authority.certificate, privateKey: this.open(authority.key) };
+    const longest = order.now + Math.min(this.validity, authority.longestValidity);
+    // The end of a certificate is a whole second.
+    const notAfter = Math.floor(Math.min(order.notAfter, longest) / 1_000) * 1_000;
+    const certificate = await signCertificate(pair, { ...order, notAfter });
+    const end = Date.parse(new X509Certificate(certificate).validTo);
+    return { chain: certificate + authority.certificate, notAfter: end };
+  }
+
+  private get validity(): number {
+    return this.options.validity ?? CERTIFICATE_VALIDITY;
+  }
+
+  private async createAuthority(): Promise<StoredAuthority> {
+    const { clock, keys, zone } = this.options;
+    const { certificate, privateKey } = await createZoneAuthority(zone, clock.now());
+    const id = createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
+    return { id, certificate, key: keys.seal(privateKey, this.purpose), longestValidity: this.validity };
+  }
+
+  /** The state with every key sealed by the first sealing key; the same object where that is so. */
+  private resealed(state: State): State {
+    const { keys } = this.options;
+    if (state.authorities.every(({ key }) => key.keyId === keys.current)) {
+      for (const { key } of state.authorities) this.open(key);
+      return state;
+    }
+    this.options.logger.info('the key of the certificate authority is sealed anew', { with: keys.current });
+    const authorities = state.authorities.map((one) => ({ ...one, key: keys.seal(this.open(one.key), this.purpose) }));
+    return { ...state, authorities };
+  }
+
+  private get purpose(): string {
+    return `${AUTHORITY_NOTE.area}/${this.options.zone}`;
+  }
+
+  private open(key: SealedText): string {
+    const { opened } = this;
+    if (opened && opened.key.sealed === key.sealed && opened.key.keyId === key.keyId) return opened.privateKey;
+    const found = this.options.keys.open(key, this.purpose);
+    if (!found.ok) throw new Unavailable(`the key of the certificate authority cannot be opened: ${found.reason}`);
+    this.opened = { key, privateKey: found.text };
+    return found.text;
+  }
+
+  /** Stores what `decide` makes of the stored state, unless it is the same. A leader whose term is over throws Fenced. */
+  private change(fence: Fence, decide: (held: State | undefined) => State | Promise<State>): Promise<State> {
+    const result = this.work.then(async () => {
+      const held = await this.state();
+      const state = await decide(held);
+      if (state === held) return state;
+      const notes = [{ ...AUTHORITY_NOTE, value: stored(state) }];
+      await this.options.store.write({ changes: [], onRefusal: 'abort', fence, notes });
+      return state;
+    });
+    this.work = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function existing(state: State | undefined): State {
+  if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
+  return state;
+}
+
+function stored(state: State): JsonObject {
+  const value: unknown = JSON.parse(JSON.stringify({ version: 1, ...state }));
+  return isJsonObject(value) ? value : {};
+}

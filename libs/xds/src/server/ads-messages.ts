@@ -1,0 +1,90 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { DeltaDiscoveryRequest, DiscoveryRequest, type Node } from '@causeway/proto-gen';
+import type { EncodedResource } from '../resources/encoded-resource';
+
+/** The two forms of the protocol: changes alone, and the state of the world. */
+export type AdsForm = 'delta' | 'sotw';
+
+/** A message of a proxy in either form. */
+export interface AdsRequest {
+  readonly node: Node | undefined;
+  readonly type: string;
+  readonly nonce: string;
+  /** Why the response with this nonce was rejected. */
+  readonly error: string | undefined;
+  /** Delta: names that are wanted from now on, or no longer. */
+  readonly subscribe: readonly string[];
+  readonly unsubscribe: readonly string[];
+  /** State of the world: all names that are wanted. */
+  readonly names: readonly string[];
+  /** Delta: what the proxy holds when its stream begins. */
+  readonly versions: ReadonlyMap<string, string>;
+  /** State of the world: the version that the proxy holds. */
+  readonly version: string;
+}
+
+/** A response, before it is bytes. */
+export interface AdsResponse {
+  readonly type: string;
+  readonly nonce: string;
+  readonly version: string;
+  readonly resources: readonly EncodedResource[];
+  readonly removed: readonly string[];
+}
+
+const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
+
+/** Throws where the bytes are no request. */
+export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
+  if (form === 'delta') {
+    const { node, typeUrl, responseNonce, errorDetail, ...rest } = DeltaDiscoveryRequest.decode(bytes);
+    const versions = new Map(Object.entries(rest.initialResourceVersions));
+    return {
+      ...{ node, type: typeUrl, nonce: responseNonce, error: errorDetail?.message, names: [], version: '' },
+      ...{ subscribe: rest.resourceNamesSubscribe, unsubscribe: rest.resourceNamesUnsubscribe, versions },
+    };
+  }
+  const { node, typeUrl, responseNonce, errorDetail, resourceNames, versionInfo } = DiscoveryRequest.decode(bytes);
+  return {
+    ...{ node, type: typeUrl, nonce: responseNonce, error: errorDetail?.message, names: resourceNames },
+    ...{ subscribe: [], unsubscribe: [], versions: NO_VERSIONS, version: versionInfo },
+  };
+}
+
+/** Resources are copied from their own encoding, which all responses share. */
+export function encodeResponse(form: AdsForm, response: AdsResponse): Buffer {
+  const head = new BinaryWriter().tag(1, WireType.LengthDelimited).string(response.version).finish();
+  const tail = new BinaryWriter().tag(4, WireType.LengthDelimited).string(response.type);
+  tail.tag(5, WireType.LengthDelimited).string(response.nonce);
+  if (form === 'delta') for (const name of response.removed) tail.tag(6, WireType.LengthDelimited).string(name);
+  return Buffer.concat([head, ...response.resources.map((resource) => entryOf(form, resource)), tail.finish()]);
+}
+
+const entries: Readonly<Record<AdsForm, WeakMap<EncodedResource, Uint8Array>>> = {
+  delta: new WeakMap(),
+  sotw: new WeakMap(),
+};
+
+/** A resource as an element of a response, made once. */
+function entryOf(form: AdsForm, resource: EncodedResource): Uint8Array {
+  const known = entries[form].get(resource);
+  if (known) return known;
+  const any = new BinaryWriter().tag(1, WireType.LengthDelimited).string(resource.type);
+  any.tag(2, WireType.LengthDelimited).bytes(resource.bytes);
+  const entry = new BinaryWriter().tag(2, WireType.LengthDelimited);
+  if (form === 'sotw') entry.bytes(any.finish());
+  else {
+    const named = new BinaryWriter().tag(1, WireType.LengthDelimited).string(resource.version);
+    named.tag(2, WireType.LengthDelimited).bytes(any.finish());
+    named.tag(3, WireType.LengthDelimited).string(resource.name);
+    entry.bytes(named.finish());
+  }
+  const bytes = entry.finish();
+  entries[form].set(resource, bytes);
+  return bytes;
+}
+
+/** Bytes that a resource takes in a response. */
+export function sizeOf(resource: EncodedResource): number {
+  return resource.bytes.length + resource.type.length + resource.name.length + 40;
+}

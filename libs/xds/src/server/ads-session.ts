@@ -1,0 +1,255 @@
+import { RESOURCE_TYPES } from '../resources/encoded-resource';
+import { encodeResponse, type AdsRequest } from './ads-messages';
+import type { Proxy } from './resource-source';
+import type { SessionOptions } from './session-options';
+import type { SubscriberEntry } from './subscribers';
+import { Subscription, type Push } from './subscription';
+
+const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
+
+/**
+ * The order in which additions are sent; removals go in the reverse order. Secrets stand beside clusters: what refers to them waits
+ * for them.
+ */
+const ORDER: readonly string[] = [cluster, secret, endpoints, listener, filterChain, routes];
+
+/** What these types name must be there first: they wait until the types above have been acked. */
+const FIRST: readonly string[] = [cluster, endpoints];
+const LATER: ReadonlySet<string> = new Set([listener, filterChain, routes]);
+
+/** In the state of the world, a response of these types has all resources; what it lacks is removed. */
+const WHOLE: ReadonlySet<string> = new Set([cluster, listener]);
+
+const WILDCARD = '*';
+
+/** Most types that one stream asks for: Envoy knows about a dozen. */
+const MOST_TYPES = 32;
+const LONGEST_NAME = 2_048;
+
+/** A proxy breaks a bound of the protocol: its stream ends with this text. */
+export class ProtocolViolation extends Error {}
+
+let responses = 0;
+
+/** One stream of a proxy, without its transport: requests in, responses out. */
+export class AdsSession<V> {
+  readonly subscriptions = new Map<string, Subscription>();
+  private readonly entries = new Map<string, SubscriberEntry<V>>();
+
+  constructor(
+    private proxy: Proxy<V>,
+    private readonly options: SessionOptions<V>,
+  ) {}
+
+  get proxyId(): string {
+    return this.proxy.id;
+  }
+
+  get view(): V {
+    return this.proxy.view;
+  }
+
+  /** When the oldest response that is not acked was sent, by `Clock.elapsed`. */
+  get oldestUnacked(): number | undefined {
+    const times = [...this.subscriptions.values()].flatMap(({ inFlight }) => (inFlight ? [inFlight.at] : []));
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  /** Takes a request and sends what it asks for. Throws ProtocolViolation. */
+  receive(request: AdsRequest): void {
+    const { source } = this.options;
+    const known = this.subscriptions.get(request.type);
+    const subscription = known ?? this.begin(request);
+    const { revision } = source;
+    if (request.nonce !== '' && known) this.settle(known, request);
+    if (this.options.form === 'delta') this.change(subscription, request, { isFirst: !known, revision });
+    else this.replace(subscription, request, { isFirst: !known, revision });
+    this.pump();
+  }
+
+  /** The proxy is another for the source: everything is compared again. */
+  become(proxy: Proxy<V>): void {
+    if (proxy.id === this.proxy.id && proxy.view === this.proxy.view) return;
+    const entries = [...this.entries.values()];
+    entries.forEach((entry) => this.options.subscribers.remove(entry));
+    this.proxy = proxy;
+    for (const subscription of this.subscriptions.values()) {
+      this.enter(subscription);
+      subscription.markAll(this.options.source.revision);
+    }
+    this.pump();
+  }
+
+  /** Sends what is due, in order. */
+  pump(): void {
+    for (const type of this.inOrder()) {
+      const subscription = this.subscriptions.get(type);
+      if (subscription && !subscription.inFlight && !this.mustWait(type)) this.push(subscription, false);
+    }
+    for (const type of this.inOrder().reverse()) {
+      const subscription = this.subscriptions.get(type);
+      if (subscription?.isGoing && !subscription.inFlight && this.mayRemove(type)) this.push(subscription, true);
+    }
+  }
+
+  close(): void {
+    for (const entry of this.entries.values()) this.options.subscribers.remove(entry);
+    for (const { inFlight } of this.subscriptions.values()) if (inFlight) this.options.budget.refund(inFlight.bytes);
+    this.subscriptions.clear();
+  }
+
+  private begin({ type }: AdsRequest): Subscription {
+    if (this.subscriptions.size >= MOST_TYPES)
+      throw new ProtocolViolation(`more than ${MOST_TYPES} types on one stream`);
+    const { source, form } = this.options;
+    const subscription = new Subscription(type, form, form === 'sotw' && WHOLE.has(type), {
+      get: (name) => source.get(this.proxy.view, type, name),
+      names: () => source.names(this.proxy, type),
+    });
+    this.subscriptions.set(type, subscription);
+    this.enter(subscription);
+    return subscription;
+  }
+
+  private enter(subscription: Subscription): void {
+    const entry = this.options.subscribers.add(this, subscription);
+    this.entries.set(subscription.type, entry);
+    this.options.subscribers.named(entry, subscription.named);
+    this.options.subscribers.wildcard(entry, subscription.isWildcard);
+  }
+
+  private settle(subscription: Subscription, { nonce, error }: AdsRequest): void {
+    const { clock, counters, budget, source } = this.options;
+    const bytes = subscription.inFlight?.bytes ?? 0;
+    if (!subscription.acked(nonce, error, clock.now())) {
+      counters.staleNonces++;
+      return;
+    }
+    if (error !== undefined) counters.rejections++;
+    budget.refund(bytes);
+    source.acked?.(this.proxy, subscription.type, subscription.ackedRevision(source.revision));
+  }
+
+  /** Delta: names are added and dropped. */
+  private change(
+    subscription: Subscription,
+    { subscribe, unsubscribe, versions }: AdsRequest,
+    { isFirst, revision }: { readonly isFirst: boolean; readonly revision: number },
+  ): void {
+    const names = this.checked(subscription, subscribe, subscription.named.size);
+    if (isFirst) {
+      this.checked(subscription, [...versions.keys()], 0);
+      subscription.holds(versions, revision);
+    }
+    if (subscribe.includes(WILDCARD) || (isFirst && subscribe.length === 0))
+      this.setWildcard(subscription, true, revision);
+    if (isFirst && subscription.isWildcard && versions.size === 0) subscription.answer();
+    this.want(subscription, names, { isAnswerDue: !isFirst, revision });
+    if (unsubscribe.includes(WILDCARD)) this.setWildcard(subscription, false, revision);
+    this.options.subscribers.unnamed(this.entryOf(subscription), unsubscribe);
+    subscription.unsubscribe(unsubscribe, revision);
+  }
+
+  /** The state of the world: these are the names, all others are dropped. */
+  private replace(
+    subscription: Subscription,
+    { names, version, nonce }: AdsRequest,
+    { isFirst, revision }: { readonly isFirst: boolean; readonly revision: number },
+  ): void {
+    const isListing = names.includes(WILDCARD) || (isFirst && names.length === 0);
+    const wanted = new Set(this.checked(subscription, names, 0));
+    const dropped = [...subscription.named].filter((name) => !wanted.has(name));
+    const added = [...wanted].filter((name) => !subscription.named.has(name));
+    if (isListing) this.setWildcard(subscription, true, revision);
+    else if (names.length > 0) this.setWildcard(subscription, false, revision);
+    this.want(subscription, added, { isAnswerDue: false, revision });
+    this.options.subscribers.unnamed(this.entryOf(subscription), dropped);
+    subscription.unsubscribe(dropped, revision);
+    if (!isFirst) return;
+    const held = version !== '' && nonce === '' ? subscription.versionOfWanted() : undefined;
+    if (held && held.version === version) {
+      subscription.settle(held.resources);
+      this.options.counters.unchanged += held.resources.length;
+    } else if (WHOLE.has(subscription.type)) subscription.answer();
+  }
+
+  private want(
+    subscription: Subscription,
+    names: readonly string[],
+    { isAnswerDue, revision }: { readonly isAnswerDue: boolean; readonly revision: number },
+  ): void {
+    if (names.length === 0) return;
+    this.options.subscribers.named(this.entryOf(subscription), names);
+    subscription.subscribe(names, isAnswerDue, revision);
+    this.options.source.subscribed?.(this.proxy, subscription.type, names);
+  }
+
+  private setWildcard(subscription: Subscription, on: boolean, revision: number): void {
+    subscription.setWildcard(on, revision);
+    this.options.subscribers.wildcard(this.entryOf(subscription), on);
+  }
+
+  private entryOf({ type }: Subscription): SubscriberEntry<V> {
+    const entry = this.entries.get(type);
+    if (!entry) throw new Error(`no subscription to ${type}`);
+    return entry;
+  }
+
+  /** The names without the wildcard. Throws where they are too long, or with those that there are, too many. */
+  private checked({ type }: Subscription, asked: readonly string[], before: number): readonly string[] {
+    const names = asked.filter((name) => name !== WILDCARD);
+    const most = this.options.mostNames;
+    const count = before + names.length;
+    if (count > most) throw new ProtocolViolation(`${type}: ${count} names are more than ${most}`);
+    const long = names.find((name) => name.length > LONGEST_NAME);
+    if (long === undefined) return names;
+    throw new ProtocolViolation(`${type}: a name of ${long.length} characters is longer than ${LONGEST_NAME}`);
+  }
+
+  private inOrder(): string[] {
+    return [...ORDER, ...[...this.subscriptions.keys()].filter((type) => !ORDER.includes(type))];
+  }
+
+  private mustWait(type: string): boolean {
+    return LATER.has(type) && FIRST.some((first) => this.subscriptions.get(first)?.isBusy);
+  }
+
+  /** What is going may go when nothing that may refer to it is on its way. */
+  private mayRemove(type: string): boolean {
+    const place = ORDER.indexOf(type);
+    if (place < 0) return true;
+    const after = ORDER.slice(place + 1).flatMap((later) => this.subscriptions.get(later) ?? []);
+    return !after.some((subscription) => subscription.isBusy || subscription.isGoing);
+  }
+
+  private push(subscription: Subscription, mayRemove: boolean): void {
+    const { budget, counters } = this.options;
+    if (budget.isSpent() && subscription.isBusy) return budget.wait(this);
+    const unchanged = subscription.unchanged;
+    const push = subscription.take(mayRemove);
+    counters.unchanged += subscription.unchanged - unchanged;
+    if (push) this.send(subscription, push);
+  }
+
+  private send(subscription: Subscription, push: Push): void {
+    const { form, source, clock, budget, counters } = this.options;
+    const nonce = (++responses).toString(36);
+    const version = form === 'delta' ? String(source.revision) : subscription.version;
+    const message = encodeResponse(form, { ...push, type: subscription.type, nonce, version });
+    subscription.sent(push, { nonce, at: clock.elapsed(), bytes: message.length }, source.revision);
+    budget.spend(message.length);
+    counters.responses++;
+    counters.resources += push.resources.length;
+    this.options.send(message);
+    if (subscription.type === cluster) this.repeatEndpoints(push);
+  }
+
+  /** A cluster that Envoy has taken anew warms until its endpoints come again, even those that it has. */
+  private repeatEndpoints({ changed }: Push): void {
+    const known = this.subscriptions.get(endpoints);
+    if (!known) return;
+    for (const { endpointsName } of changed)
+      if (endpointsName !== undefined && known.isNamed(endpointsName))
+        known.force(endpointsName, this.options.source.revision);
+  }
+}

@@ -1,0 +1,205 @@
+import { Unauthenticated } from '@causeway/access';
+import { DomainError, shortened } from '@causeway/resources';
+import { errorText, type Clock, type TokenBucket } from '@causeway/runtime';
+import type { Node } from '@causeway/proto-gen';
+import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import { decodeRequest, type AdsForm, type AdsRequest } from './ads-messages';
+import { AdsSession, ProtocolViolation } from './ads-session';
+import type { SessionOptions } from './session-options';
+import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './proxy-authenticator';
+
+/** A call of a proxy, with what grpc-js shows of it nowhere. */
+export interface AdsCall {
+  readonly metadata: Metadata;
+  readonly address: string;
+  readonly stream: ServerDuplexStream<Buffer, Buffer>;
+  /** Ends the call although its peer does not read. */
+  reset(): void;
+}
+
+export interface AdsStreamOptions<V> {
+  readonly auth: ProxyAuthenticator<V>;
+  readonly clock: Clock;
+  readonly requests: TokenBucket;
+  readonly session: Omit<SessionOptions<V>, 'form' | 'send'>;
+  /** Is called once; `why` is undefined where the proxy ended the stream. */
+  readonly ended: (why: string | undefined) => void;
+}
+
+export type EndReason = 'malformed' | 'unauthenticated' | 'refused' | 'unavailable' | 'exhausted' | 'deadline';
+
+const CODES: Readonly<Record<EndReason, status>> = {
+  malformed: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  refused: status.PERMISSION_DENIED,
+  unavailable: status.UNAVAILABLE,
+  exhausted: status.RESOURCE_EXHAUSTED,
+  deadline: status.DEADLINE_EXCEEDED,
+};
+
+/** Most requests that wait while a proxy is being authenticated. */
+const MOST_WAITING = 64;
+
+/** How long a peer may leave the end of its stream unread, ms. */
+const RESET_AFTER = 1_000;
+
+/** Longest text of an end: it travels in a header. */
+const MAX_TEXT = 1_000;
+
+/** One stream of one proxy on the wire: who it is, its bounds and its end. */
+export class AdsStream<V> {
+  readonly since: number;
+  session: AdsSession<V> | undefined;
+  node = '';
+  private caller: ProxyCaller | undefined;
+  private until = Infinity;
+  private readonly began: number;
+  private waiting: AdsRequest[] = [];
+  private isOver = false;
+  private isReviewing = false;
+
+  constructor(
+    readonly form: AdsForm,
+    private readonly call: AdsCall,
+    private readonly options: AdsStreamOptions<V>,
+  ) {
+    this.since = options.clock.now();
+    this.began = options.clock.elapsed();
+  }
+
+  get address(): string {
+    return this.call.address;
+  }
+
+  get proxyId(): string | undefined {
+    return this.session?.proxyId;
+  }
+
+  /** Begins to read. */
+  begin(): void {
+    const { stream } = this.call;
+    stream.on('data', (bytes: Buffer) => this.receive(bytes));
+    stream.on('cancelled', () => this.finish(undefined));
+    stream.on('error', (error: Error) => this.finish(error.message));
+    stream.on('end', () => {
+      this.finish(undefined);
+      stream.end();
+    });
+  }
+
+  /** Ends the stream for both sides; only the first call has an effect. */
+  end(reason: EndReason, detail: string): void {
+    if (this.isOver) return;
+    const details = shortened(detail, MAX_TEXT, '…');
+    this.finish(details);
+    // The listener of begin() takes it for an end by the peer, and finds that the stream is over.
+    this.call.stream.emit('error', Object.assign(new Error(details), { code: CODES[reason], details }));
+    this.options.clock.after(RESET_AFTER, () => this.call.reset());
+  }
+
+  /** Ends the stream where the proxy has exceeded a time, and authenticates it again when its right ends. */
+  checkTime({ ackTimeout, firstRequest }: { readonly ackTimeout: number; readonly firstRequest: number }): void {
+    const now = this.options.clock.elapsed();
+    if (!this.session && now - this.began > firstRequest)
+      return this.end('deadline', `no request of an admitted proxy in ${firstRequest} ms`);
+    const oldest = this.session?.oldestUnacked;
+    if (oldest !== undefined && now - oldest > ackTimeout)
+      return this.end('deadline', `a response was not acked in ${ackTimeout} ms`);
+    if (this.until <= this.options.clock.now()) this.review();
+  }
+
+  /** Asks again who the proxy is. */
+  review(): void {
+    if (!this.session || this.isOver || this.isReviewing) return;
+    this.isReviewing = true;
+    void this.admit().then((admitted) => {
+      this.isReviewing = false;
+      if (admitted && !this.isOver) this.guarded(() => this.session?.become(admitted.proxy));
+    });
+  }
+
+  private receive(bytes: Buffer): void {
+    if (this.isOver) return;
+    if (this.options.requests.take() !== undefined) return this.end('exhausted', 'too many requests');
+    let request: AdsRequest;
+    try {
+      request = decodeRequest(this.form, bytes);
+    } catch (error) {
+      return this.end('malformed', `no discovery request: ${errorText(error)}`);
+    }
+    if (request.type === '') return this.end('malformed', 'type_url: must be set');
+    if (this.session) return this.take(request);
+    this.waiting.push(request);
+    if (this.waiting.length > MOST_WAITING) return this.end('exhausted', 'too many requests before the first answer');
+    if (this.waiting.length === 1) void this.introduce(request.node);
+  }
+
+  private take(request: AdsRequest): void {
+    this.guarded(() => this.session?.receive(request));
+  }
+
+  private guarded(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (error instanceof ProtocolViolation) this.end('exhausted', error.message);
+      else this.end('unavailable', `internal error: ${errorText(error)}`);
+    }
+  }
+
+  /** The first request says who the proxy is. */
+  private async introduce(node: Node | undefined): Promise<void> {
+    if (!node || node.id === '') return this.end('malformed', 'node.id: must be set in the first request');
+    this.node = shortened(node.id, 256, '…');
+    this.caller = {
+      node: node.id,
+      cluster: node.cluster,
+      metadata: node.metadata ?? {},
+      userAgent: userAgentOf(node),
+      authorization: String(this.call.metadata.get('authorization')[0] ?? ''),
+      address: this.call.address,
+    };
+    const admitted = await this.admit();
+    if (!admitted || this.isOver) return;
+    const { session } = this.options;
+    const send = (message: Buffer): void => {
+      if (!this.isOver) this.call.stream.write(message);
+    };
+    this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send });
+    for (const request of this.waiting.splice(0)) if (!this.isOver) this.take(request);
+  }
+
+  private async admit(): Promise<AdmittedProxy<V> | undefined> {
+    if (!this.caller) return undefined;
+    try {
+      const admitted = await this.options.auth.admit(this.caller);
+      const { until = Infinity } = admitted;
+      if (until <= this.options.clock.now()) throw new Unauthenticated('the token of the proxy has expired');
+      this.until = until;
+      return admitted;
+    } catch (error) {
+      this.end(reasonOf(error), errorText(error));
+      return undefined;
+    }
+  }
+
+  private finish(why: string | undefined): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.waiting = [];
+    this.session?.close();
+    this.options.ended(why);
+  }
+}
+
+function reasonOf(error: unknown): EndReason {
+  if (error instanceof Unauthenticated) return 'unauthenticated';
+  return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';
+}
+
+function userAgentOf({ userAgentName, userAgentVersionType }: Node): string {
+  const version = userAgentVersionType;
+  if (version?.$case === 'userAgentVersion') return `${userAgentName} ${version.value}`;
+  const number = version?.value.version;
+  return number ? `${userAgentName} ${number.majorNumber}.${number.minorNumber}.${number.patch}` : userAgentName;
+}

@@ -1,0 +1,67 @@
+import type { EncodedResource } from '../resources/encoded-resource';
+import type { AdsForm } from './ads-messages';
+
+type Held = Pick<EncodedResource, 'name' | 'version'>;
+
+/** What a proxy was sent last of one type, acked or not; of what it had before its stream began, the versions alone. */
+export class HeldResources {
+  private readonly byName = new Map<string, Held | EncodedResource>();
+  /** The sum of all versions. */
+  private sum = 0n;
+
+  constructor(private readonly form: AdsForm) {}
+
+  get size(): number {
+    return this.byName.size;
+  }
+
+  /** In the state of the world: the version of all together, equal for equal names and contents. */
+  get version(): string {
+    return this.sum.toString(16);
+  }
+
+  get(name: string): Held | undefined {
+    return this.byName.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.byName.has(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.byName.keys()];
+  }
+
+  /** Those that can be sent again. */
+  whole(): readonly EncodedResource[] {
+    return [...this.byName.values()].filter((held): held is EncodedResource => 'bytes' in held);
+  }
+
+  hold(resource: Held | EncodedResource): void {
+    this.release(resource.name);
+    this.byName.set(resource.name, resource);
+    if (this.form === 'sotw') this.sum = BigInt.asUintN(64, this.sum + hashed(resource.version));
+  }
+
+  release(name: string): void {
+    const held = this.byName.get(name);
+    if (!held) return;
+    this.byName.delete(name);
+    if (this.form === 'sotw') this.sum = BigInt.asUintN(64, this.sum - hashed(held.version));
+  }
+}
+
+/** The version that holding these gives. */
+export function fingerprint(resources: Iterable<Held>): string {
+  let sum = 0n;
+  for (const { version } of resources) sum = BigInt.asUintN(64, sum + hashed(version));
+  return sum.toString(16);
+}
+
+/** Versions of our own encoder are 64 bits in hexadecimal; others are mixed (FNV-1a). */
+function hashed(version: string): bigint {
+  if (/^[0-9a-f]{16}$/.test(version)) return BigInt(`0x${version}`);
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(version)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash;
+}

@@ -1,0 +1,32 @@
+import type { Proxy } from './resource-source';
+
+/** What a proxy says of itself when its stream begins. */
+export interface ProxyCaller {
+  /** Its node id. */
+  readonly node: string;
+  readonly cluster: string;
+  /** Metadata of its node, as JSON. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Envoy, with its version; gRPC. */
+  readonly userAgent: string;
+  /** The header `authorization`; empty where there is none. */
+  readonly authorization: string;
+  readonly address: string;
+}
+
+export interface AdmittedProxy<V> {
+  readonly proxy: Proxy<V>;
+  /** When its right ends, ms since 1970; it is asked for again then. */
+  readonly until?: number;
+}
+
+/**
+ * Says who a proxy is. It is asked when a stream begins, when `until` has come, and on each change: a rejection then ends the
+ * stream, another view is served from then on.
+ */
+export interface ProxyAuthenticator<V> {
+  /** Rejects with Unauthenticated, Forbidden or Unavailable. */
+  admit(caller: ProxyCaller): Promise<AdmittedProxy<V>>;
+  /** Keys, revocations or Dataplanes have changed: all streams are judged again. */
+  onChange?(listener: () => void): () => void;
+}

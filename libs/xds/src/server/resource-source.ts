@@ -1,0 +1,54 @@
+import type { EncodedResource } from '../resources/encoded-resource';
+
+/** A proxy as a source knows it. */
+export interface Proxy<V> {
+  /** Unique among the proxies of an installation: mesh and name of its Dataplane. */
+  readonly id: string;
+  /** What makes contents differ: resources are the same for all proxies of one view. Views are compared by identity. */
+  readonly view: V;
+}
+
+/** Resources whose content may differ from now on, or that came or went. */
+export interface ResourceChange<V> {
+  /** Where the source is now; never falls. What proxies have acked is told in these numbers. */
+  readonly revision: number;
+  readonly type: string;
+  readonly names: readonly string[];
+  /** Only in this view; in all of them without it. */
+  readonly view?: V;
+}
+
+/** Names that a proxy is told without asking for them have changed: its wildcard. */
+export interface ListingChange {
+  readonly revision: number;
+  readonly proxy: string;
+  readonly type: string;
+  /** Names that joined or left. */
+  readonly names: readonly string[];
+}
+
+export interface SourceListener<V> {
+  changed(change: ResourceChange<V>): void;
+  relisted(change: ListingChange): void;
+}
+
+/**
+ * What the server serves: names to resources. The server knows no mesh. All calls are synchronous and cheap: `get` is called for
+ * each changed name and each subscriber, and gives the same object as long as the content is the same.
+ */
+export interface ResourceSource<V> {
+  readonly revision: number;
+  /**
+   * The resource, `pending` where it is announced by a later change (a proxy's question stays open), undefined where there is none
+   * (the proxy is told so).
+   */
+  get(view: V, type: string, name: string): EncodedResource | 'pending' | undefined;
+  /** What a wildcard subscription gets: for clusters and listeners, what this proxy uses. */
+  names(proxy: Proxy<V>, type: string): ReadonlySet<string>;
+  /** Changes are told until the returned function is called. */
+  subscribe(listener: SourceListener<V>): () => void;
+  /** A proxy asks for these names from now on, by name. */
+  subscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
+  /** A proxy has acked what it was told of this type up to a revision; what it has rejected counts as acked. */
+  acked?(proxy: Proxy<V>, type: string, revision: number): void;
+}

@@ -1,0 +1,119 @@
+import { inTimedSlices, yieldToEventLoop, type Clock } from '@causeway/runtime';
+import type { ListingChange, ResourceChange, SourceListener } from './resource-source';
+import type { Subscription } from './subscription';
+
+/** A stream as the index of subscribers knows it. */
+export interface Subscriber<V> {
+  readonly proxyId: string;
+  readonly view: V;
+  /** Sends what is due; called once for any number of marks. */
+  pump(): void;
+}
+
+interface Entry<V> {
+  readonly subscriber: Subscriber<V>;
+  readonly subscription: Subscription;
+}
+
+/** Who asked for what: a change costs its names × their subscribers. */
+export class Subscribers<V> implements SourceListener<V> {
+  private readonly byName = new Map<string, Map<string, Set<Entry<V>>>>();
+  private readonly wildcards = new Map<string, Set<Entry<V>>>();
+  private readonly byProxy = new Map<string, Set<Entry<V>>>();
+  private readonly due = new Set<Subscriber<V>>();
+  private isPumping = false;
+
+  constructor(private readonly clock: Pick<Clock, 'elapsed'>) {}
+
+  /** Adds a subscription of a stream; what it asks for is told by `name` and `wildcard`. */
+  add(subscriber: Subscriber<V>, subscription: Subscription): Entry<V> {
+    const entry = { subscriber, subscription };
+    setIn(this.byProxy, subscriber.proxyId).add(entry);
+    return entry;
+  }
+
+  named(entry: Entry<V>, names: Iterable<string>): void {
+    const ofType = mapIn(this.byName, entry.subscription.type);
+    for (const name of names) setIn(ofType, name).add(entry);
+  }
+
+  unnamed(entry: Entry<V>, names: Iterable<string>): void {
+    const ofType = this.byName.get(entry.subscription.type);
+    for (const name of names) {
+      const entries = ofType?.get(name);
+      if (entries?.delete(entry) && entries.size === 0) ofType?.delete(name);
+    }
+  }
+
+  wildcard(entry: Entry<V>, on: boolean): void {
+    const entries = setIn(this.wildcards, entry.subscription.type);
+    if (on) entries.add(entry);
+    else entries.delete(entry);
+  }
+
+  remove(entry: Entry<V>): void {
+    this.unnamed(entry, entry.subscription.named);
+    this.wildcard(entry, false);
+    const ofProxy = this.byProxy.get(entry.subscriber.proxyId);
+    if (ofProxy?.delete(entry) && ofProxy.size === 0) this.byProxy.delete(entry.subscriber.proxyId);
+    this.due.delete(entry.subscriber);
+  }
+
+  changed({ revision, type, names, view }: ResourceChange<V>): void {
+    const ofType = this.byName.get(type);
+    const wildcards = this.wildcards.get(type) ?? [];
+    for (const name of names) {
+      for (const entry of ofType?.get(name) ?? []) this.mark(entry, name, revision, view);
+      for (const entry of wildcards) if (entry.subscription.concerns(name)) this.mark(entry, name, revision, view);
+    }
+  }
+
+  relisted({ revision, proxy, type, names }: ListingChange): void {
+    for (const entry of this.byProxy.get(proxy) ?? []) {
+      if (entry.subscription.type !== type || !entry.subscription.isWildcard) continue;
+      for (const name of names) this.mark(entry, name, revision, undefined);
+    }
+  }
+
+  /** Sends what is due to this stream soon, with what else is told in this turn. */
+  schedule(subscriber: Subscriber<V>): void {
+    this.due.add(subscriber);
+    if (this.isPumping) return;
+    this.isPumping = true;
+    void this.pumpAll();
+  }
+
+  private mark(entry: Entry<V>, name: string, revision: number, view: V | undefined): void {
+    if (view !== undefined && view !== entry.subscriber.view) return;
+    entry.subscription.mark(name, revision);
+    this.schedule(entry.subscriber);
+  }
+
+  private async pumpAll(): Promise<void> {
+    await yieldToEventLoop();
+    while (this.due.size > 0) await inTimedSlices(this.pumps(), { clock: this.clock });
+    this.isPumping = false;
+  }
+
+  private *pumps(): Generator<void> {
+    for (const subscriber of this.due) {
+      this.due.delete(subscriber);
+      subscriber.pump();
+      yield;
+    }
+  }
+}
+
+export type SubscriberEntry<V> = Entry<V>;
+
+function mapIn<K, L, W>(map: Map<K, Map<L, W>>, key: K): Map<L, W> {
+  const known = map.get(key) ?? new Map<L, W>();
+  map.set(key, known);
+  return known;
+}
+
+function setIn<K, W>(map: Map<K, Set<W>>, key: K): Set<W> {
+  const known = map.get(key) ?? new Set<W>();
+  map.set(key, known);
+  return known;
+}

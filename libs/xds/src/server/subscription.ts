@@ -1,0 +1,268 @@
+import type { EncodedResource } from '../resources/encoded-resource';
+import { sizeOf, type AdsForm } from './ads-messages';
+import { fingerprint, HeldResources } from './held-resources';
+
+/** Bytes of resources in one response; one resource may be larger. */
+export const CHUNK_BYTES = 512 * 1024;
+
+/** What is to be sent of one type. */
+export interface Push {
+  readonly resources: readonly EncodedResource[];
+  readonly removed: readonly string[];
+  /** Those of `resources` that the proxy lacks. */
+  readonly changed: readonly EncodedResource[];
+}
+
+/** A response that is not acked yet. */
+interface InFlight extends Push {
+  readonly nonce: string;
+  readonly at: number;
+  readonly bytes: number;
+  /** The first revision whose changes it holds. */
+  readonly since: number;
+}
+
+/** What a subscription asks its source; bound to the proxy. */
+export interface TypeSource {
+  get(name: string): EncodedResource | 'pending' | undefined;
+  names(): ReadonlySet<string>;
+}
+
+export interface Rejection {
+  readonly at: number;
+  readonly text: string;
+  /** The resources of the rejected response that the text names; all of them where it names none. */
+  readonly names: readonly string[];
+}
+
+/**
+ * What one stream asked for of one type, what it holds, and what it must be told. At most one response is not acked; changes merge
+ * meanwhile. The cost of a change is that of the names it names.
+ */
+export class Subscription {
+  isWildcard = false;
+  readonly named = new Set<string>();
+  inFlight: InFlight | undefined;
+  lastRejection: Rejection | undefined;
+  /** Resources that were not sent because the proxy held them already. */
+  unchanged = 0;
+  /** What the proxy was sent last, acked or not: what it rejects is sent again when it changes. */
+  private readonly held: HeldResources;
+  /** Names of which the proxy knows that there are none. */
+  private readonly absent = new Set<string>();
+  private readonly dirty = new Set<string>();
+  /** To be sent though unchanged. */
+  private readonly forced = new Set<string>();
+  /** Held by the proxy and gone: told when nothing refers to them any more. */
+  private readonly going = new Set<string>();
+  /** The first revision that has not been sent whole. */
+  private pendingSince: number | undefined;
+  private mustAnswer = false;
+
+  /** `isWhole`: each response has all that is subscribed to (clusters and listeners in the state of the world). */
+  constructor(
+    readonly type: string,
+    readonly form: AdsForm,
+    private readonly isWhole: boolean,
+    private readonly source: TypeSource,
+  ) {
+    this.held = new HeldResources(form);
+  }
+
+  /** The version of what the proxy holds, in the state of the world. */
+  get version(): string {
+    return this.held.version;
+  }
+
+  get heldCount(): number {
+    return this.held.size;
+  }
+
+  /** Something is to be sent or was not acked; names that are going wait for others. */
+  get isBusy(): boolean {
+    return this.inFlight !== undefined || this.dirty.size > 0 || this.mustAnswer;
+  }
+
+  get isGoing(): boolean {
+    return this.going.size > 0;
+  }
+
+  /** The proxy holds, or has rejected, all changes up to this revision. */
+  ackedRevision(latest: number): number {
+    const since = this.inFlight?.since ?? this.pendingSince;
+    return since === undefined ? latest : Math.min(latest, since - 1);
+  }
+
+  /** Whether a change of this name is of interest: subscribed to, listed, or held. */
+  concerns(name: string): boolean {
+    return this.named.has(name) || this.held.has(name) || (this.isWildcard && this.source.names().has(name));
+  }
+
+  isNamed(name: string): boolean {
+    return this.named.has(name) || this.held.has(name);
+  }
+
+  /** What the proxy says that it holds when its stream begins. */
+  holds(versions: ReadonlyMap<string, string>, revision: number): void {
+    for (const [name, version] of versions) {
+      this.held.hold({ name, version });
+      this.mark(name, revision);
+    }
+  }
+
+  /** The first request of this type is answered, with nothing where there is nothing. */
+  answer(): void {
+    this.mustAnswer = true;
+  }
+
+  subscribe(names: readonly string[], isAnswerDue: boolean, revision: number): void {
+    for (const name of names) {
+      this.named.add(name);
+      this.absent.delete(name);
+      if (isAnswerDue) this.forced.add(name);
+      this.mark(name, revision);
+    }
+  }
+
+  unsubscribe(names: readonly string[], revision: number): void {
+    for (const name of names) {
+      if (!this.named.delete(name)) continue;
+      this.drop(name);
+      if (this.isWildcard && this.source.names().has(name)) this.mark(name, revision);
+    }
+  }
+
+  /** Begins or ends to get what the source lists. */
+  setWildcard(on: boolean, revision: number): void {
+    if (this.isWildcard === on) return;
+    this.isWildcard = on;
+    if (on) for (const name of this.source.names()) this.mark(name, revision);
+    else for (const name of this.held.names()) if (!this.named.has(name)) this.drop(name);
+  }
+
+  mark(name: string, revision: number): void {
+    this.dirty.add(name);
+    this.pendingSince ??= revision;
+  }
+
+  /** Everything is looked at again: the view of the proxy has changed. */
+  markAll(revision: number): void {
+    this.absent.clear();
+    const listed = this.isWildcard ? this.source.names() : [];
+    for (const name of [...this.named, ...this.held.names(), ...listed]) this.mark(name, revision);
+  }
+
+  /** Sends a name that the proxy has or asked for again, though it is unchanged. */
+  force(name: string, revision: number): void {
+    this.forced.add(name);
+    this.mark(name, revision);
+  }
+
+  /** The state of the world: the proxy says by a version that it holds all of this. */
+  versionOfWanted(): { readonly version: string; readonly resources: readonly EncodedResource[] } {
+    const resources = this.present();
+    return { version: fingerprint(resources), resources };
+  }
+
+  settle(resources: readonly EncodedResource[]): void {
+    for (const resource of resources) this.held.hold(resource);
+    this.unchanged += resources.length;
+    this.dirty.clear();
+    this.pendingSince = undefined;
+  }
+
+  /**
+   * The next response, at most a chunk; undefined where nothing is to be sent. With `mayRemove` also what is going. The caller
+   * sends it and calls `sent`.
+   */
+  take(mayRemove: boolean): Push | undefined {
+    const { resources, removed } = this.takeChanges();
+    if (mayRemove) {
+      removed.push(...this.going);
+      for (const name of this.going) this.held.release(name);
+      this.going.clear();
+    }
+    const isTold = this.isWhole || this.form === 'delta';
+    const isDue = resources.length + (isTold ? removed.length : 0) > 0 || this.mustAnswer;
+    this.mustAnswer = false;
+    if (!isDue) {
+      if (this.dirty.size + this.going.size === 0) this.pendingSince = undefined;
+      return undefined;
+    }
+    return { resources: this.isWhole ? this.wholeState() : resources, removed, changed: resources };
+  }
+
+  sent(push: Push, response: Pick<InFlight, 'nonce' | 'at' | 'bytes'>, latest: number): void {
+    this.inFlight = { ...push, ...response, since: this.pendingSince ?? latest + 1 };
+    if (this.dirty.size + this.going.size === 0) this.pendingSince = undefined;
+  }
+
+  /** False: the nonce is not that of the response under way, and the answer counts for nothing. */
+  acked(nonce: string, error: string | undefined, now: number): boolean {
+    const push = this.inFlight;
+    if (!push || push.nonce !== nonce) return false;
+    this.inFlight = undefined;
+    if (error !== undefined) this.lastRejection = { at: now, text: error, names: namesIn(error, push.resources) };
+    else if (this.lastRejection && push.resources.some(({ name }) => this.lastRejection?.names.includes(name)))
+      this.lastRejection = undefined;
+    return true;
+  }
+
+  private takeChanges(): { resources: EncodedResource[]; removed: string[] } {
+    const resources: EncodedResource[] = [];
+    const removed: string[] = [];
+    let bytes = 0;
+    for (const name of this.dirty) {
+      if (bytes >= CHUNK_BYTES && !this.isWhole) break;
+      this.dirty.delete(name);
+      const isForced = this.forced.delete(name);
+      const isWanted = this.named.has(name) || (this.isWildcard && this.source.names().has(name));
+      const resource = isWanted ? this.source.get(name) : undefined;
+      const held = this.held.get(name);
+      if (resource === 'pending') continue;
+      if (!resource) {
+        if (held) this.going.add(name);
+        else if (isWanted && !this.absent.has(name)) {
+          this.absent.add(name);
+          removed.push(name);
+        }
+        continue;
+      }
+      this.going.delete(name);
+      if (held?.version === resource.version && !isForced) {
+        this.unchanged++;
+        continue;
+      }
+      this.absent.delete(name);
+      this.held.hold(resource);
+      resources.push(resource);
+      bytes += sizeOf(resource);
+    }
+    return { resources, removed };
+  }
+
+  /** All that the proxy shall hold: what is going stays until it may go. */
+  private wholeState(): readonly EncodedResource[] {
+    return this.held.whole();
+  }
+
+  private present(): readonly EncodedResource[] {
+    const names = this.isWildcard ? new Set([...this.named, ...this.source.names()]) : this.named;
+    return [...names].map((name) => this.source.get(name)).filter((found) => typeof found === 'object');
+  }
+
+  private drop(name: string): void {
+    this.held.release(name);
+    for (const names of [this.absent, this.dirty, this.forced, this.going]) names.delete(name);
+  }
+}
+
+/** Which resources the text of a rejection names. */
+function namesIn(text: string, resources: readonly EncodedResource[]): readonly string[] {
+  const told = resources.map(({ name }) => name).slice(0, MOST_NAMES);
+  const named = told.filter((name) => text.includes(name));
+  return named.length > 0 ? named : told;
+}
+
+/** Most names of one rejection. */
+const MOST_NAMES = 1_000;

@@ -1,0 +1,198 @@
+import {
+  CallerLog,
+  TokenBucket,
+  yieldToEventLoop,
+  type Clock,
+  type Logger,
+  type Rate,
+  type Timer,
+} from '@causeway/runtime';
+import {
+  addressOf,
+  DEFAULT_CONNECTIONS,
+  GrpcListener,
+  Http2Streams,
+  type ConnectionLimits,
+} from '@causeway/grpc-server';
+import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
+import { Metadata, Server, type ServerCredentials, type ServerDuplexStream, type ServerOptions } from '@grpc/grpc-js';
+import { AdsStream, type AdsCall } from './ads-stream';
+import type { AdsForm } from './ads-messages';
+import type { SendBudget, SessionCounters } from './session-options';
+import type { ProxyAuthenticator } from './proxy-authenticator';
+import { statusOfProxy, type ProxyStatus } from './proxy-status';
+import type { ResourceSource } from './resource-source';
+import { Subscribers, type Subscriber } from './subscribers';
+
+export interface XdsServerOptions<V> {
+  readonly source: ResourceSource<V>;
+  readonly auth: ProxyAuthenticator<V>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits?: Partial<XdsLimits>;
+}
+
+export interface XdsLimits {
+  readonly connections: ConnectionLimits;
+  /** Most streams of all proxies. */
+  readonly streams: number;
+  /** Most names of one type on one stream. */
+  readonly names: number;
+  /** Requests of one stream. */
+  readonly requests: Rate;
+  /** How long a response may stay without an answer, ms. Envoy answers clusters after 15 s at the latest. */
+  readonly ackTimeout: number;
+  /** How long a stream may stay without a first request, ms. */
+  readonly firstRequest: number;
+  /** Bytes sent to all proxies that they have not acked; what exceeds them waits. */
+  readonly unackedBytes: number;
+}
+
+export const DEFAULT_XDS_LIMITS: XdsLimits = {
+  connections: DEFAULT_CONNECTIONS,
+  streams: 5_000,
+  names: 50_000,
+  requests: { burst: 2_000, perSecond: 500 },
+  ackTimeout: 60_000,
+  firstRequest: 10_000,
+  unackedBytes: 256 * 1024 * 1024,
+};
+
+/** How often time limits are checked, ms. */
+const CHECK_PERIOD = 1_000;
+
+/** The names that a proxy holds are in one request when it reconnects. */
+const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+
+const BOUNDS: ServerOptions = {
+  'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+  'grpc.max_send_message_length': -1,
+  'grpc.max_concurrent_streams': 16,
+  'grpc.max_metadata_size': 32 * 1024,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 15_000,
+  'grpc.max_connection_idle_ms': 300_000,
+};
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+const bytesOnly = {
+  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+} as const;
+const adsService = {
+  delta: { ...AggregatedDiscoveryServiceService.deltaAggregatedResources, ...bytesOnly },
+  sotw: { ...AggregatedDiscoveryServiceService.streamAggregatedResources, ...bytesOnly },
+} as const;
+
+/**
+ * Serves the resources of a source to proxies: Envoy's aggregated discovery service, delta and state of the world. What it
+ * promises is in docs/reference/xds.md.
+ */
+export class XdsServer<V> {
+  readonly counters: SessionCounters = { responses: 0, resources: 0, unchanged: 0, rejections: 0, staleNonces: 0 };
+  private readonly limits: XdsLimits;
+  private readonly subscribers: Subscribers<V>;
+  private readonly streams = new Set<AdsStream<V>>();
+  private readonly waiting = new Set<Subscriber<V>>();
+  private readonly log: CallerLog;
+  private readonly listener: GrpcListener;
+  private readonly stops: (() => void)[] = [];
+  private timer: Timer | undefined;
+  private unackedBytes = 0;
+  private isClosed = false;
+
+  constructor(private readonly options: XdsServerOptions<V>) {
+    const { clock, logger, source, auth } = options;
+    this.limits = { ...DEFAULT_XDS_LIMITS, ...options.limits };
+    this.subscribers = new Subscribers(clock);
+    this.log = new CallerLog(logger, clock);
+    this.listener = new GrpcListener(() => this.createServer(), this.limits.connections, this.log);
+    this.stops.push(source.subscribe(this.subscribers));
+    this.stops.push(auth.onChange?.(() => this.streams.forEach((stream) => stream.review())) ?? (() => undefined));
+    this.scheduleCheck();
+  }
+
+  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
+  listen(host: string, port: number, credentials?: ServerCredentials): Promise<number> {
+    return this.listener.bind(host, port, credentials);
+  }
+
+  /** Every connected proxy, by id. */
+  proxies(): readonly ProxyStatus[] {
+    const { revision } = this.options.source;
+    return [...this.streams].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
+  }
+
+  /** Ends all streams so that the proxies turn to another replica, and stops listening. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.timer?.cancel();
+    this.stops.splice(0).forEach((stop) => stop());
+    for (const stream of this.streams) stream.end('unavailable', 'this control plane stops');
+    // What has been said reaches the proxies before their connections end.
+    for (let turn = 0; turn < 3; turn++) await yieldToEventLoop();
+    await this.listener.close();
+  }
+
+  private createServer(): Server {
+    const streams = new Http2Streams(this.options.clock);
+    const server = new Server({ ...BOUNDS, interceptors: [streams.interceptor] });
+    const serve = (form: AdsForm) => (call: ServerDuplexStream<Buffer, Buffer>) =>
+      this.serve(form, {
+        metadata: call.metadata,
+        address: addressOf(call.getPeer()),
+        stream: call,
+        reset: () => streams.reset(call.metadata),
+      });
+    server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
+    return server;
+  }
+
+  private serve(form: AdsForm, call: AdsCall): void {
+    call.stream.sendMetadata(new Metadata());
+    const { source, auth, clock } = this.options;
+    const stream = new AdsStream<V>(form, call, {
+      auth,
+      clock,
+      requests: new TokenBucket(this.limits.requests, clock),
+      session: {
+        ...{ source, subscribers: this.subscribers, clock, counters: this.counters, budget: this.budget },
+        mostNames: this.limits.names,
+      },
+      ended: (why) => this.ended(stream, why),
+    });
+    if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
+    if (this.streams.size >= this.limits.streams)
+      return stream.end('exhausted', `this control plane serves ${this.limits.streams} streams already`);
+    this.streams.add(stream);
+    stream.begin();
+  }
+
+  private ended(stream: AdsStream<V>, why: string | undefined): void {
+    this.streams.delete(stream);
+    if (stream.session) this.waiting.delete(stream.session);
+    if (why === undefined) return;
+    const { address, proxyId = '' } = stream;
+    this.log.warn(`${proxyId} ${address}`, 'a stream of a proxy was ended', { proxy: proxyId, address, reason: why });
+  }
+
+  private readonly budget: SendBudget<V> = {
+    isSpent: () => this.unackedBytes >= this.limits.unackedBytes,
+    spend: (bytes) => void (this.unackedBytes += bytes),
+    refund: (bytes) => {
+      this.unackedBytes -= bytes;
+      for (const session of this.waiting) {
+        this.waiting.delete(session);
+        this.subscribers.schedule(session);
+        if (this.unackedBytes >= this.limits.unackedBytes) break;
+      }
+    },
+    wait: (session) => void this.waiting.add(session),
+  };
+
+  private scheduleCheck(): void {
+    this.timer = this.options.clock.after(CHECK_PERIOD, () => {
+      for (const stream of this.streams) stream.checkTime(this.limits);
+      if (!this.isClosed) this.scheduleCheck();
+    });
+  }
+}
