@@ -18,14 +18,13 @@ export function servicesOf(documents, zone) {
 
 /** PUTs documents on a control plane, in their order, once it knows their Mesh: a refused PUT would stand in its audit log. */
 export async function applySample(api, documents) {
-  const { resources, defaultMesh } = await api.get('/_resources');
+  const { resources } = await api.get('/_resources');
   const kinds = new Map(resources.map((kind) => [kind.name, kind]));
   for (const document of documents) {
     const kind = kinds.get(document.type);
     if (!kind) throw new Failure(`the sample has a ${document.type}, which ${api.name} does not know`);
-    const inMesh = kind.scope.toLowerCase() === 'mesh' ? { mesh: document.mesh ?? defaultMesh } : {};
-    const mesh = inMesh.mesh === undefined ? '' : `/meshes/${inMesh.mesh}`;
+    const mesh = kind.scope.toLowerCase() === 'mesh' ? `/meshes/${document.mesh ?? 'default'}` : '';
     if (mesh !== '') await api.until(mesh);
-    await api.put(`${mesh}/${kind.path}/${document.name}`, { ...document, ...inMesh });
+    await api.put(`${mesh}/${kind.path}/${document.name}`, document);
   }
 }
