@@ -47,6 +47,11 @@ export interface DoctorInput {
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
   Accepted: { status: 'False', advice: 'mend what parametersRef names; until then the Mesh has the default settings' },
+  MembershipConflict: {
+    status: 'True',
+    advice:
+      'change the labels of its Namespace or the namespaceSelectors so that its own mesh alone selects it, or make it anew',
+  },
   MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
   UnsupportedByKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
