@@ -76,7 +76,12 @@ describe('causeway delete, label, wait and edit', () => {
     beforeAll(async () => {
       zone = await restFixture({ cp: { role: 'zone', zone: 'east', federated: false } });
       alone = `http://127.0.0.1:${await zone.server.listen('127.0.0.1', 0)}`;
-      await zone.seed({ id: meshId('m') }, { id: { ...serviceId('redis'), mesh: 'm' }, spec: PORTS });
+      const documents = [
+        { type: 'Mesh', name: 'm' },
+        { type: 'MeshService', mesh: 'm', name: 'redis', spec: PORTS },
+      ];
+      const { code } = await runCauseway(alone, ['apply', '-f', '-'], JSON.stringify(documents));
+      expect(code).toBe(0);
     });
     afterAll(() => zone.close());
 
@@ -84,7 +89,7 @@ describe('causeway delete, label, wait and edit', () => {
       const causewayThere = (...args: readonly string[]): Promise<Ran> => runCauseway(alone, args);
       const refused = {
         ...{ code: 1, out: '' },
-        err: 'Mesh m: objects belong to this mesh exists, please delete them to proceed. MeshService: 1\n',
+        err: 'Mesh m: Conflict: objects belong to this mesh exists, please delete them to proceed. MeshService: 1\n',
       };
       const labels = (): object | undefined => zone.index.get(meshId('m'))?.labels;
       expect(await causewayThere('delete', 'mesh', 'm')).toEqual(refused);
