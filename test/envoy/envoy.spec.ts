@@ -4,8 +4,17 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
-import { Cluster, Cluster_DiscoveryType, ClusterLoadAssignment, Listener, TcpProxy } from '@causeway/proto-gen';
-import { packFilter, RESOURCE_TYPES } from '@causeway/xds';
+import {
+  Cluster,
+  Cluster_DiscoveryType,
+  ClusterLoadAssignment,
+  DestinationIPInput,
+  FilterChain,
+  Listener,
+  StringValue,
+  TcpProxy,
+} from '@causeway/proto-gen';
+import { packExtension, packFilter, RESOURCE_TYPES } from '@causeway/xds';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { until } from '../support/until';
 import { XdsPlane } from '../support/xds-plane';
@@ -17,6 +26,12 @@ const at = (port: number): object => ({
   address: {
     $case: 'socketAddress',
     value: { address: '127.0.0.1', portSpecifier: { $case: 'portValue', value: port } },
+  },
+});
+const anywhere = (port: number): object => ({
+  address: {
+    $case: 'socketAddress',
+    value: { address: '0.0.0.0', portSpecifier: { $case: 'portValue', value: port } },
   },
 });
 const edsCluster = (name: string): object => ({
@@ -67,10 +82,10 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
   }
 
   /** What answers at this port; empty where the connection is closed or refused. */
-  function said(port: number): Promise<string> {
+  function said(port: number, host = '127.0.0.1'): Promise<string> {
     return new Promise((resolve) => {
       let text = '';
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect(port, host);
       socket.on('data', (part) => (text += part.toString()));
       socket.on('error', () => undefined);
       socket.on('close', () => resolve(text));
@@ -154,6 +169,49 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     expect(await answer).toBe('found');
     expect(await said(other)).toBe('');
     expect(typeOf(cluster)).toMatchObject({ subscribed: 2, held: 2 });
+  });
+
+  it('takes filter chains one by one: a change of one leaves the listener and the other chains alone', async () => {
+    await plane.start();
+    const port = await freePort();
+    for (const name of ['a', 'b', 'c']) {
+      plane.source.put(Cluster, edsCluster(name));
+      plane.source.put(ClusterLoadAssignment, assignment(name, await backend(name)));
+    }
+    const chain = (name: string, to: string): object => ({
+      name,
+      filters: [packFilter('tcp', TcpProxy, { statPrefix: name, ...toCluster(to) })],
+    });
+    const onMatch = (name: string): object => ({
+      onMatch: { $case: 'action', value: packExtension(name, StringValue, { value: name }) },
+    });
+    plane.source.put(Listener, {
+      name: 'vips',
+      address: anywhere(port),
+      fcdsConfig: { configSource: ADS },
+      filterChainMatcher: {
+        matcherType: {
+          $case: 'matcherTree',
+          value: {
+            input: packExtension('ip', DestinationIPInput, {}),
+            treeType: {
+              $case: 'exactMatchMap',
+              value: { map: { '127.0.0.2': onMatch('fc:2'), '127.0.0.3': onMatch('fc:3') } },
+            },
+          },
+        },
+      },
+    });
+    plane.source.put(FilterChain, chain('fc:2', 'a'), chain('fc:3', 'b'));
+    await start();
+    await until('traffic', async () => (await said(port, '127.0.0.2')) === 'a');
+    expect(await said(port, '127.0.0.3')).toBe('b');
+    const before = plane.server.counters.resources;
+    plane.source.put(FilterChain, chain('fc:2', 'c'));
+    await until('the other cluster', async () => (await said(port, '127.0.0.2')) === 'c');
+    expect(await said(port, '127.0.0.3')).toBe('b');
+    expect(plane.server.counters.resources).toBe(before + 1);
+    expect(await said(port, '127.0.0.4')).toBe('');
   });
 
   it('is sent nothing again that it holds, when a control plane comes back', async () => {

@@ -22,6 +22,9 @@ const WHOLE: ReadonlySet<string> = new Set([cluster, listener]);
 
 const WILDCARD = '*';
 
+/** Of these a first request without names asks for nothing; of all others for what is listed. */
+const BY_NAME: ReadonlySet<string> = new Set([endpoints, filterChain, routes, secret]);
+
 /** Most types that one stream asks for: Envoy knows about a dozen. */
 const MOST_TYPES = 32;
 const LONGEST_NAME = 2_048;
@@ -141,8 +144,8 @@ export class AdsSession<V> {
       this.checked(subscription, [...versions.keys()], 0);
       subscription.holds(versions, revision);
     }
-    if (subscribe.includes(WILDCARD) || (isFirst && subscribe.length === 0))
-      this.setWildcard(subscription, true, revision);
+    const isNameless = isFirst && subscribe.length === 0 && !BY_NAME.has(subscription.type);
+    if (subscribe.includes(WILDCARD) || isNameless) this.setWildcard(subscription, true, revision);
     if (isFirst && subscription.isWildcard && versions.size === 0) subscription.answer();
     this.want(subscription, names, { isAnswerDue: !isFirst, revision });
     if (unsubscribe.includes(WILDCARD)) this.setWildcard(subscription, false, revision);
@@ -156,7 +159,8 @@ export class AdsSession<V> {
     { names, version, nonce }: AdsRequest,
     { isFirst, revision }: { readonly isFirst: boolean; readonly revision: number },
   ): void {
-    const isListing = names.includes(WILDCARD) || (isFirst && names.length === 0);
+    const isNameless = isFirst && names.length === 0 && !BY_NAME.has(subscription.type);
+    const isListing = names.includes(WILDCARD) || isNameless;
     const wanted = new Set(this.checked(subscription, names, 0));
     const dropped = [...subscription.named].filter((name) => !wanted.has(name));
     const added = [...wanted].filter((name) => !subscription.named.has(name));
