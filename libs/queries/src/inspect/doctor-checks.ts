@@ -54,6 +54,7 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
   },
   MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
   UnsupportedByKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
+  TrustRefused: { status: 'True', advice: 'give the MeshTrust a trust domain of its zone, or remove the other one' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
   DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },
 };
