@@ -23,6 +23,9 @@ let interrupted = false;
 const NO_SCHEMATHESIS =
   'no schemathesis: REST is not fuzzed by its OpenAPI document (`sh test/schemathesis/run.sh` installs it and does)';
 
+const NO_ENVOY =
+  'no Envoy: what our server tells proxies is not tried with a real one (set CAUSEWAY_ENVOY to what `sh test/envoy/install.sh` prints)';
+
 await runMain(async () => {
   requireNode();
   drawFuzzSeed();
@@ -91,6 +94,7 @@ function report(parts) {
   }
   if (!process.env.CAUSEWAY_TEST_REDIS_URL) console.log(NO_REDIS);
   if (!process.env.SCHEMATHESIS) console.log(NO_SCHEMATHESIS);
+  if (!process.env.CAUSEWAY_ENVOY) console.log(NO_ENVOY);
   const sum = (count) => results.reduce((total, result) => total + count(result), 0);
   const brokenFiles = sum((result) => result.numRuntimeErrorTestSuites);
   if (brokenFiles > 0) console.log(`${brokenFiles} test files did not run`);

@@ -21,8 +21,17 @@ export class ServerProcess {
   }
 
   tell(): Promise<Told> {
+    return this.order('tell');
+  }
+
+  /** Has it change one thing, where it can. */
+  change(): Promise<Told> {
+    return this.order('change');
+  }
+
+  private order(order: 'tell' | 'change'): Promise<Told> {
     const told = nextMessage(this.child);
-    this.child.send('tell');
+    this.child.send(order);
     return told;
   }
 

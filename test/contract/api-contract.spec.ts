@@ -1,31 +1,10 @@
-import { ApiError, connectApi, type ApiClient, type ApplyOptions, type WatchEvent } from '@causeway/api-client';
+import { connectApi, type ApiClient, type ApplyOptions, type WatchEvent } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
-import type { ResourceIndex, ResourceStore } from '@causeway/store';
-import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
-import { namingFixture } from '../rest/naming-fixture';
-import { serviceId, ZONE_EAST } from '../rest/rest-fixture';
+import { OPERATOR_TOKEN } from '../grpc/grpc-fixture';
+import { serviceId } from '../rest/rest-fixture';
 import { until } from '../support/until';
 import { CutProxy } from './cut-proxy';
-
-/** A control plane that is asked by one of its interfaces. */
-interface Served {
-  readonly scheme: string;
-  readonly port: number;
-  readonly store: ResourceStore;
-  readonly index: ResourceIndex;
-  close(): Promise<void>;
-}
-
-async function serveRest(): Promise<Served> {
-  const rest = await namingFixture(ZONE_EAST, { access: { operatorToken: OPERATOR_TOKEN } });
-  const port = await rest.server.listen('127.0.0.1', 0);
-  return { scheme: 'http', port, store: rest.store, index: rest.index, close: () => rest.close() };
-}
-
-async function serveGrpc(): Promise<Served> {
-  const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false });
-  return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
-}
+import { failure, INTERFACES, type Served } from './served-plane';
 
 const service = (name: string, more: JsonObject = {}): JsonObject => ({
   ...{ type: 'MeshService', mesh: 'default', name },
@@ -35,16 +14,6 @@ const service = (name: string, more: JsonObject = {}): JsonObject => ({
 const bad = (name: string): JsonObject => service(name, { spec: { ports: [{ port: 0 }] } });
 const named = (name: string) => ({ kind: 'MeshService', name });
 const SERVICES = { kind: 'MeshService', mesh: 'default' };
-
-/** The error that something rejects with. */
-async function failure(promise: Promise<unknown>): Promise<ApiError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ApiError) return error;
-  throw new Error('it did not fail with an ApiError', { cause: error });
-}
 
 /** Follows a watch and holds what it was told. */
 class Follower {
@@ -73,10 +42,7 @@ class Follower {
   }
 }
 
-describe.each([
-  ['REST', serveRest],
-  ['gRPC', serveGrpc],
-] as const)('the contract of the API over %s', (_, serve) => {
+describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
   let served: Served;
   let proxy: CutProxy;
   let api: ApiClient;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
+import { meshId, restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran, type RunEnvironment } from './run-causeway';
 
 const PORTS = { selector: { dataplaneTags: { app: 'redis' } }, ports: [{ port: 6379 }] };
@@ -68,6 +68,41 @@ describe('causeway delete, label, wait and edit', () => {
       const { code, out, err } = await causeway(args, 'type: MeshService\n');
       expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)]);
     });
+  });
+
+  describe('delete of a Mesh', () => {
+    let zone: RestFixture;
+    let alone: string;
+    beforeAll(async () => {
+      zone = await restFixture({ cp: { role: 'zone', zone: 'east', federated: false } });
+      alone = `http://127.0.0.1:${await zone.server.listen('127.0.0.1', 0)}`;
+      const documents = [
+        { type: 'Mesh', name: 'm' },
+        { type: 'MeshService', mesh: 'm', name: 'redis', spec: PORTS },
+      ];
+      const { code } = await runCauseway(alone, ['apply', '-f', '-'], JSON.stringify(documents));
+      expect(code).toBe(0);
+    });
+    afterAll(() => zone.close());
+
+    it('T003-27 T003-28 says who its members are, and with --terminate lets no more come', async () => {
+      const causewayThere = (...args: readonly string[]): Promise<Ran> => runCauseway(alone, args);
+      const refused = {
+        ...{ code: 1, out: '' },
+        err: 'Mesh m: Conflict: objects belong to this mesh exists, please delete them to proceed. MeshService: 1\n',
+      };
+      const labels = (): object | undefined => zone.index.get(meshId('m'))?.labels;
+      expect(await causewayThere('delete', 'mesh', 'm')).toEqual(refused);
+      expect(await causewayThere('delete', 'mesh', 'm', '--terminate', '--dry-run')).toEqual(refused);
+      expect(labels()).not.toHaveProperty('causeway.io/terminating');
+      expect(await causewayThere('delete', 'mesh', 'm', '--terminate')).toEqual(refused);
+      expect(labels()).toMatchObject({ 'causeway.io/terminating': 'true' });
+      await causewayThere('label', 'mesh/m', 'causeway.io/terminating-');
+      expect(labels()).not.toHaveProperty('causeway.io/terminating');
+      await causewayThere('delete', 'msvc/redis', '--mesh', 'm');
+      const deleted = { code: 0, out: 'Mesh m deleted\n', err: '' };
+      expect(await causewayThere('delete', 'mesh', 'm', '--terminate')).toEqual(deleted);
+    }, 30_000);
   });
 
   describe('label', () => {

@@ -33,7 +33,7 @@ describe('docs/reference/api.md', () => {
   const fixtures = new Map<number, RestFixture>();
   const bases = new Map<number, string>();
   beforeAll(async () => {
-    const insights = { explainHostname: () => ({}), dnsLookup: () => ({}) };
+    const insights = { dnsLookup: () => ({}) };
     const limits = { watchTime: 20 };
     const shared = {
       insights,
@@ -45,6 +45,11 @@ describe('docs/reference/api.md', () => {
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
     fixtures.set(6681, await namingFixture(ZONE_EAST, shared));
     await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });
+    await fixtures.get(6681)?.seed({
+      id: { ...globalIdentity('HostnameGenerator', 'local-universal-mesh-service'), zone: 'east' },
+      labels: { 'kuma.io/origin': 'zone' },
+      spec: { selector: { meshService: { matchLabels: {} } }, template: '{{ .DisplayName }}.svc.mesh.local' },
+    });
     for (const [port, { server }] of fixtures)
       bases.set(port, `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`);
   });

@@ -77,7 +77,13 @@ describe('GET /_doctor', () => {
     expect(checks['mesh']).toMatchObject([
       { what: 'the Mesh "default" has the controller "x.io/y", this is "causeway.io/control-plane"' },
     ]);
-    expect(checks['conditions']).toMatchObject([{ what: 'Accepted InvalidParameters: no such ConfigMap' }]);
+    expect(checks['conditions']).toMatchObject([
+      {
+        resource: { type: 'Mesh', name: 'team-b' },
+        what: 'Accepted InvalidParameters: no such ConfigMap',
+        advice: expect.stringMatching(/^mend what parametersRef names/) as string,
+      },
+    ]);
   });
 
   it('names each thing with what to do', async () => {
@@ -90,6 +96,10 @@ describe('GET /_doctor', () => {
       service('alone', SOUND, {
         conditions: [{ type: 'MeshMissing', status: 'True', reason: 'NoSuchMesh', message: 'gone' }, null, 1],
       }),
+      service('torn', SOUND, {
+        conditions: [{ type: 'MembershipConflict', status: 'True', reason: 'OtherMesh', message: 'shop is of m' }],
+      }),
+      service('agreed', SOUND, { conditions: [{ type: 'MembershipConflict', status: 'False' }] }),
       service('full', SOUND, { conditions: [{ type: 'VIPAllocated', status: 'False', reason: 'RangeExhausted' }] }),
       service('well', SOUND, { conditions: [{ type: 'VIPAllocated', status: 'True' }] }),
       service('strange', SOUND, { conditions: 'x' }),
@@ -105,6 +115,7 @@ describe('GET /_doctor', () => {
     ]);
     expect(said('conditions')).toEqual([
       expect.stringMatching(/^MeshMissing NoSuchMesh: gone => make the Mesh/),
+      expect.stringMatching(/^MembershipConflict OtherMesh: shop is of m => change the labels of its Namespace/),
       expect.stringMatching(/^VIPAllocated RangeExhausted:/),
     ]);
     expect(said('claims')).toEqual([expect.stringContaining('causeway zones reset-epoch east')]);
@@ -116,7 +127,7 @@ describe('GET /_doctor', () => {
       'is quarantined => when it is well again: causeway zones quarantine east --release',
       'its MeshService/redis is quarantined => when it is well again: causeway zones quarantine east MeshService/redis --mesh m --release',
     ]);
-    expect(total).toBe(12);
+    expect(total).toBe(13);
   });
 
   it('warns of tokens that end soon and have no successor, and of keys that cannot be used', async () => {

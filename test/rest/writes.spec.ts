@@ -132,3 +132,42 @@ describe('names', () => {
     expect((await rest.server.inject({ url: '/meshes/default' })).statusCode).toBe(200);
   });
 });
+
+describe('the deletion of a Mesh', () => {
+  let rest: RestFixture;
+  beforeEach(async () => void (rest = await restFixture({ cp: { role: 'zone', zone: 'east', federated: false } })));
+  afterEach(() => rest.close());
+
+  const send = async (method: 'GET' | 'PUT' | 'DELETE', url: string, payload?: object): Promise<ParsedJson> => {
+    const answer = await rest.server.inject({ method, url, ...(payload ? { payload } : {}) });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  const redis = '/meshes/m/meshservices/redis';
+  const service = { type: 'MeshService', name: 'redis', spec: { ports: [{ port: 1 }] } };
+
+  it('T003-27 T003-28 takes the parameter terminate, under each name of the kind', async () => {
+    await send('PUT', '/meshes/m', { type: 'Mesh', name: 'm' });
+    expect(await send('PUT', redis, service)).toMatchObject({ status: 201 });
+    const detail = 'objects belong to this mesh exists, please delete them to proceed. MeshService: 1';
+    for (const query of ['', '?terminate=false', '?terminate=true&dryRun=true'])
+      expect(await send('DELETE', `/meshes/m${query}`)).toMatchObject({ status: 409, body: { detail } });
+    expect((await send('GET', '/meshes/m')).body.labels?.['causeway.io/terminating']).toBeUndefined();
+    expect(await send('DELETE', '/xmeshes/m?terminate=true')).toMatchObject({ status: 409, body: { detail } });
+    expect((await send('GET', '/meshes/m')).body.labels).toMatchObject({ 'causeway.io/terminating': 'true' });
+    expect(await send('PUT', '/meshes/m/meshservices/new', { ...service, name: 'new' })).toMatchObject({
+      status: 422,
+      body: { invalid_parameters: [{ field: 'mesh', rule: 'MeshTerminating' }] },
+    });
+    expect((await send('DELETE', redis)).status).toBe(200);
+    expect((await send('DELETE', '/meshes/m?terminate=true')).status).toBe(200);
+    expect((await send('GET', '/meshes/m')).status).toBe(404);
+  });
+
+  it('refuses another value of terminate, and the parameter for another kind', async () => {
+    await send('PUT', '/meshes/m', { type: 'Mesh', name: 'm' });
+    await send('PUT', redis, service);
+    expect((await send('DELETE', '/meshes/m?terminate=maybe')).status).toBe(400);
+    expect((await send('DELETE', `${redis}?terminate=true`)).status).toBe(400);
+    expect((await send('GET', redis)).status).toBe(200);
+  });
+});

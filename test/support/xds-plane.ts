@@ -7,6 +7,7 @@ import {
   type ProxyCaller,
   type XdsLimits,
 } from '@causeway/xds';
+import type { ServerCredentials } from '@grpc/grpc-js';
 import { deltaClient, sotwClient, type DeltaClient, type SotwClient } from './ads-client';
 import { MapSource } from './xds-source';
 
@@ -38,19 +39,22 @@ export class TestAuthenticator implements ProxyAuthenticator<string> {
 
 /** A server of xDS on loopback, and its clients; `stop` leaves nothing open. */
 export class XdsPlane {
-  readonly source = new MapSource();
   readonly auth = new TestAuthenticator();
   readonly server: XdsServer<string>;
   port = 0;
   private readonly clients: (DeltaClient | SotwClient)[] = [];
 
-  constructor(limits: Partial<XdsLimits> = {}, clock: Clock = systemClock) {
-    const { source, auth } = this;
+  constructor(
+    limits: Partial<XdsLimits> = {},
+    clock: Clock = systemClock,
+    readonly source = new MapSource(),
+  ) {
+    const { auth } = this;
     this.server = new XdsServer({ source, auth, clock, logger: silentLogger, limits });
   }
 
-  async start(port = 0): Promise<void> {
-    this.port = await this.server.listen('127.0.0.1', port);
+  async start(port = 0, credentials?: ServerCredentials): Promise<void> {
+    this.port = await this.server.listen('127.0.0.1', port, credentials);
   }
 
   delta(node?: string, authorization?: string): DeltaClient {

@@ -12,8 +12,9 @@ export type RegisterCommand = (program: Command, context: CommandContext, finish
 /** As `RegisterCommand`, for a command that starts without kinds and without a client. */
 export type RegisterLightCommand = (program: Command, context: ProgramContext, finish: SetExitCode) => void;
 
-/** `-m, --mesh`: the mesh of what a command works with. */
-export const meshOption = (): Option => new Option('-m, --mesh <mesh>', 'the mesh').default('default');
+/** `-m, --mesh`: the mesh of what a command works with; empty where none is named: the one that the control plane expects. */
+export const meshOption = (): Option =>
+  new Option('-m, --mesh <mesh>', 'the mesh').default('', 'what the control plane expects');
 
 /** `-o, --output`: table, YAML or JSON. */
 export const outputOption = (): Option =>

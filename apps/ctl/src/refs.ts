@@ -14,6 +14,7 @@ import { objectAt, textAt } from './render';
 
 /** The place of resources whose words or documents name none. */
 export interface Place {
+  /** Empty for the mesh that the control plane expects. */
   readonly mesh?: string | undefined;
   readonly namespace?: string | undefined;
   /** The zone of origin, empty for the global. */

@@ -7,7 +7,7 @@ import {
   type LeaderTermFactory,
   type StoreBinding,
 } from '@causeway/control-plane';
-import { createConditionsReconciler, runLoops } from '@causeway/controllers';
+import { createConditionsReconciler, createTrustLoop, runLoops } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
@@ -43,7 +43,7 @@ export function leaderTermFactory(
           await Promise.all([
             maintainStore(core, backend, term, chores),
             zones.run(),
-            runLoops([...meshLoops(core, meshes, binding), conditions, keys], context),
+            runLoops([...meshLoops(core, meshes, binding), conditions, createTrustLoop(), keys], context),
           ]);
         },
       };

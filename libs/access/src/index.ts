@@ -4,12 +4,15 @@
  *   Roles, RoleBindings → AccessPolicy: Caller, verb, target → allowed, and by which binding
  *   user tokens, OIDC → Authenticator: bearer token → Caller
  *   signing keys, revocations → TokenTrust → ZoneTokenService, Authentication: verify, issue, revoke, rotate
+ *   token of a proxy → DataplaneTokens → the Dataplanes that it holds for
  *   authority → SelfIssuedCertificates: the server certificate of this replica, renewed while in use
  *
  * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
  */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
 export { type IssuedZoneToken, type ZoneTokenRequest } from './zones/zone-token-issuer';
+export { createDataplaneTokens, type DataplaneTokenRequest, type DataplaneTokens } from './dataplanes/dataplane-tokens';
+export { type DataplaneClaims } from './dataplanes/dataplane-token';
 export { type ListedToken } from './tokens/token-issuer';
 export {
   AUTHORITY_SECRET,

@@ -42,7 +42,7 @@ export class Admission {
 
   /** Creates or replaces. */
   async put(request: PutRequest): Promise<WriteOutcome> {
-    const { address } = request;
+    const address = request.address && this.inMesh(request.address);
     // Without a namespace in the address the document has it.
     const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
     if (isWhole) await this.authorise(address, request, PUT_VERBS);
@@ -61,7 +61,8 @@ export class Admission {
 
   /** Changes the fields that the patch names; NotFound if there is nothing to change. */
   async patch(request: PatchRequest): Promise<WriteOutcome> {
-    const { address, patch } = request;
+    const { patch } = request;
+    const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
     const write = new SingleWrite(this.parts, request);
@@ -90,8 +91,9 @@ export class Admission {
 
   /** Deletes; NotFound if there is nothing, InUse if other resources need it. */
   async delete(request: DeleteRequest): Promise<DeleteOutcome> {
-    await this.authorise(request.address, request, DELETE);
-    return untilWritten(async () => deleteOnce(this.parts, await this.find(request.address, request, DELETE), request));
+    const address = this.inMesh(request.address);
+    await this.authorise(address, request, DELETE);
+    return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));
   }
 
   /** The resource that a document means; undefined where it does not say. */
@@ -113,7 +115,7 @@ export class Admission {
     const { access, controlPlane } = this.parts;
     checkWritable(address.kind, controlPlane, identityNamed(address, controlPlane));
     access.authorise(options.context.caller, verbs, this.identityAt(address, options, verbs));
-    const { kind, mesh = 'default' } = address;
+    const { kind, mesh = '' } = address;
     if (kind.scope === 'mesh' && !(await this.hasMesh(mesh))) throw new NotFound(`mesh "${mesh}" does not exist`);
     // A resource of another zone was not made here: `find` throws Forbidden, or NotFound if there is none.
     if (address.zone !== undefined && address.zone !== ownZone(controlPlane)) await this.find(address, options, verbs);
@@ -135,6 +137,12 @@ export class Admission {
 
   private hasMesh(mesh: string): Promise<boolean> {
     return meshExists(mesh, this.parts.store, this.parts.meshes);
+  }
+
+  /** An address that names no mesh means the expected one (row T000-14). */
+  private inMesh(address: WriteAddress): WriteAddress {
+    const { expectedName } = this.parts.meshes.owner;
+    return address.kind.scope === 'mesh' ? { ...address, mesh: address.mesh ?? expectedName } : address;
   }
 
   /** What the document must repeat of the address. A wire name is replaced by the plain name. */

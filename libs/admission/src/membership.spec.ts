@@ -302,12 +302,14 @@ describe('deleting a Mesh', () => {
     expect(await fixture.remove('Mesh', 'm')).toBe('deleted');
   });
 
+  const ending = '; the mesh is being terminated and takes no new members';
+
   it('T003-27 T003-28 with terminate it takes no new members, and goes when it is empty', async () => {
     await fixture.put(service('a', { mesh: 'm' }));
-    expect(await fixture.remove('Mesh', 'm', { terminate: true })).toBe(`${inUse}MeshService: 1`);
+    expect(await fixture.remove('Mesh', 'm', { terminate: true })).toBe(`${inUse}MeshService: 1${ending}`);
     expect(await fixture.store.get(meshId)).toMatchObject({ labels: { 'causeway.io/terminating': 'true' } });
     const revision = (await fixture.store.head()).revision;
-    expect(await fixture.remove('Mesh', 'm', { terminate: true })).toBe(`${inUse}MeshService: 1`);
+    expect(await fixture.remove('Mesh', 'm', { terminate: true })).toBe(`${inUse}MeshService: 1${ending}`);
     expect((await fixture.store.head()).revision).toBe(revision);
     expect(await fixture.put(service('b', { mesh: 'm' }))).toContain('it is being terminated');
     await fixture.remove('MeshService', 'a', { mesh: 'm' });

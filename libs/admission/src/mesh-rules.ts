@@ -51,7 +51,7 @@ export async function meshExists(mesh: string, store: ResourceStore, meshes: Mes
 /**
  * The document with its mesh, where it names none: the one mesh that has a resource of its kind, namespace and name (which
  * stays there, row T003-25), else the mesh of its namespace, else the expected one. Of a namespace that is several meshes'
- * it is one of them, which `checkNewMember` refuses.
+ * it is one of them, which `checkNewMember` refuses. Costs one look-up for each mesh that has resources of the kind.
  */
 export function placed(
   decoded: DecodedDocument,
@@ -63,9 +63,11 @@ export function placed(
   const inMesh = (mesh: string): DecodedDocument => ({ ...decoded, draft: { ...draft, mesh } });
   const { expectedName } = meshes.owner;
   if (!draft.kind.namespaced) return inMesh(expectedName);
-  const names = new Set([expectedName, ...[...index.ofKind('Mesh')].map(({ id }) => id.name)]);
   const id = draftIdentity(draft, ownZone(controlPlane));
-  const [holder, ...others] = [...names].filter((mesh) => index.get({ ...id, mesh }) !== undefined);
+  const meshesOfKind = [...index.countByMesh(draft.kind.name).keys()];
+  const [holder, ...others] = meshesOfKind.filter(
+    (mesh) => meshes.state(mesh) !== undefined && index.get({ ...id, mesh }) !== undefined,
+  );
   if (holder !== undefined && others.length === 0) return inMesh(holder);
   const [candidate = expectedName] = meshes.candidatesOf(draft.namespace);
   return inMesh(candidate);
@@ -93,11 +95,7 @@ export function membershipRead(makesMembers: boolean, revision = 0): { readonly 
 export function describeMembers(mesh: string, registry: Registry, index: IndexReader): string | undefined {
   const counts = registry.kinds
     .filter((kind) => kind.scope === 'mesh')
-    .map(({ name }) => {
-      let count = 0;
-      for (const { id } of index.ofKind(name)) if (id.mesh === mesh) count += 1;
-      return { name, count };
-    });
+    .map(({ name }) => ({ name, count: index.countByMesh(name).get(mesh) ?? 0 }));
   const found = counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
   if (found.length === 0) return undefined;
   const listed = found.map(({ name, count }) => `${name}: ${count}`).join(', ');

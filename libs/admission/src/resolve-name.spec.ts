@@ -46,7 +46,7 @@ type Query = readonly [cp: ControlPlane, kind: string, query: Omit<NameQuery, 'k
 function resolve([cp, kindName, query]: Query): string {
   const kind = coreKinds.kind(kindName);
   if (!kind) throw new Error(kindName);
-  return resolveName(index, cp, { kind, ...query }).uid;
+  return resolveName(index, cp, { kind, ...(kind.scope === 'mesh' ? { mesh: 'default' } : {}), ...query }).uid;
 }
 
 describe('resolveName', () => {

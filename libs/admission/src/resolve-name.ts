@@ -16,7 +16,7 @@ import type { IndexReader } from '@causeway/store';
 /** How users name one resource: by the URL on REST, by arguments of the CLI. */
 export interface NameQuery {
   readonly kind: Kind;
-  /** For kinds of mesh scope; absent = `default`. */
+  /** For kinds of mesh scope, of which none is in an unnamed mesh: who asks decides what stands for it. */
   readonly mesh?: string;
   /** For namespaced kinds; absent = `default`, and any namespace for a wire name. */
   readonly namespace?: string;
@@ -30,7 +30,7 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
   const { kind, name } = query;
   return {
     kind: kind.name,
-    mesh: kind.scope === 'mesh' ? (query.mesh ?? 'default') : '',
+    mesh: kind.scope === 'mesh' ? (query.mesh ?? '') : '',
     zone: query.zone ?? (kind.sync.zoneInIdentity ? ownZone(cp) : ''),
     namespace: kind.namespaced ? (query.namespace ?? 'default') : '',
     name,
@@ -100,7 +100,7 @@ function placeOf(id: Identity): string {
 
 function isAmong(resource: Resource, query: NameQuery): boolean {
   const { id } = resource;
-  if (query.kind.scope === 'mesh' && id.mesh !== (query.mesh ?? 'default')) return false;
+  if (query.kind.scope === 'mesh' && id.mesh !== (query.mesh ?? '')) return false;
   if (query.kind.namespaced && query.namespace !== undefined && id.namespace !== query.namespace) return false;
   return query.zone === undefined || id.zone === query.zone;
 }

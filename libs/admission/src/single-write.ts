@@ -126,12 +126,13 @@ async function keepMesh(
   members: string,
   request: DeleteRequest,
 ): Promise<undefined> {
-  if (request.terminate === true && request.dryRun !== true && !isTerminating(labels)) {
+  const ends = isTerminating(labels) || (request.terminate === true && request.dryRun !== true);
+  if (ends && !isTerminating(labels)) {
     const marked = { ...labels, [Label.terminating]: 'true' };
     const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
     if (!(await writeOne(store, change))) return undefined;
   }
-  throw new InUse(members);
+  throw new InUse(ends ? `${members}; the mesh is being terminated and takes no new members` : members);
 }
 
 /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */

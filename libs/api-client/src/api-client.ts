@@ -14,7 +14,7 @@ export interface ResourceId {
 /** How one resource is named; what is usual may be left out, as on REST. */
 export interface ResourceRef {
   readonly kind: string;
-  /** For kinds of a mesh; absent = `default`. */
+  /** For kinds of a mesh; absent or empty = the one that the control plane expects (CAUSEWAY_MESH_NAME). */
   readonly mesh?: string;
   readonly namespace?: string;
   /** Zone of origin, empty for the global; absent = made on the control plane that is asked. */
@@ -25,7 +25,7 @@ export interface ResourceRef {
 /** Which resources of a kind a list or watch returns; all conditions hold. */
 export interface ResourceSelection {
   readonly kind: string;
-  /** Absent = all meshes. */
+  /** Absent = all meshes; empty = the one that the control plane expects. */
   readonly mesh?: string;
   readonly namespace?: string;
   readonly zone?: string;
@@ -107,7 +107,7 @@ export interface ReadOptions {
 /** A hostname, and where it is asked for. */
 export interface HostnameQuestion {
   readonly hostname: string;
-  /** Absent = `default`. */
+  /** Absent or empty = the one that the control plane expects. */
   readonly mesh?: string;
   /** The zone whose view is asked for; required on the global. */
   readonly zone?: string | undefined;
@@ -155,6 +155,7 @@ export interface HostnameClaim {
 export interface HostnameExplanation {
   /** In the form in which it is stored. */
   readonly hostname: string;
+  readonly mesh: string;
   /** The zone whose view this is. */
   readonly zone: string;
   /** The strongest first. */

@@ -36,6 +36,19 @@ describe('ResourceIndex', () => {
     expect(names(index.withLabel('Other', 'team', 'x'))).toEqual([]);
   });
 
+  it('counts by mesh', () => {
+    load(resource('a', 1), resource('b', 2, {}, { mesh: 'm' }));
+    const counts = (): object => Object.fromEntries(index.countByMesh('Thing'));
+    expect(counts()).toEqual({ default: 1, m: 1 });
+    apply(11, put(resource('a', 11)), put(resource('c', 11, {}, { mesh: 'm' })), gone(resource('never', 1), 11));
+    expect(counts()).toEqual({ default: 1, m: 2 });
+    apply(12, gone(resource('a', 1), 12));
+    expect(counts()).toEqual({ m: 2 });
+    load(resource('a', 13));
+    expect(counts()).toEqual({ default: 1 });
+    expect(index.countByMesh('Other').size).toBe(0);
+  });
+
   it('returns what the index holds now, not what it held', () => {
     load(resource('a', 1, { team: 'x' }));
     index.withLabel('Thing', 'team', 'x');

@@ -33,6 +33,8 @@ export interface IndexReader {
   /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
   countOf(kind: string): number;
+  /** The number of resources of a kind by mesh; meshes without any are not in it. */
+  countByMesh(kind: string): ReadonlyMap<string, number>;
   /** A number that grows whenever a resource of the kind came, changed or went: equal numbers mean equal resources. */
   versionOf(kind: string): number;
   /**
@@ -61,6 +63,7 @@ export class ResourceIndex implements IndexReader {
   private readonly byKey = new Map<string, Resource>();
   private readonly byKind = new Map<string, Map<string, Resource>>();
   private readonly versions = new Map<string, number>();
+  private readonly meshCounts = new Map<string, Map<string, number>>();
   /** Grows with each load: kinds that lost their last resource by it have changed too. */
   private loads = 0;
   private readonly byLabel = new Map<string, LabelIndex>();
@@ -98,6 +101,10 @@ export class ResourceIndex implements IndexReader {
     return this.byKind.get(kind)?.size ?? 0;
   }
 
+  countByMesh(kind: string): ReadonlyMap<string, number> {
+    return this.meshCounts.get(kind) ?? new Map<string, number>();
+  }
+
   versionOf(kind: string): number {
     return this.loads + (this.versions.get(kind) ?? 0);
   }
@@ -120,6 +127,7 @@ export class ResourceIndex implements IndexReader {
   load(snapshot: Snapshot): void {
     this.byKey.clear();
     this.byKind.clear();
+    this.meshCounts.clear();
     this.byLabel.clear();
     this.deletedByKey.clear();
     this.forgotten = 0;
@@ -141,7 +149,7 @@ export class ResourceIndex implements IndexReader {
         this.deletedByKey.delete(key);
         return { key, id, before, after: change.resource };
       }
-      this.unset(key, id.kind);
+      this.unset(key, id);
       this.deletedByKey.set(key, change.tombstone);
       return { key, id, before, after: undefined };
     });
@@ -178,17 +186,28 @@ export class ResourceIndex implements IndexReader {
     const { kind } = resource.id;
     this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
     this.byLabel.get(kind)?.move(key, this.byKey.get(key), resource);
+    if (!this.byKey.has(key)) this.count(resource.id, 1);
     this.byKey.set(key, resource);
     const ofKind = this.byKind.get(kind);
     if (ofKind) ofKind.set(key, resource);
     else this.byKind.set(kind, new Map([[key, resource]]));
   }
 
-  private unset(key: string, kind: string): void {
+  private unset(key: string, id: Identity): void {
+    const { kind } = id;
+    if (this.byKey.has(key)) this.count(id, -1);
     this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
     this.byLabel.get(kind)?.move(key, this.byKey.get(key), undefined);
     this.byKey.delete(key);
     this.byKind.get(kind)?.delete(key);
+  }
+
+  private count({ kind, mesh }: Identity, change: 1 | -1): void {
+    const counts = this.meshCounts.get(kind) ?? new Map<string, number>();
+    this.meshCounts.set(kind, counts);
+    const count = (counts.get(mesh) ?? 0) + change;
+    if (count === 0) counts.delete(mesh);
+    else counts.set(mesh, count);
   }
 
   /** The store has forgotten tombstones up to `floor`; an index that runs for weeks must forget them too. */

@@ -41,13 +41,22 @@ function mayByGuide(role: Role, { writer, open }: (typeof SUBJECTS)[number], ver
   }
 }
 
+/** What says how meshes are, and whom they have. */
+const MESH_KINDS = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'];
+const SERVICE_KINDS = ['Dataplane', 'MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
+
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated'], by: 'user-token' };
 
 /** A control plane on which the global binds anna to one role and the zone to another. */
-async function policyWith(cp: ControlPlane, byGlobal: Role, byZone: Role): Promise<AccessPolicy & AsyncDisposable> {
+async function policyWith(
+  cp: ControlPlane,
+  byGlobal: Role,
+  byZone: Role,
+  narrowed: JsonObject = {},
+): Promise<AccessPolicy & AsyncDisposable> {
   const plane = new TestPlane(cp);
   const bind = async (role: Role, zone: string): Promise<void> => {
-    const spec: JsonObject = { role, subjects: [{ kind: 'User', name: 'anna' }] };
+    const spec: JsonObject = { role, subjects: [{ kind: 'User', name: 'anna' }], ...narrowed };
     const id = { ...globalIdentity('RoleBinding', 'b'), zone };
     if (role !== 'none') await plane.write([{ type: 'put', id, expect: 'any', labels: {}, spec }]);
   };
@@ -101,7 +110,27 @@ describe('role × kind × verb × control plane', () => {
 
   it('seed 001, seed 003: names and meshes are the operator’s, everything of services the owner’s', () => {
     const by = (writer: string) => coreKinds.kinds.filter((kind) => kind.writer === writer).map(({ name }) => name);
-    expect(by('operator')).toEqual(expect.arrayContaining(['Mesh', 'HostnameGenerator']));
-    expect(by('owner')).toEqual(['Dataplane', 'MeshService', 'MeshMultiZoneService', 'MeshExternalService']);
+    expect(by('operator')).toEqual(expect.arrayContaining([...MESH_KINDS, 'HostnameGenerator']));
+    expect(by('owner')).toEqual(SERVICE_KINDS);
+  });
+
+  it.each<[Role, JsonObject, { kinds: readonly string[]; writes: boolean }]>([
+    ['mesh-operator', {}, { kinds: MESH_KINDS, writes: true }],
+    ['admin', {}, { kinds: MESH_KINDS, writes: true }],
+    ['service-owner', { namespaces: ['shop'] }, { kinds: MESH_KINDS, writes: false }],
+    ['service-owner', {}, { kinds: MESH_KINDS, writes: false }],
+    ['service-owner', {}, { kinds: SERVICE_KINDS, writes: true }],
+    ['service-owner', { namespaces: ['shop'] }, { kinds: ['Dataplane', 'MeshService'], writes: true }],
+    ['service-owner', { namespaces: ['pay'] }, { kinds: SERVICE_KINDS, writes: false }],
+    ['viewer', {}, { kinds: [...MESH_KINDS, ...SERVICE_KINDS], writes: false }],
+  ])('T003-02 %s, narrowed to %j: %j in the namespace shop', async (role, narrowed, { kinds, writes }) => {
+    await using policy = await policyWith(planeOf('the global'), role, 'none', narrowed);
+    const places = SUBJECTS.filter(({ kind }) => kinds.includes(kind)).map(({ kind, place }) => ({
+      ...{ kind, ...place },
+      ...('namespace' in place ? { namespace: 'shop' } : {}),
+    }));
+    expect(places).toHaveLength(kinds.length);
+    for (const verb of ['create', 'update', 'delete'] as const)
+      expect(places.filter((place) => policy.decide(anna, verb, place).allowed !== writes)).toEqual([]);
   });
 });

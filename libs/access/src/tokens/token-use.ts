@@ -29,3 +29,15 @@ export const USER_TOKEN: TokenUse = {
   revocations: 'user-token-revocations',
   records: 'user-tokens',
 };
+
+/**
+ * Tokens by which proxies show which Dataplanes they may be (docs/reference/kuma-rest.md §5.5). Kuma writes every claim,
+ * empty ones too; the claim "Mesh" tells them from tokens of other uses.
+ */
+export const DATAPLANE_TOKEN: TokenUse = {
+  name: 'dataplane token',
+  claim: 'Mesh',
+  signingKey: 'dataplane-token-signing-key',
+  revocations: 'dataplane-token-revocations',
+  records: 'dataplane-tokens',
+};

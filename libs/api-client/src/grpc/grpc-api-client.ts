@@ -125,8 +125,8 @@ export class GrpcApiClient implements ApiClient {
       const reason = `must be ${JSON.stringify(named)}: the document names another resource`;
       throw new ApiError('invalid', 'the document names another resource', [{ field, reason }]);
     }
-    const { mesh } = resource;
-    const complete = mesh === undefined ? document : { mesh, ...document };
+    const { mesh = '' } = resource;
+    const complete = mesh === '' ? document : { mesh, ...document };
     // The server takes no etag with a dry run.
     if (dryRun && etag !== '' && (await this.get(resource)).etag !== etag)
       throw new ApiError('precondition-failed', 'the resource was changed meanwhile', [], {
@@ -186,8 +186,8 @@ export class GrpcApiClient implements ApiClient {
     const explained = await this.unary<ExplainResponse>((done) =>
       this.naming.explain(request, this.metadata, deadline(), done),
     );
-    const { hostname: name, zone: view, claims, hints, note } = explained;
-    return { hostname: name, zone: view, claims: claims.map(claimOf), hints, note };
+    const { hostname: name, mesh: place, zone: view, claims, hints, note } = explained;
+    return { hostname: name, mesh: place, zone: view, claims: claims.map(claimOf), hints, note };
   }
 
   close(): void {
@@ -277,7 +277,7 @@ function nameMessage({ kind, mesh = '', namespace = '', zone, name }: ResourceRe
 }
 
 function selectionMessage(selection: ResourceSelection): SelectionMessage {
-  return SelectionMessage.fromPartial(selection);
+  return SelectionMessage.fromPartial({ ...selection, expectedMesh: selection.mesh === '' });
 }
 
 function endpointOf({ address, port, servicePort, ready, dataplane }: EndpointMessage): Endpoint {

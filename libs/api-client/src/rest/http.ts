@@ -36,6 +36,7 @@ const SHOWN = 200;
 /** A client of one control plane's HTTP, over connections that are kept. Every refusal is an ApiError. Not `fetch`, which takes no authority. */
 export class HttpClient implements RestCalls {
   private readonly agent: PlainAgent | TlsAgent;
+  private expected: Promise<string> | undefined;
 
   constructor(private readonly connection: Connection) {
     const { server, ca, insecure = false } = connection;
@@ -71,6 +72,14 @@ export class HttpClient implements RestCalls {
       if (items.length >= most) return items.slice(0, most);
     }
     return items;
+  }
+
+  expectedMesh(): Promise<string> {
+    this.expected ??= this.json({ path: '/_resources' }).then(({ defaultMesh }) =>
+      // A control plane that does not say it expects `default`.
+      typeof defaultMesh === 'string' ? defaultMesh : 'default',
+    );
+    return this.expected;
   }
 
   /** The pages of a list, each when it is asked for. */

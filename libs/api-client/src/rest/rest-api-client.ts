@@ -42,7 +42,7 @@ export class RestApiClient implements ApiClient {
 
   async get(resource: ResourceRef, { minRevision, signal }: ReadOptions = {}): Promise<StoredResource> {
     const query = { ...addressOf(resource), minRevision: numberText(minRevision) };
-    const { body, headers } = await this.http.answer({ path: pathOf(resource), query, signal });
+    const { body, headers } = await this.http.answer({ path: await this.pathOf(resource), query, signal });
     return { document: body, etag: headers.etag ?? '', revision: revisionIn(headers) };
   }
 
@@ -52,7 +52,7 @@ export class RestApiClient implements ApiClient {
     let revision: number | undefined;
     const size = String(Math.min(PAGE, most));
     const query = { ...filterOf(selection), minRevision: numberText(minRevision), size, cursor: '' };
-    for await (const { body, headers } of this.http.pages({ path: pathOf(selection), query, signal })) {
+    for await (const { body, headers } of this.http.pages({ path: await this.pathOf(selection), query, signal })) {
       revision ??= revisionIn(headers);
       documents.push(...itemsOf(body));
       if (documents.length >= most) break;
@@ -91,7 +91,7 @@ export class RestApiClient implements ApiClient {
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
     const query = { ...addressOf(resource), ...(dryRun ? { dryRun: 'true' } : {}) };
-    const request = { method: 'PUT', path: pathOf(resource), query, headers, body: document } as const;
+    const request = { method: 'PUT', path: await this.pathOf(resource), query, headers, body: document } as const;
     const { body, headers: answered } = await this.http.answer(request);
     const outcome = WRITTEN.find((one) => one === answered['causeway-outcome']) ?? 'updated';
     return { outcome, warnings: listOf(body['warnings']).map(textOf) };
@@ -104,7 +104,7 @@ export class RestApiClient implements ApiClient {
     const headers: Readonly<Record<string, string>> = etag === undefined ? {} : { 'if-match': etag };
     const flags = { ...(dryRun ? { dryRun: 'true' } : {}), ...(terminate ? { terminate: 'true' } : {}) };
     const query = { ...addressOf(resource), ...flags };
-    const body = await this.http.json({ method: 'DELETE', path: pathOf(resource), query, headers });
+    const body = await this.http.json({ method: 'DELETE', path: await this.pathOf(resource), query, headers });
     return listOf(body['warnings']).map(textOf);
   }
 
@@ -123,7 +123,7 @@ export class RestApiClient implements ApiClient {
   async explain(question: HostnameQuestion): Promise<HostnameExplanation> {
     const body = await this.ask('/_explain/hostname', question);
     return {
-      ...{ hostname: textOf(body['hostname']), zone: textOf(body['zone']) },
+      ...{ hostname: textOf(body['hostname']), mesh: textOf(body['mesh']), zone: textOf(body['zone']) },
       claims: objectsOf(body['claims']).map(claimOf),
       hints: listOf(body['hints']).map(textOf),
       note: textOf(body['note']),
@@ -134,8 +134,21 @@ export class RestApiClient implements ApiClient {
     this.http.close();
   }
 
-  private ask(path: string, { hostname, mesh = 'default', zone }: HostnameQuestion): Promise<JsonObject> {
-    return this.http.json({ method: 'POST', path, query: { zone }, body: { hostname, mesh } });
+  private ask(path: string, { hostname, mesh = '', zone }: HostnameQuestion): Promise<JsonObject> {
+    return this.http.json({
+      ...{ method: 'POST', path, query: { zone } },
+      body: { hostname, ...(mesh === '' ? {} : { mesh }) },
+    });
+  }
+
+  /** The path of a list, or of one resource. Throws ApiError for a kind that this client does not know. */
+  private async pathOf({ kind: named, mesh, name }: ResourceSelection & { readonly name?: string }): Promise<string> {
+    const kind = coreKinds.kind(named);
+    if (!kind) throw new ApiError('invalid', `there is no kind ${named}`);
+    const inMesh = kind.scope === 'mesh' && (mesh !== undefined || name !== undefined);
+    const place = inMesh ? `/meshes/${encodeURIComponent(mesh || (await this.http.expectedMesh()))}` : '';
+    const list = `${place}/${kind.plural}`;
+    return name === undefined ? list : `${list}/${encodeURIComponent(name)}`;
   }
 
   private async *watchOnce(
@@ -145,7 +158,7 @@ export class RestApiClient implements ApiClient {
   ): AsyncGenerator<WatchEvent> {
     const query = { ...filterOf(selection), watch: 'true', since };
     const block = new Map<string, string>();
-    for await (const line of this.http.lines({ path: pathOf(selection), query, signal })) {
+    for await (const line of this.http.lines({ path: await this.pathOf(selection), query, signal })) {
       const [, field, value] = /^(event|id|data): (.*)$/.exec(line) ?? [];
       if (field !== undefined && value !== undefined) block.set(field, value);
       if (line !== '' || block.size === 0) continue;
@@ -218,23 +231,6 @@ function idOf({ kind, mesh, zone, namespace, name }: JsonObject): ResourceId {
     namespace: textOf(namespace),
     name: textOf(name),
   };
-}
-
-/** The path of a list, or of one resource. Throws ApiError for a kind that this client does not know. */
-function pathOf({
-  kind: named,
-  mesh,
-  name,
-}: {
-  readonly kind: string;
-  readonly mesh?: string;
-  readonly name?: string;
-}): string {
-  const kind = coreKinds.kind(named);
-  if (!kind) throw new ApiError('invalid', `there is no kind ${named}`);
-  const inMesh = kind.scope === 'mesh' && (mesh !== undefined || name !== undefined);
-  const list = `${inMesh ? `/meshes/${encodeURIComponent(mesh || 'default')}` : ''}/${kind.plural}`;
-  return name === undefined ? list : `${list}/${encodeURIComponent(name)}`;
 }
 
 function addressOf({ namespace, zone }: ResourceRef): Record<string, string | undefined> {

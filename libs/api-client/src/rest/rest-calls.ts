@@ -27,6 +27,8 @@ export interface RestCalls {
   text(request: RestRequest): Promise<string>;
   /** The items of a list, page by page up to the end or up to `most`. */
   items(request: RestRequest & { readonly most?: number }): Promise<readonly JsonObject[]>;
+  /** The mesh that the control plane takes where a request names none, for paths; it is asked once, and when it is needed. */
+  expectedMesh(): Promise<string>;
 }
 
 /** In place of REST's calls where the connection is gRPC's: each says that it needs REST. */
@@ -47,6 +49,10 @@ export class NoRestCalls implements RestCalls {
 
   async items({ path }: RestRequest): Promise<readonly JsonObject[]> {
     throw this.refusal(path);
+  }
+
+  async expectedMesh(): Promise<string> {
+    throw this.refusal('/_resources');
   }
 
   private refusal(path: string): ApiError {

@@ -193,4 +193,65 @@ describe('AvailabilityLoop', () => {
     await next.settle();
     expect(await counted(idOf('MeshService', 's7'))).toEqual(available(1));
   });
+
+  describe('identities', () => {
+    const byBackend = { selector: { dataplaneTags: { 'kuma.io/service': 'backend' } } };
+    const all = idOf('MeshIdentity', 'all', { zone: '' });
+    const provider = { type: 'Bundled' };
+    const identity = (spec: JsonObject = {}, matchLabels: JsonObject = {}): Change =>
+      put(all, { selector: { dataplane: { matchLabels } }, provider, ...spec });
+    const member = (name: string, labels: Labels = {}): Change => dataplane(name, [tagged('backend', 80)], labels);
+    const identities = async (): Promise<unknown> => {
+      const held = (await harness.get(backend))?.spec['identities'];
+      return Array.isArray(held) ? held.map((one) => (one.type === 'SpiffeID' ? one.value : one)) : held;
+    };
+    const id = (workload: string): string => `spiffe://default.east.mesh.local/workload/${workload}`;
+
+    it('are those of its Dataplanes, each once, sorted; none and no field without a MeshIdentity', async () => {
+      const labels = { 'kuma.io/workload': 'api' };
+      await apply(put(backend, byBackend), member('b'), member('a'), member('c', labels), member('d', labels));
+      expect(await identities()).toBeUndefined();
+      await apply(identity());
+      expect(await identities()).toEqual([id('a'), id('api'), id('b')]);
+      await apply(remove(idOf('Dataplane', 'b')));
+      expect(await identities()).toEqual([id('a'), id('api')]);
+      await apply(member('a', { 'kuma.io/workload': 'web' }));
+      expect(await identities()).toEqual([id('api'), id('web')]);
+      await apply(remove(all));
+      expect(await identities()).toBeUndefined();
+      expect((await harness.get(backend))?.spec['state']).toBe('Available');
+    });
+
+    it('follow the MeshIdentity: its selector, its template, and one that selects more closely', async () => {
+      await apply(put(backend, byBackend), member('a', { tier: 'gold' }), identity({}, { tier: 'gold' }));
+      expect(await identities()).toEqual([id('a')]);
+      await apply(identity({}, { tier: 'silver' }));
+      expect(await identities()).toBeUndefined();
+      await apply(identity({ spiffeID: { trustDomain: 'corp.example' } }));
+      expect(await identities()).toEqual(['spiffe://corp.example/workload/a']);
+      const close = { selector: { dataplane: { matchLabels: { tier: 'gold' } } }, provider };
+      await apply(put(idOf('MeshIdentity', 'gold', { zone: 'east' }), close));
+      expect(await identities()).toEqual([id('a')]);
+      await apply(put(idOf('MeshIdentity', 'gold', { zone: 'east' }), { ...close, provider: { type: 'Spire' } }));
+      expect(await identities()).toEqual([id('a')]);
+    });
+
+    it('keep those of the others where a template gives one Dataplane none, and are not moved by another mesh or zone', async () => {
+      await apply(put(backend, byBackend), member('a'), member('b', { 'kuma.io/workload': '' }), identity());
+      expect(await identities()).toEqual([id('a')]);
+      const before = (await harness.get(backend))?.revision;
+      const selector = { dataplane: { matchLabels: { app: 'x' } } };
+      await apply(
+        put(idOf('MeshIdentity', 'far', { zone: 'west' }), { selector: { dataplane: {} }, provider }),
+        put(idOf('MeshIdentity', 'far', { zone: '', mesh: 'other' }), { selector, provider }),
+      );
+      expect((await harness.get(backend))?.revision).toBe(before);
+    });
+
+    it('are bounded: of 1,100 ids the first 1,024', async () => {
+      const names = Array.from({ length: 1_100 }, (_, i) => `dp-${String(i).padStart(4, '0')}`);
+      await apply(put(backend, byBackend), identity(), ...names.map((name) => member(name)));
+      expect(await identities()).toEqual(names.slice(0, 1_024).map(id));
+    });
+  });
 });

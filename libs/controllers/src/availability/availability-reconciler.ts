@@ -1,5 +1,5 @@
-import { Dataplane, MeshService } from '@causeway/kinds';
-import { identityKey, type Resource } from '@causeway/resources';
+import { Dataplane, MeshIdentity, MeshService } from '@causeway/kinds';
+import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   dataplaneValues,
@@ -9,25 +9,31 @@ import {
   type ServiceResource,
 } from '../matching/dataplane-selector';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
-import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import { planAvailability } from './plan-availability';
+import { WorkloadIds } from './workload-ids';
 
 /**
- * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, and says whether the
- * service is available (docs/design.md §4 availability). A Dataplane that changes makes the services stale that may select it.
+ * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, says whether the service is
+ * available, and which SPIFFE ids its Dataplanes have (docs/design.md §4 availability). A Dataplane that changes makes the
+ * services stale that may select it, a MeshIdentity that changes all services.
  */
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
+  private readonly ids = new WorkloadIds();
 
   constructor(private readonly zone: string) {}
 
   seed(index: IndexReader): Iterable<Keys> {
     this.matcher.clear();
+    this.ids.reset(index);
     return this.walk(index);
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    if (id.kind === MeshIdentity.name)
+      return mayMoveIds(id.zone, this.zone) && !sameRules(before, after) ? [RESCAN] : NO_KEYS;
     if (id.zone !== this.zone) return NO_KEYS;
     if (id.kind === 'Dataplane') return this.matcher.setItem(key, asDataplane(before), asDataplane(after));
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;
@@ -35,7 +41,10 @@ export class AvailabilityReconciler implements KeyedReconciler {
 
   reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
     const service = asService(index.byIdentityKey(key));
-    return service && { change: planAvailability(service, this.dataplanesOf(selectorOf(service), index)) };
+    if (!service) return undefined;
+    const dataplanes = [...this.dataplanesOf(selectorOf(service), index)];
+    const uris = dataplanes.flatMap((dataplane) => this.ids.idOf(dataplane) ?? []);
+    return { change: planAvailability(service, dataplanes, uris) };
   }
 
   private *walk(index: IndexReader): Generator<Keys> {
@@ -69,6 +78,21 @@ export class AvailabilityReconciler implements KeyedReconciler {
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
     }
   }
+}
+
+/** Whether a MeshIdentity made in zone `made` can select Dataplanes of `zone`. */
+function mayMoveIds(made: string, zone: string): boolean {
+  return made === '' || made === zone;
+}
+
+/** Whether a change of a MeshIdentity, such as that of its status, gives no Dataplane another id. */
+function sameRules(before: Resource | undefined, after: Resource | undefined): boolean {
+  return (
+    before !== undefined &&
+    after !== undefined &&
+    before.creationOrder === after.creationOrder &&
+    jsonEqual(before.spec, after.spec)
+  );
 }
 
 function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {

@@ -50,11 +50,14 @@ describe('planAvailability', () => {
     ],
     [
       'keeps the rest of status and spec',
-      service({ ports: PORTS, identities: [], state: 'Available' }, { vip: { ip: '241.0.0.1' }, ...counted(1, 1) }),
+      service(
+        { ports: PORTS, export: { mode: 'All' }, state: 'Available' },
+        { vip: { ip: '241.0.0.1' }, ...counted(1, 1) },
+      ),
       [],
       {
         status: { vip: { ip: '241.0.0.1' }, ...counted(0, 0) },
-        spec: { ports: PORTS, identities: [], state: 'Unavailable' },
+        spec: { ports: PORTS, export: { mode: 'All' }, state: 'Unavailable' },
       },
     ],
     ['nothing changed', service({ ports: PORTS, state: 'Available' }, counted(1, 1)), [ready], undefined],

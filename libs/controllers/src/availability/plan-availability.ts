@@ -6,6 +6,7 @@ import {
   type DataplaneResource,
   type ServiceResource,
 } from '../matching/dataplane-selector';
+import { identitiesPart, serviceIdentities } from './workload-ids';
 
 /** `status.dataplaneProxies` of a MeshService. */
 export type ProxyCount = {
@@ -16,21 +17,28 @@ export type ProxyCount = {
 
 type MeshServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
 
-/** What to write so that a service says how many Dataplanes it has and whether it is available; undefined when it does. */
+/**
+ * What to write so that a service says how many Dataplanes it has, whether it is available and which SPIFFE ids its
+ * Dataplanes have; undefined when it does. `uris` are theirs, in any order and with doubles.
+ */
 export function planAvailability(
   { id, revision, spec, status }: ServiceResource,
   dataplanes: Iterable<DataplaneResource>,
+  uris: Iterable<string> = [],
 ): PatchChange | undefined {
   const count = countProxies(spec.ports ?? [], dataplanes);
-  const state = stateOf(count);
+  const { identities: before = [], ...rest } = spec;
+  const identities = serviceIdentities(uris);
+  const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities) };
   const counted = jsonEqual(status?.['dataplaneProxies'], count);
-  if (counted && spec.state === state) return undefined;
+  const stated = spec.state === wanted.state && jsonEqual(before, identities);
+  if (counted && stated) return undefined;
   return {
     type: 'patch',
     id,
     expect: revision,
     ...(counted ? {} : { status: { ...status, dataplaneProxies: count } }),
-    ...(spec.state === state ? {} : { spec: { ...spec, state } }),
+    ...(stated ? {} : { spec: wanted }),
   };
 }
 

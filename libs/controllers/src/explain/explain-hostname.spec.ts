@@ -1,6 +1,7 @@
 import { globalIdentity, type JsonObject } from '@causeway/resources';
 import { ResourceIndex } from '@causeway/store';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
+import { meshesOf } from '../../../../test/support/meshes';
 import { ClaimsView } from './claims-view';
 import { explainHostname, listHostnames, type HostnameExplanation } from './explain-hostname';
 import { HostnameExplainer } from './hostname-explainer';
@@ -68,6 +69,16 @@ describe('explainHostname', () => {
     const { index } = await contested();
     const { hints } = await new HostnameExplainer(index, east).explain({ mesh: 'nowhere', hostname: 'a.mesh' }, NEVER);
     expect(hints).toEqual(['Mesh "nowhere" is not known in this zone; services of a missing mesh are not named']);
+  });
+
+  test('T000-07 says of a mesh of another controller whose it is', async () => {
+    const theirs = { ...mesh('theirs'), spec: { controllerName: 'example.com/other' } };
+    const { index } = await new NamingZone().start(theirs);
+    const explainer = new HostnameExplainer(index, east, meshesOf(index));
+    const { hints } = await explainer.explain({ mesh: 'theirs', hostname: 'a.mesh' }, NEVER);
+    expect(hints).toEqual([
+      'Mesh "theirs" belongs to the controller "example.com/other": its services get no hostname and no new address here',
+    ]);
   });
 });
 

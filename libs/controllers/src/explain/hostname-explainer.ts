@@ -45,9 +45,19 @@ export class HostnameExplainer {
   /** Which services claim a hostname, which has it, and why. */
   async explain({ zone, ...question }: ZonedHostnameRef, signal: AbortSignal): Promise<HostnameExplanation> {
     const zoneOf = this.viewed(zone);
-    if (this.claims) return explainHostname(await this.claims.table(signal), question, signal);
+    if (this.claims) return this.ofMesh(await explainHostname(await this.claims.table(signal), question, signal));
     const table = await claimsOfZone(this.held, zoneOf, signal);
-    return withReports(this.index, await explainHostname(table, question, signal));
+    return this.ofMesh(withReports(this.index, await explainHostname(table, question, signal)));
+  }
+
+  /** The explanation; where the mesh is another controller's, the hint says that (row T000-07). */
+  private ofMesh(explained: HostnameExplanation): HostnameExplanation {
+    const { mesh } = explained;
+    const { claim, resource } = this.held.meshes?.state(mesh) ?? {};
+    if (claim !== 'foreign') return explained;
+    const owner = resource?.spec.controllerName ?? '';
+    const hint = `Mesh "${mesh}" belongs to the controller "${owner}": its services get no hostname and no new address here`;
+    return { ...explained, hints: [hint] };
   }
 
   /**

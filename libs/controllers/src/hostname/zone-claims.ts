@@ -12,7 +12,7 @@ export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 
 /** Which meshes have hostnames; without it those that have a Mesh. */
-export type ServedMeshes = Pick<Meshes, 'served' | 'isServed'>;
+export type ServedMeshes = Pick<Meshes, 'served' | 'isServed' | 'state'>;
 
 /** Whose claims a table has. */
 export interface ClaimsOf {

@@ -31,13 +31,14 @@ export interface MeshVerdict {
 
 /**
  * The patch that brings the status of a Mesh of ours up to date; undefined when it is. Acceptance and the features are one
- * write; a Mesh that is rejected supports none (rows T000-12, T000-35).
+ * write: an accepted Mesh always lists its features, none as an empty list; a rejected Mesh has no such list (rows T000-12,
+ * T000-35).
  */
 export function planMesh(mesh: Resource, verdict: MeshVerdict, now: number): PatchChange | undefined {
   const { fault, acceptor, features } = verdict;
   const before = mesh.status ?? {};
   const { supportedFeatures, ...others } = before;
-  const wanted = fault === undefined && features.length > 0 ? features : undefined;
+  const wanted = fault === undefined ? features : undefined;
   const isSupported = jsonEqual(supportedFeatures, wanted);
   const base = isSupported ? before : { ...others, ...(wanted ? { supportedFeatures: wanted } : {}) };
   const status = withCondition(base, acceptedCondition(mesh, fault ?? acceptance(acceptor), fault === undefined), now);

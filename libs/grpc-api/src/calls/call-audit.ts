@@ -1,7 +1,7 @@
 import { auditSourceOf, refusalReason, RateLimited, type AuditRecorder } from '@causeway/access';
 import type { Caller, CallerOrigin } from '@causeway/access';
 import { Unparsable } from '@causeway/admission';
-import { InvalidQuery } from '@causeway/queries';
+import { InvalidQuery, type Queries } from '@causeway/queries';
 import { DomainError, Forbidden, isJsonObject, Unavailable, type Registry } from '@causeway/resources';
 import type { AuditSubject } from '@causeway/store';
 import type { Metadata } from '@grpc/grpc-js';
@@ -15,6 +15,13 @@ export interface RefusableCall {
   readonly caller: Caller;
   /** Of the client. */
   readonly address: string;
+}
+
+/** What refused calls are recorded with. */
+export interface CallAuditParts {
+  readonly recorder: AuditRecorder;
+  readonly registry: Registry;
+  readonly queries: Pick<Queries, 'defaultMesh'>;
 }
 
 /** The verbs of methods as REST has them; all others only read. */
@@ -33,7 +40,7 @@ export function callOrigin(address: string, metadata: Metadata): CallerOrigin {
  * committed with the writes, and the refused documents of an Apply are recorded one by one.
  */
 export class CallAudit {
-  constructor(private readonly parts: { readonly recorder: AuditRecorder; readonly registry: Registry }) {}
+  constructor(private readonly parts: CallAuditParts) {}
 
   /** Records a call that ended with `error`, if it is one that the audit log has; `request` is what it asked, where it was read. */
   refused({ path, metadata, caller, address }: RefusableCall, error: unknown, request?: unknown): void {
@@ -48,8 +55,10 @@ export class CallAudit {
   private subjectOf(path: string, request: unknown): AuditSubject {
     const { name, selection } = isJsonObject(request) ? request : {};
     const about = isJsonObject(name) ? name : isJsonObject(selection) ? selection : {};
-    const kind = this.parts.registry.kind(textOf(about['kind']));
-    const mesh = textOf(about['mesh']) || (kind?.scope === 'mesh' && about === name ? 'default' : '');
+    const { registry, queries } = this.parts;
+    const kind = registry.kind(textOf(about['kind']));
+    const meansExpected = kind?.scope === 'mesh' && (about === name || about['expectedMesh'] === true);
+    const mesh = textOf(about['mesh']) || (meansExpected ? queries.defaultMesh : '');
     return {
       ...{ verb: VERBS.get(path) ?? 'get', kind: kind?.name ?? '', mesh, zone: textOf(about['zone']) },
       ...{ namespace: textOf(about['namespace']), name: textOf(about['name']) },

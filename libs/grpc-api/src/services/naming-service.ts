@@ -28,6 +28,7 @@ export class NamingServiceHandlers {
     const { hostname, zone, claims, hints, note } = explained;
     return {
       hostname: textOf(hostname),
+      mesh: question.mesh,
       zone: textOf(zone),
       claims: listOf(claims).filter(isJsonObject).map(claimMessage),
       hints: listOf(hints).map(textOf),

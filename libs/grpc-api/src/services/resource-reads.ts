@@ -44,7 +44,7 @@ export class ResourceReads {
   }
 
   async list(request: ListRequest, { access, signal }: StreamContext, writer: StreamWriter): Promise<void> {
-    const scope = scopeOf(this.parts.registry, request.selection);
+    const scope = scopeOf(this.parts.registry, request.selection, this.parts.queries.defaultMesh);
     access.needs('list', targetOfScope(scope));
     const leave = this.lists.enter();
     try {

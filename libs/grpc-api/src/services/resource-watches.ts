@@ -35,7 +35,7 @@ export class ResourceWatches {
   }
 
   async watch(request: WatchRequest, { access, client }: StreamContext, writer: StreamWriter): Promise<void> {
-    const scope = scopeOf(this.parts.registry, request.selection);
+    const scope = scopeOf(this.parts.registry, request.selection, this.parts.queries.defaultMesh);
     access.needs('watch', targetOfScope(scope));
     const since = request.resumeToken === '' ? undefined : decodeResumePoint(request.resumeToken);
     if (request.resumeToken !== '' && !since) throw refused('resume_token', 'must be one of a list or a bookmark');

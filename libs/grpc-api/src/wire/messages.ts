@@ -40,13 +40,15 @@ export function nameQueryOf(registry: Registry, name: ResourceName | undefined, 
   };
 }
 
-/** What a list or watch is of. Throws InvalidQuery. */
-export function scopeOf(registry: Registry, selection: SelectionMessage | undefined): ListScope {
+/** What a list or watch is of; `defaultMesh` is the expected one. Throws InvalidQuery. */
+export function scopeOf(registry: Registry, selection: SelectionMessage | undefined, defaultMesh: string): ListScope {
   if (!selection) throw refused('selection', 'must be given: the kind at least');
-  const { mesh, namespace, zone, nameContains, labelSelector } = selection;
+  const { mesh: named, expectedMesh, namespace, zone, nameContains, labelSelector } = selection;
   const kind = kindOf(registry, selection.kind, 'selection.kind');
-  if (kind.scope !== 'mesh' && mesh !== '')
+  if (kind.scope !== 'mesh' && named !== '')
     throw refused('selection.mesh', `must be empty: a ${kind.name} has no mesh`);
+  if (expectedMesh && named !== '') throw refused('selection.mesh', 'must be empty where expected_mesh is set');
+  const mesh = kind.scope === 'mesh' && expectedMesh ? defaultMesh : named;
   if (labelSelector.length > LONGEST_SELECTOR)
     throw refused('selection.label_selector', `must not be longer than ${LONGEST_SELECTOR} characters`);
   const labels = labelSelector === '' ? ({ ok: true, requirements: [] } as const) : parseLabelSelector(labelSelector);

@@ -158,7 +158,7 @@ function readableClaims(explained: JsonObject, rights: CallerRights, mesh: strin
   if (readable.length === all.length) return explained;
   const reason = 'services that you may not read claim this name too';
   return {
-    ...{ hostname: hostname ?? '', zone: zone ?? '' },
+    ...{ hostname: hostname ?? '', mesh, zone: zone ?? '' },
     claims: readable.map(({ service, generator, status }) => ({
       ...{ service: service ?? {}, generator: generator ?? null, status: status ?? '', reason },
     })),

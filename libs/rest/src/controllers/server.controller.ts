@@ -56,12 +56,12 @@ export class ServerController {
     );
   }
 
-  /** Every kind, by name. */
+  /** Every kind, by name, and the mesh that is meant where a request names none. */
   @Get('/_resources')
   @Access('any-right')
   @NoQuery()
   kinds(): JsonObject {
-    return { resources: this.queries.server.kinds() };
+    return { resources: this.queries.server.kinds(), defaultMesh: this.queries.defaultMesh };
   }
 
   /** The resource that an identifier names; 400 for text that is no identifier. */

@@ -1,5 +1,5 @@
 import type { Kind } from '@causeway/resources';
-import { integer, object, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
+import { integer, namedMesh, object, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
 
 const owned = (part: OpenApiObject, description: string): OpenApiObject => ({ ...part, description, readOnly: true });
 
@@ -54,7 +54,7 @@ export const EXAMPLE_NAME = 'example';
 function envelope(kind: Kind): OpenApiObject {
   return {
     type: { const: kind.name },
-    ...(kind.scope === 'mesh' ? { mesh: { ...text, default: 'default' } } : {}),
+    ...(kind.scope === 'mesh' ? { mesh: namedMesh } : {}),
     ...(kind.namespaced ? { namespace: { ...text, default: 'default' } } : {}),
     name: { ...text, description: 'A lower-case RFC 1123 name, as in the path.' },
     labels: textMap,

@@ -26,6 +26,11 @@ export const text: OpenApiObject = { type: 'string' };
 export const integer: OpenApiObject = { type: 'integer' };
 export const flag: OpenApiObject = { type: 'boolean' };
 export const time: OpenApiObject = { type: 'string', format: 'date-time' };
+/** The mesh of a resource, as a document or a question names it. */
+export const namedMesh: OpenApiObject = {
+  ...text,
+  description: 'Absent: the mesh that the control plane expects; GET /_resources says its name.',
+};
 export const textMap: OpenApiObject = { type: 'object', additionalProperties: text };
 
 /** The answer `{total, items, next}` over items of a schema. */

@@ -22,8 +22,8 @@ export function serverPaths(registry: Registry): OpenApiObject {
     '/': read('describeServer', 'Which control plane this is', schema('Root')),
     '/_resources': read(
       'listKinds',
-      'Every kind',
-      object({ resources: list(schema('KindDescription')) }, ['resources']),
+      'Every kind, and the mesh that is meant where a request names none',
+      object({ resources: list(schema('KindDescription')), defaultMesh: text }, ['resources', 'defaultMesh']),
     ),
     '/_kri/{kri}': get({
       ...{ id: 'getByKri', summary: 'Read the resource that an identifier names', body: { type: 'object' } },

@@ -1,4 +1,16 @@
-import { flag, integer, list, object, page, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
+import {
+  flag,
+  integer,
+  list,
+  namedMesh,
+  object,
+  page,
+  schema,
+  text,
+  textMap,
+  time,
+  type OpenApiObject,
+} from './schema-parts';
 
 const serviceRef = object({ kind: text, mesh: text, zone: text, namespace: text, name: text }, [
   'kind',
@@ -124,13 +136,9 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   DataplanesOfService: page(
     object({ type: text, mesh: text, namespace: text, name: text, labels: textMap }, ['type', 'name']),
   ),
-  HostnameQuestion: object(
-    { hostname: { type: 'string', minLength: 1 }, mesh: { type: 'string', default: 'default' } },
-    ['hostname'],
-    {
-      additionalProperties: false,
-    },
-  ),
+  HostnameQuestion: object({ hostname: { type: 'string', minLength: 1 }, mesh: namedMesh }, ['hostname'], {
+    additionalProperties: false,
+  }),
   WatchEvent: object(
     { event: { enum: ['put', 'delete', 'bookmark', 'relist', 'error'] }, id: text, data: text },
     ['event', 'data'],

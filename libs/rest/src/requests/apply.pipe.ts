@@ -16,8 +16,9 @@ export const APPLY_PARAMETERS: readonly RestQueryParameter[] = [
   DRY_RUN,
   {
     name: 'mesh',
-    description: 'The mesh of documents that name none.',
-    schema: { type: 'string', maxLength: 253, default: 'default' },
+    description:
+      'The mesh of documents that name none; absent: the one that selects their namespace, else the expected one.',
+    schema: { type: 'string', maxLength: 253 },
   },
 ];
 

@@ -68,6 +68,15 @@ describe('a delta stream', () => {
     expect((await proxy.response(0)).resources).toEqual([]);
   });
 
+  it('gets no endpoints without a name', async () => {
+    plane.source.put(ClusterLoadAssignment, { clusterName: 'a' });
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: endpoints });
+    proxy.send({ typeUrl: cluster });
+    expect((await proxy.response(0)).typeUrl).toBe(cluster);
+    expect(plane.server.proxies()[0]?.types[0]).toMatchObject({ type: endpoints, held: 0, isWildcard: false });
+  });
+
   it('follows what is listed for its proxy alone', async () => {
     plane.source.put(Cluster, { name: 'a' }, { name: 'b' });
     plane.source.list('web-1', cluster, ['a']);

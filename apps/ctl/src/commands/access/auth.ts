@@ -64,7 +64,7 @@ export async function canI(
   const kind = findKind(context.registry, word);
   const place =
     kind && name !== undefined
-      ? placeOf(context, { kind, name }, options)
+      ? await placeOf(context, { kind, name }, options)
       : { mesh: options.mesh, namespace: options.namespace };
   const query = { ...place, verb, kind: kind?.name ?? word, user, group: asGroup?.join(',') };
   const answer = await decisionOf(context, query);
@@ -78,14 +78,16 @@ export async function canI(
 type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
 
 /** Where a resource is. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
-function placeOf(
+async function placeOf(
   context: CommandContext,
   { kind, name }: NamedResource,
-  { mesh = meshOf(context.config, context.flags()) ?? 'default', namespace = 'default' }: AskedPlace,
-): AskedPlace {
+  { mesh = meshOf(context.config, context.flags()), namespace = 'default' }: AskedPlace,
+): Promise<AskedPlace> {
   if (kind.name === 'Mesh') return { mesh: name };
   if (kind.name === 'Namespace') return { namespace: name };
-  return { ...(kind.scope === 'mesh' ? { mesh } : {}), ...(kind.namespaced ? { namespace } : {}) };
+  const inNamespace = kind.namespaced ? { namespace } : {};
+  if (kind.scope !== 'mesh') return inNamespace;
+  return { mesh: mesh ?? (await (await context.api()).rest.expectedMesh()), ...inNamespace };
 }
 
 async function decisionOf(

@@ -8,6 +8,7 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** How documents are applied. */
 export interface BatchOptions {
+  /** Of documents that name none; empty: the server decides. */
   readonly mesh: string;
   readonly dryRun?: boolean;
   /** Write all documents or none. */
@@ -88,7 +89,7 @@ async function applyBatch(
       await context.api()
     ).apply(values, {
       ...{ dryRun, atomic, progress: listener.progress, result: (result) => void arrived.push(result) },
-      ...(mesh === 'default' ? {} : { mesh }),
+      ...(mesh === '' ? {} : { mesh }),
     });
   } catch (error) {
     await tell();

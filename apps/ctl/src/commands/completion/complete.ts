@@ -64,7 +64,7 @@ function nameSource(context: ProgramContext, registry: Registry): NameSource {
     resources: async (plural, part, { options }: TypedLine) => {
       const connection = connectionOf(context.config, flagsOf(options));
       const api = await connectApi({ ...connection, signal: AbortSignal.timeout(PATIENCE) });
-      const selection = selectionOf(kindOf(registry, plural), { mesh: options['mesh'] ?? 'default' });
+      const selection = selectionOf(kindOf(registry, plural), { mesh: options['mesh'] ?? '' });
       const wanted = { ...selection, ...(part === '' ? {} : { nameContains: part }) };
       const { documents } = await api.list(wanted, { most: MOST_NAMES });
       return [...new Set(documents.map((item) => textAt(item, 'name')))];

@@ -26,6 +26,7 @@ const byKind: Readonly<Record<string, Describe>> = {
   MeshExternalService: service,
   Dataplane: dataplane,
   HostnameGenerator: generator,
+  Mesh: members,
   Role: role,
   RoleBinding: roleBinding,
 };
@@ -72,6 +73,31 @@ async function dataplane(context: CommandContext, body: JsonObject): Promise<rea
     { title: 'Health', text: table(['INBOUND', 'PROTOCOL', 'STATE', 'TAGS'], inbounds) },
     { title: 'Serves', text: lines.length === 0 ? none : lines.join('\n') },
   ];
+}
+
+/** How many resources of each kind are in a mesh: they keep it from being deleted. Only REST counts without listing. */
+async function members({ api, registry }: CommandContext, body: JsonObject): Promise<readonly Section[]> {
+  const { rest } = await api();
+  const mesh = encodeURIComponent(textAt(body, 'name'));
+  const counts = await Promise.all(
+    registry.kinds
+      .filter(({ scope }) => scope === 'mesh')
+      .map(async ({ name, plural }) => {
+        const path = `/meshes/${mesh}/${plural}`;
+        const total = await rest.json({ path, query: { size: '1' } }).then(
+          (page) => Number(page['total'] ?? 0),
+          (error: unknown) => {
+            if (error instanceof ApiError && (error.code === 'forbidden' || error.code === 'rest-only'))
+              return undefined;
+            throw error;
+          },
+        );
+        return { name, total };
+      }),
+  );
+  if (counts.every(({ total }) => total === undefined)) return [];
+  const present = counts.flatMap(({ name, total = 0 }) => (total > 0 ? [`${name}: ${total}`] : []));
+  return [{ title: 'Members', text: present.length === 0 ? 'none' : present.join('\n') }];
 }
 
 async function generator(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {

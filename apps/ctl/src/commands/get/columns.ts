@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { isJsonObject, Label, type JsonObject, type Kind } from '@causeway/resources';
 import { colourOf, type Paint } from '../../colour';
 import { nounOf } from '../../refs';
 import { age, listAt, objectAt, textAt } from '../../render';
@@ -120,6 +120,18 @@ export function inboundText(inbound: JsonObject): string {
 const inboundsOf = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec', 'networking'), 'inbound').map(inboundText);
 
+/** `Accepted`, `InvalidParameters`, `Pending`; and whether the mesh ends. */
+const meshState = (item: JsonObject): string => {
+  const accepted = listAt(objectAt(item, 'status'), 'conditions').find((each) => textAt(each, 'type') === 'Accepted');
+  const ends = textAt(item, 'labels', Label.terminating) === 'true';
+  return [...(accepted ? [textAt(accepted, 'reason')] : []), ...(ends ? ['Terminating'] : [])].join(', ');
+};
+
+const parameters = (item: JsonObject): string =>
+  [textAt(item, 'spec', 'parametersRef', 'kind'), textAt(item, 'spec', 'parametersRef', 'name')]
+    .filter(Boolean)
+    .join('/');
+
 const subjects = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'subjects').map((each) => `${textAt(each, 'kind')} ${textAt(each, 'name')}`);
 
@@ -159,6 +171,11 @@ const special: Readonly<Record<string, readonly Column[]>> = {
       cell: (item) => shortened(inboundsOf(item), 1),
       wideCell: (item) => inboundsOf(item).join(', '),
     },
+  ],
+  Mesh: [
+    { title: 'CONTROLLER', cell: (item) => textAt(item, 'spec', 'controllerName') },
+    { title: 'PARAMETERS', cell: parameters, onlyWide: true },
+    { title: 'STATUS', cell: meshState },
   ],
   MeshIdentity: [
     { title: 'PROVIDER', cell: (item) => textAt(item, 'spec', 'provider', 'type') },

@@ -34,7 +34,7 @@ export async function explain(
     throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
   }
   const { mesh, zone } = options;
-  const body = documentOf(await api.explain({ hostname: sought, mesh, zone }), mesh);
+  const body = documentOf(await api.explain({ hostname: sought, mesh, zone }));
   if (options.output !== 'table') {
     context.print(structured(body, options.output));
     return 0;
@@ -55,7 +55,7 @@ async function whoAnswers(context: CommandContext): Promise<string | undefined> 
 }
 
 /** An explanation as REST writes it. */
-function documentOf({ hostname, zone, claims, hints, note }: HostnameExplanation, mesh: string): JsonObject {
+function documentOf({ hostname, mesh, zone, claims, hints, note }: HostnameExplanation): JsonObject {
   const given = (texts: Readonly<Record<string, string>>): JsonObject =>
     Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
   const lines = claims.map(({ service, generator, generatorZone, available, rule, reason, change }, i): JsonObject => ({

@@ -31,8 +31,9 @@ export async function claimsOf(
   mesh: string,
   { containing, zone }: { readonly containing?: string | undefined; readonly zone?: string | undefined } = {},
 ): Promise<HostnameClaim[]> {
+  const { rest } = await context.api();
   const path = `/meshes/${encodeURIComponent(mesh)}/hostnames`;
-  const entries = await (await context.api()).rest.items({ path, query: { name: containing, zone } });
+  const entries = await rest.items({ path, query: { name: containing, zone } });
   return entries.flatMap((entry) =>
     listAt(entry, 'claims').map((claim) => ({ mesh, hostname: textAt(entry, 'hostname'), claim })),
   );
@@ -50,7 +51,8 @@ export async function hostnames(
   containing: string | undefined,
   options: HostnamesOptions,
 ): Promise<number> {
-  const meshes = options.allMeshes ? await meshNames(context) : [options.mesh];
+  const named = async (): Promise<string> => options.mesh || (await context.api()).rest.expectedMesh();
+  const meshes = options.allMeshes ? await meshNames(context) : [await named()];
   const all: HostnameClaim[] = [];
   for (const mesh of meshes) all.push(...(await claimsOf(context, mesh, { containing, zone: options.zone })));
   const shown = all.filter(({ claim }) => isWanted(claim, options));

@@ -21,7 +21,7 @@ import { ResourceIdentity } from "./resource";
 
 export interface ResolveRequest {
   hostname: string;
-  /** Empty: `default`. */
+  /** Empty: the expected mesh of the control plane (CAUSEWAY_MESH_NAME). */
   mesh: string;
   /** The zone whose view is asked for: required on the global, empty on a zone. */
   zone: string;
@@ -71,7 +71,7 @@ export interface Endpoint {
 
 export interface ExplainRequest {
   hostname: string;
-  /** Empty: `default`. */
+  /** Empty: the expected mesh of the control plane (CAUSEWAY_MESH_NAME). */
   mesh: string;
   /** The zone whose view is asked for: required on the global, empty on a zone. */
   zone: string;
@@ -90,6 +90,8 @@ export interface ExplainResponse {
   hints: string[];
   /** On the global: in what the zone may decide otherwise. */
   note: string;
+  /** The mesh that was asked about. */
+  mesh: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -847,7 +849,7 @@ export const ExplainRequest: MessageFns<ExplainRequest, "causeway.v1.ExplainRequ
 };
 
 function createBaseExplainResponse(): ExplainResponse {
-  return { hostname: "", zone: "", claims: [], hints: [], note: "", _unknownFields: {} };
+  return { hostname: "", zone: "", claims: [], hints: [], note: "", mesh: "", _unknownFields: {} };
 }
 
 export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainResponse"> = {
@@ -868,6 +870,9 @@ export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainRe
     }
     if (message.note !== "") {
       writer.uint32(42).string(message.note);
+    }
+    if (message.mesh !== "") {
+      writer.uint32(50).string(message.mesh);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -933,6 +938,14 @@ export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainRe
             message.note = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.mesh = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -960,6 +973,7 @@ export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainRe
       claims: globalThis.Array.isArray(object?.claims) ? object.claims.map((e: any) => Claim.fromJSON(e)) : [],
       hints: globalThis.Array.isArray(object?.hints) ? object.hints.map((e: any) => globalThis.String(e)) : [],
       note: isSet(object.note) ? globalThis.String(object.note) : "",
+      mesh: isSet(object.mesh) ? globalThis.String(object.mesh) : "",
     };
   },
 
@@ -980,6 +994,9 @@ export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainRe
     if (message.note !== "") {
       obj.note = message.note;
     }
+    if (message.mesh !== "") {
+      obj.mesh = message.mesh;
+    }
     return obj;
   },
 
@@ -993,6 +1010,7 @@ export const ExplainResponse: MessageFns<ExplainResponse, "causeway.v1.ExplainRe
     message.claims = object.claims?.map((e) => Claim.fromPartial(e)) || [];
     message.hints = object.hints?.map((e) => e) || [];
     message.note = object.note ?? "";
+    message.mesh = object.mesh ?? "";
     return message;
   },
 };

@@ -23,7 +23,7 @@ export interface ResourceIdentity {
 /** How a caller names one resource. It leaves out what is usual, where an identity is complete. */
 export interface ResourceName {
   kind: string;
-  /** Empty: `default`, for kinds that belong to a mesh. */
+  /** Empty: the expected mesh of the control plane (CAUSEWAY_MESH_NAME), for kinds that belong to a mesh. */
   mesh: string;
   /** Empty: `default`, for kinds with namespaces. */
   namespace: string;

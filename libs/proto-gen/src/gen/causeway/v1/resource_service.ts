@@ -97,7 +97,7 @@ export interface GetResponse {
 /** Which resources of one kind a list or watch returns; all conditions hold. */
 export interface Selection {
   kind: string;
-  /** Empty: all meshes. */
+  /** Empty: all meshes, or the expected one where `expected_mesh` is set. */
   mesh: string;
   /** Unset: any. */
   namespace?:
@@ -111,6 +111,11 @@ export interface Selection {
   nameContains: string;
   /** A label selector in Kubernetes syntax, as `team=db,tier in (web, api),!test`; empty: any. */
   labelSelector: string;
+  /**
+   * Of a kind of a mesh: the mesh that a control plane takes where a request names none (CAUSEWAY_MESH_NAME). `mesh` must be
+   * empty then. Kinds that belong to no mesh ignore it.
+   */
+  expectedMesh: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -142,7 +147,7 @@ export interface ApplyRequest {
   atomic: boolean;
   /** Checks everything, compares, and writes nothing. */
   dryRun: boolean;
-  /** The mesh of documents that name none; empty: `default`. */
+  /** The mesh of documents that name none; empty: the mesh that a namespace selects, else the expected one. */
   mesh: string;
   /** For a single document: it must name the stored state, or be `*`. Empty: no condition. */
   etag: string;
@@ -465,6 +470,7 @@ function createBaseSelection(): Selection {
     zone: undefined,
     nameContains: "",
     labelSelector: "",
+    expectedMesh: false,
     _unknownFields: {},
   };
 }
@@ -490,6 +496,9 @@ export const Selection: MessageFns<Selection, "causeway.v1.Selection"> = {
     }
     if (message.labelSelector !== "") {
       writer.uint32(50).string(message.labelSelector);
+    }
+    if (message.expectedMesh !== false) {
+      writer.uint32(56).bool(message.expectedMesh);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -563,6 +572,14 @@ export const Selection: MessageFns<Selection, "causeway.v1.Selection"> = {
             message.labelSelector = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.expectedMesh = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -599,6 +616,11 @@ export const Selection: MessageFns<Selection, "causeway.v1.Selection"> = {
         : isSet(object.label_selector)
         ? globalThis.String(object.label_selector)
         : "",
+      expectedMesh: isSet(object.expectedMesh)
+        ? globalThis.Boolean(object.expectedMesh)
+        : isSet(object.expected_mesh)
+        ? globalThis.Boolean(object.expected_mesh)
+        : false,
     };
   },
 
@@ -622,6 +644,9 @@ export const Selection: MessageFns<Selection, "causeway.v1.Selection"> = {
     if (message.labelSelector !== "") {
       obj.labelSelector = message.labelSelector;
     }
+    if (message.expectedMesh !== false) {
+      obj.expectedMesh = message.expectedMesh;
+    }
     return obj;
   },
 
@@ -636,6 +661,7 @@ export const Selection: MessageFns<Selection, "causeway.v1.Selection"> = {
     message.zone = object.zone ?? undefined;
     message.nameContains = object.nameContains ?? "";
     message.labelSelector = object.labelSelector ?? "";
+    message.expectedMesh = object.expectedMesh ?? false;
     return message;
   },
 };

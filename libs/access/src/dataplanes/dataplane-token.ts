@@ -1,0 +1,78 @@
+import type { WorkloadBinding } from '@causeway/identity';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { Unauthenticated } from '../authentication/unauthenticated';
+import { isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
+import { DATAPLANE_TOKEN } from '../tokens/token-use';
+
+/** The type of proxies that are Dataplanes; Kuma's `ingress` and `egress` show zone tokens. */
+const TYPE = 'dataplane';
+/** Tags of one token, and values of one tag. */
+export const MOST_TAGS = 32;
+export const MOST_TAG_VALUES = 64;
+
+/** The claims of a dataplane token: for which Dataplanes it holds. */
+export interface DataplaneClaims extends TokenFacts {
+  /** Always with a mesh. */
+  readonly binding: WorkloadBinding & { readonly mesh: string };
+}
+
+/** The claims that are not registered ones; capitalised, as Kuma writes them. What restricts nothing is left out. */
+export function dataplanePayload({ name, mesh, tags, workload }: DataplaneClaims['binding']): JsonObject {
+  return {
+    Mesh: mesh,
+    Type: TYPE,
+    ...(name === undefined ? {} : { Name: name }),
+    ...(tags === undefined
+      ? {}
+      : { Tags: Object.fromEntries(Object.entries(tags).map(([tag, values]) => [tag, [...values]])) }),
+    ...(workload === undefined ? {} : { Workload: workload }),
+  };
+}
+
+/**
+ * The claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as `verifyToken`
+ * does. An empty claim restricts nothing, as in Kuma; but the mesh is required. Does not compare with a Dataplane.
+ */
+export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, now: number): Promise<DataplaneClaims> {
+  const { id, expiresAt, payload } = await verifyToken(token, DATAPLANE_TOKEN, trusted, now);
+  const { Name, Mesh, Tags, Type, Workload } = payload;
+  const [name, mesh, type, workload] = [
+    textOf(Name, 'Name'),
+    textOf(Mesh, 'Mesh'),
+    textOf(Type, 'Type'),
+    textOf(Workload, 'Workload'),
+  ];
+  if (mesh === undefined) throw refusal('Mesh', 'must be the name of a mesh');
+  if (type !== undefined && type !== TYPE) throw refusal('Type', `must be ${TYPE}`);
+  const tags = tagsOf(Tags);
+  const binding = {
+    mesh,
+    ...(name === undefined ? {} : { name }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(workload === undefined ? {} : { workload }),
+  };
+  return { id, expiresAt, binding };
+}
+
+function textOf(value: unknown, claim: string): string | undefined {
+  if (value === undefined || value === '') return undefined;
+  if (typeof value !== 'string') throw refusal(claim, 'must be a text');
+  return value;
+}
+
+function tagsOf(value: unknown): NonNullable<WorkloadBinding['tags']> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value)) throw refusal('Tags', 'must be lists of texts by tag');
+  const entries = Object.entries(value);
+  if (entries.length > MOST_TAGS) throw refusal('Tags', `must have at most ${MOST_TAGS} tags`);
+  const tags = entries.map(([tag, values]) => {
+    if (!isTextList(values) || values.length > MOST_TAG_VALUES)
+      throw refusal('Tags', `must be lists of at most ${MOST_TAG_VALUES} texts by tag`);
+    return [tag, values] as const;
+  });
+  return tags.length === 0 ? undefined : Object.fromEntries(tags);
+}
+
+function refusal(claim: string, rule: string): Unauthenticated {
+  return new Unauthenticated(`the claim "${claim}" of the dataplane token ${rule}`);
+}

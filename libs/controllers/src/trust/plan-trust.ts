@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { trustDomainOf, type MeshIdentityResource } from '@causeway/identity';
+import { MeshTrust } from '@causeway/kinds';
+import {
+  compareText,
+  computedLabels,
+  FieldPath,
+  globalIdentity,
+  identityKey,
+  jsonEqual,
+  Label,
+  withCondition,
+  withoutConditions,
+  type Identity,
+  type Resource,
+  type SpecOf,
+} from '@causeway/resources';
+import type { Change, PatchChange } from '@causeway/store';
+import { SyncCondition } from '@causeway/sync';
+
+/** A MeshTrust as its kind describes it. */
+export type TrustResource = Resource<SpecOf<typeof MeshTrust>>;
+
+/** Why a zone's MeshTrust does not count. */
+export interface TrustRefusal {
+  readonly reason: 'RulesBroken' | 'TrustDomainOfAnother' | 'TrustDomainTaken';
+  readonly message: string;
+}
+
+/** Everything that decides about the trust of one domain of a mesh. */
+export interface DomainInputs {
+  readonly mesh: string;
+  readonly trustDomain: string;
+  /** The MeshTrusts of this mesh and domain: of zones that exist, and the operator's; none that was derived. */
+  readonly claims: readonly TrustResource[];
+  /** The MeshIdentities of the mesh that were made on the global. */
+  readonly identities: readonly MeshIdentityResource[];
+  /** The uid of the MeshTrust that holds the domain so far. */
+  readonly holder: string | undefined;
+}
+
+/** What holds for one domain: what it is derived from, and which claims do not count. */
+export interface DomainVerdict {
+  readonly source: TrustResource | undefined;
+  /** By index key. */
+  readonly refused: ReadonlyMap<string, TrustRefusal>;
+}
+
+const PREFIX = 'derived-';
+
+/** The identity of the MeshTrust that the global derives for a domain. */
+export function derivedTrustId(mesh: string, trustDomain: string): Identity {
+  const hash = createHash('sha256').update(trustDomain).digest('hex').slice(0, 32);
+  return { ...globalIdentity(MeshTrust.name, `${PREFIX}${hash}`), mesh };
+}
+
+/** Whether the global derived this MeshTrust: the operator's and those of zones are sources. */
+export function isDerivedTrust({ id, labels }: Resource): boolean {
+  return id.zone === '' && labels[Label.derivedFrom] !== undefined && id.name.startsWith(PREFIX);
+}
+
+/**
+ * Decides about one domain (docs/plans/traffic.md part 4). A zone's MeshTrust counts for the domains bound to the zone by the
+ * name with which it authenticated: `<mesh>.<zone>.mesh.local`, and what a MeshIdentity of the global gives in that zone.
+ * The operator's own comes before those of zones; of several zones the one that holds the domain already stays, so that no
+ * other can take it over, else the oldest, then by zone and name. Independent of the order of the claims.
+ */
+export function judgeDomain({ mesh, trustDomain, claims, identities, holder }: DomainInputs): DomainVerdict {
+  const refused = new Map<string, TrustRefusal>();
+  const own = claims.find(({ id }) => id.zone === '');
+  const bound = new Map<string, boolean>();
+  const allowed = claims.filter((claim) => {
+    const { zone } = claim.id;
+    if (zone === '') return false;
+    const isBound = bound.get(zone) ?? isBoundTo(trustDomain, { mesh, zone }, identities);
+    bound.set(zone, isBound);
+    const refusal = isBound ? brokenRule(claim) : foreign(claim, identities);
+    if (refusal) refused.set(identityKey(claim.id), refusal);
+    return refusal === undefined;
+  });
+  const [first] = [...allowed].sort(
+    (a, b) => Number(b.uid === holder) - Number(a.uid === holder) || compareClaims(a, b),
+  );
+  const winner = own ?? first;
+  for (const claim of allowed) {
+    if (claim === winner || winner === undefined) continue;
+    const by = `MeshTrust ${winner.id.name} of ${winner.id.zone === '' ? 'the global' : `zone ${winner.id.zone}`}`;
+    refused.set(identityKey(claim.id), {
+      reason: 'TrustDomainTaken',
+      message: `trust domain "${trustDomain}" is that of ${by}`,
+    });
+  }
+  return { source: own ? undefined : first, refused };
+}
+
+function isBoundTo(
+  trustDomain: string,
+  { mesh, zone }: { readonly mesh: string; readonly zone: string },
+  identities: readonly MeshIdentityResource[],
+): boolean {
+  if (trustDomain === `${mesh}.${zone}.mesh.local`) return true;
+  return identities.some((identity) => {
+    const given = trustDomainOf(identity, zone);
+    return given.ok && given.trustDomain === trustDomain;
+  });
+}
+
+function foreign({ id, spec }: TrustResource, identities: readonly MeshIdentityResource[]): TrustRefusal {
+  const given = identities.length === 0 ? '' : ', and what a MeshIdentity of the global gives in that zone';
+  const bound = `bound to zone ${id.zone} are ${id.mesh}.${id.zone}.mesh.local${given}`;
+  return {
+    reason: 'TrustDomainOfAnother',
+    message: `spec.trustDomain: must be bound to the zone; ${bound}; got "${spec.trustDomain}"`,
+  };
+}
+
+/** Sync takes specs that break rules; what everybody is to believe is checked whole. */
+function brokenRule(trust: TrustResource): TrustRefusal | undefined {
+  const known = checked.get(trust);
+  if (known) return known.refusal;
+  const [violation] = MeshTrust.check(trust.spec, FieldPath.at('spec')).first;
+  const refusal = violation && {
+    reason: 'RulesBroken' as const,
+    message: `${violation.field}: ${violation.reason}`,
+  };
+  checked.set(trust, { refusal });
+  return refusal;
+}
+
+/** Certificates are parsed once for each stored state. */
+const checked = new WeakMap<TrustResource, { readonly refusal: TrustRefusal | undefined }>();
+
+function compareClaims(a: TrustResource, b: TrustResource): number {
+  return (
+    Number(a.creationOrder === 0) - Number(b.creationOrder === 0) ||
+    a.creationOrder - b.creationOrder ||
+    compareText(a.id.zone, b.id.zone) ||
+    compareText(a.id.name, b.id.name)
+  );
+}
+
+/** What to write so that the derived MeshTrust of a domain says what its source says; undefined when it does. */
+export function planDerivedTrust(
+  id: Identity,
+  source: TrustResource | undefined,
+  derived: Resource | undefined,
+): Change | undefined {
+  if (!source) return derived && { type: 'delete', id, expect: derived.revision };
+  const { trustDomain, caBundles, origin } = source.spec;
+  const spec = {
+    trustDomain,
+    caBundles: caBundles.map(({ type, pem }) => ({ type, ...(pem ? { pem: { value: pem.value } } : {}) })),
+    ...(origin?.kri === undefined ? {} : { origin: { kri: origin.kri } }),
+  };
+  const labels = { ...computedLabels(MeshTrust, id, { role: 'global' }), [Label.derivedFrom]: source.uid };
+  if (derived && jsonEqual(derived.spec, spec) && jsonEqual(derived.labels, labels)) return undefined;
+  return { type: 'put', id, expect: derived?.revision ?? 'absent', labels, spec };
+}
+
+/** The patch by which a zone's MeshTrust says whether it is refused; undefined when it does. */
+export function planTrustCondition(
+  trust: TrustResource,
+  refusal: TrustRefusal | undefined,
+  now: number,
+): PatchChange | undefined {
+  const before = trust.status ?? {};
+  const type = SyncCondition.trustRefused;
+  const status = refusal
+    ? withCondition(before, { type, status: 'True', ...refusal, observedGeneration: trust.generation }, now)
+    : withoutConditions(before, [type]);
+  return status === before ? undefined : { type: 'patch', id: trust.id, expect: trust.revision, status };
+}

@@ -1,0 +1,155 @@
+import type { MeshIdentityResource } from '@causeway/identity';
+import { MeshIdentity, MeshTrust } from '@causeway/kinds';
+import { globalIdentity, identityKey, jsonEqual, Label, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import {
+  derivedTrustId,
+  isDerivedTrust,
+  judgeDomain,
+  planDerivedTrust,
+  planTrustCondition,
+  type DomainVerdict,
+  type TrustResource,
+} from './plan-trust';
+
+/** A domain of a mesh, and the keys of the MeshTrusts that claim it. */
+interface Domain {
+  readonly mesh: string;
+  readonly trustDomain: string;
+  readonly claims: Set<string>;
+  /** As of the last look; `isStale` after a change of a claim. */
+  verdict?: DomainVerdict | undefined;
+  isStale: boolean;
+}
+
+/**
+ * Derives one MeshTrust for each trust domain from those that zones sent, on the global: zones send theirs up and get those
+ * of others only so (docs/plans/traffic.md part 4). Refused ones carry the condition `TrustRefused`. A lost zone keeps its
+ * trust, a deleted one loses it. A change costs what the claims of its domains cost; a MeshIdentity or Zone that comes or
+ * goes costs a walk through all MeshTrusts.
+ */
+export class TrustReconciler implements KeyedReconciler {
+  readonly name = 'trust';
+  /** By the key of the derived MeshTrust. */
+  private readonly domains = new Map<string, Domain>();
+  /** By the key of a claim, the key of its derived MeshTrust. */
+  private readonly domainOf = new Map<string, string>();
+
+  seed(index: IndexReader): Iterable<Keys> {
+    this.domains.clear();
+    this.domainOf.clear();
+    return this.walk(index);
+  }
+
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    if (id.kind === MeshTrust.name) return this.keysOfTrust(key, index);
+    const comesOrGoes = before === undefined || after === undefined;
+    if (id.kind === 'Zone') return comesOrGoes ? [RESCAN] : NO_KEYS;
+    const isRule = id.kind === MeshIdentity.name && id.zone === '';
+    return isRule && (comesOrGoes || !jsonEqual(before.spec, after.spec)) ? [RESCAN] : NO_KEYS;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const held = index.byIdentityKey(key);
+    const derivedKey = this.domainOf.get(key);
+    if (derivedKey !== undefined) {
+      const verdict = this.judge(derivedKey, index);
+      if (!held || held.id.zone === '' || !MeshTrust.is(held)) return undefined;
+      return { change: planTrustCondition(held, verdict?.refused.get(key), now) };
+    }
+    const domain = this.domains.get(key);
+    if (domain) {
+      const id = derivedTrustId(domain.mesh, domain.trustDomain);
+      return { change: planDerivedTrust(id, this.judge(key, index)?.source, held) };
+    }
+    return held && isDerivedTrust(held) ? { change: planDerivedTrust(held.id, undefined, held) } : undefined;
+  }
+
+  private *walk(index: IndexReader): Generator<Keys> {
+    for (const { id } of index.ofKind(MeshTrust.name)) {
+      const key = identityKey(id);
+      this.file(key, index);
+      yield [key, this.domainOf.get(key) ?? key];
+    }
+  }
+
+  /** A change of one claim moves the verdict on others only where it is the one that counts, or is the operator's. */
+  private keysOfTrust(key: string, index: IndexReader): Keys {
+    const before = this.domainOf.get(key);
+    const former = before === undefined ? NO_KEYS : this.touched(before, key, index);
+    this.file(key, index);
+    const after = this.domainOf.get(key) ?? key;
+    return [...new Set([key, ...former, ...this.touched(after, key, index)])];
+  }
+
+  private touched(derivedKey: string, key: string, index: IndexReader): Keys {
+    const domain = this.domains.get(derivedKey);
+    if (!domain) return [derivedKey];
+    domain.isStale = true;
+    const { source } = domain.verdict ?? {};
+    const changed = index.byIdentityKey(key);
+    const isHolder = key === derivedKey ? changed?.labels[Label.derivedFrom] === source?.uid : changed?.id.zone !== '';
+    const isSettled = source !== undefined && changed !== undefined && identityKey(source.id) !== key && isHolder;
+    return isSettled ? [derivedKey] : [derivedKey, ...domain.claims];
+  }
+
+  /** Files a MeshTrust under the domain that it claims. */
+  private file(key: string, index: IndexReader): void {
+    const before = this.domainOf.get(key);
+    const domainBefore = before === undefined ? undefined : this.domains.get(before);
+    const held = index.byIdentityKey(key);
+    const claim = held && !isDerivedTrust(held) && MeshTrust.is(held) ? held : undefined;
+    const trustDomain: unknown = claim?.spec.trustDomain;
+    if (before !== undefined) {
+      domainBefore?.claims.delete(key);
+      this.domainOf.delete(key);
+    }
+    if (claim && typeof trustDomain === 'string') {
+      const { mesh } = claim.id;
+      const derivedKey = identityKey(derivedTrustId(mesh, trustDomain));
+      const domain = this.domains.get(derivedKey) ?? { mesh, trustDomain, claims: new Set(), isStale: true };
+      this.domains.set(derivedKey, domain);
+      domain.claims.add(key);
+      domain.isStale = true;
+      this.domainOf.set(key, derivedKey);
+    }
+    if (before !== undefined && domainBefore?.claims.size === 0) this.domains.delete(before);
+  }
+
+  private judge(derivedKey: string, index: IndexReader): DomainVerdict | undefined {
+    const domain = this.domains.get(derivedKey);
+    if (!domain) return undefined;
+    if (domain.verdict && !domain.isStale) return domain.verdict;
+    const { mesh, trustDomain } = domain;
+    const claims = [...domain.claims].flatMap((key) => asClaim(index.byIdentityKey(key), index));
+    const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.verdict?.source?.uid;
+    domain.verdict = judgeDomain({ mesh, trustDomain, claims, identities: identitiesOf(mesh, index), holder });
+    domain.isStale = false;
+    return domain.verdict;
+  }
+}
+
+function asClaim(resource: Resource | undefined, index: IndexReader): readonly TrustResource[] {
+  if (!resource || !MeshTrust.is(resource)) return [];
+  const { zone } = resource.id;
+  return zone === '' || index.get(globalIdentity('Zone', zone)) ? [resource] : [];
+}
+
+function identitiesOf(mesh: string, index: IndexReader): readonly MeshIdentityResource[] {
+  return [...index.ofKind(MeshIdentity.name)].filter(
+    (one): one is MeshIdentityResource => MeshIdentity.is(one) && one.id.mesh === mesh && one.id.zone === '',
+  );
+}
+
+/** The derivation of trust as a control loop of the global's leader. */
+export function createTrustLoop(): KeyedLoop {
+  return new KeyedLoop(new TrustReconciler());
+}
