@@ -122,7 +122,7 @@ describe('what proxies answer', () => {
     greedy.send({ typeUrl: cluster, resourceNamesSubscribe: Array.from({ length: 100_000 }, (_, i) => `vip:${i}`) });
     expect(await greedy.end()).toMatchObject({
       code: GRPC.EXHAUSTED,
-      details: `${cluster}: 100000 names are more than 1000`,
+      details: '100000 names are more than 1000 on one stream',
     });
     const long = plane.delta();
     long.send({ typeUrl: cluster, resourceNamesSubscribe: ['x'.repeat(3_000)] });
@@ -133,11 +133,38 @@ describe('what proxies answer', () => {
     expect(plane.server.proxies()).toEqual([]);
   });
 
+  it('names are counted once, over all types', async () => {
+    await begin({ names: 10 });
+    const proxy = plane.delta();
+    const some = (from: number, count: number): string[] => Array.from({ length: count }, (_, i) => `e-${from + i}`);
+    proxy.send({ typeUrl: cluster, resourceNamesSubscribe: some(0, 6) });
+    proxy.send({ typeUrl: cluster, resourceNamesSubscribe: some(0, 6) });
+    proxy.send({ typeUrl: endpoints, resourceNamesSubscribe: some(0, 4) });
+    await until('both types', () => plane.server.proxies()[0]?.types.length === 2);
+    proxy.send({ typeUrl: cluster, resourceNamesSubscribe: ['one-more'] });
+    expect(await proxy.end()).toMatchObject({ details: '11 names are more than 10 on one stream' });
+  });
+
+  it('a proxy keeps its newest streams', async () => {
+    await begin({ streamsOfProxy: 2 });
+    const proxies = [plane.delta('web-1'), plane.delta('web-1'), plane.delta('web-1')];
+    for (const proxy of proxies) {
+      proxy.send({ typeUrl: cluster });
+      await proxy.response(0);
+    }
+    expect(await proxies[0]?.end()).toMatchObject({ code: GRPC.UNAVAILABLE });
+    expect(plane.server.proxies()).toHaveLength(2);
+  });
+
   it('too many requests end the stream', async () => {
     await begin({ requests: { burst: 10, perSecond: 1 } });
     const proxy = plane.delta();
     for (let i = 0; i < 20; i++) proxy.send({ typeUrl: cluster, resourceNamesSubscribe: [`a-${i}`] });
     expect(await proxy.end()).toMatchObject({ code: GRPC.EXHAUSTED, details: 'too many requests' });
+    const large = plane.delta();
+    const names = Array.from({ length: 200 }, (_, i) => `${i}-${'x'.repeat(1_000)}`);
+    large.send({ typeUrl: cluster, resourceNamesSubscribe: names });
+    expect(await large.end()).toMatchObject({ code: GRPC.EXHAUSTED, details: 'too many requests' });
   });
 
   it('a proxy that never acks is ended, and costs one response a type until then', async () => {

@@ -128,7 +128,10 @@ export class AdsSession<V> {
       counters.staleNonces++;
       return;
     }
-    if (error !== undefined) counters.rejections++;
+    if (error !== undefined) {
+      counters.rejections++;
+      this.options.rejected(this.proxy.id, subscription.type, error);
+    }
     budget.refund(bytes);
     source.acked?.(this.proxy, subscription.type, subscription.ackedRevision(source.revision));
   }
@@ -139,9 +142,9 @@ export class AdsSession<V> {
     { subscribe, unsubscribe, versions }: AdsRequest,
     { isFirst, revision }: { readonly isFirst: boolean; readonly revision: number },
   ): void {
-    const names = this.checked(subscription, subscribe, subscription.named.size);
+    const names = this.checked(subscription, subscribe);
     if (isFirst) {
-      this.checked(subscription, [...versions.keys()], 0);
+      this.checked(subscription, [...versions.keys()]);
       subscription.holds(versions, revision);
     }
     const isNameless = isFirst && subscribe.length === 0 && !BY_NAME.has(subscription.type);
@@ -161,7 +164,7 @@ export class AdsSession<V> {
   ): void {
     const isNameless = isFirst && names.length === 0 && !BY_NAME.has(subscription.type);
     const isListing = names.includes(WILDCARD) || isNameless;
-    const wanted = new Set(this.checked(subscription, names, 0));
+    const wanted = new Set(this.checked(subscription, names, subscription.named.size));
     const dropped = [...subscription.named].filter((name) => !wanted.has(name));
     const added = [...wanted].filter((name) => !subscription.named.has(name));
     if (isListing) this.setWildcard(subscription, true, revision);
@@ -199,15 +202,17 @@ export class AdsSession<V> {
     return entry;
   }
 
-  /** The names without the wildcard. Throws where they are too long, or with those that there are, too many. */
-  private checked({ type }: Subscription, asked: readonly string[], before: number): readonly string[] {
+  /** The names without the wildcard. Throws where they are too long, or the stream would have too many; `replaced` go. */
+  private checked(subscription: Subscription, asked: readonly string[], replaced = 0): readonly string[] {
     const names = asked.filter((name) => name !== WILDCARD);
-    const most = this.options.mostNames;
-    const count = before + names.length;
-    if (count > most) throw new ProtocolViolation(`${type}: ${count} names are more than ${most}`);
+    const added = replaced > 0 ? names : names.filter((name) => !subscription.named.has(name));
+    const before = [...this.subscriptions.values()].reduce((sum, { named }) => sum + named.size, 0);
+    const count = before - replaced + added.length;
+    const { mostNames } = this.options;
+    if (count > mostNames) throw new ProtocolViolation(`${count} names are more than ${mostNames} on one stream`);
     const long = names.find((name) => name.length > LONGEST_NAME);
     if (long === undefined) return names;
-    throw new ProtocolViolation(`${type}: a name of ${long.length} characters is longer than ${LONGEST_NAME}`);
+    throw new ProtocolViolation(`a name of ${long.length} characters is longer than ${LONGEST_NAME}`);
   }
 
   private inOrder(): string[] {

@@ -22,8 +22,12 @@ export interface AdsStreamOptions<V> {
   readonly clock: Clock;
   readonly requests: TokenBucket;
   readonly session: Omit<SessionOptions<V>, 'form' | 'send'>;
+  /** Is called when the proxy has been admitted. */
+  readonly admitted: () => void;
   /** Is called once; `why` is undefined where the proxy ended the stream. */
   readonly ended: (why: string | undefined) => void;
+  /** A mistake of ours. */
+  readonly failed: (error: unknown) => void;
 }
 
 export type EndReason = 'malformed' | 'unauthenticated' | 'refused' | 'unavailable' | 'exhausted' | 'deadline';
@@ -39,6 +43,9 @@ const CODES: Readonly<Record<EndReason, status>> = {
 
 /** Most requests that wait while a proxy is being authenticated. */
 const MOST_WAITING = 64;
+
+/** A request counts once, and once more for each of these bytes: its work is linear in its size. */
+const REQUEST_BYTES = 16 * 1024;
 
 /** How long a peer may leave the end of its stream unread, ms. */
 const RESET_AFTER = 1_000;
@@ -120,7 +127,8 @@ export class AdsStream<V> {
 
   private receive(bytes: Buffer): void {
     if (this.isOver) return;
-    if (this.options.requests.take() !== undefined) return this.end('exhausted', 'too many requests');
+    const cost = 1 + Math.floor(bytes.length / REQUEST_BYTES);
+    if (this.options.requests.take(cost) !== undefined) return this.end('exhausted', 'too many requests');
     let request: AdsRequest;
     try {
       request = decodeRequest(this.form, bytes);
@@ -143,7 +151,10 @@ export class AdsStream<V> {
       action();
     } catch (error) {
       if (error instanceof ProtocolViolation) this.end('exhausted', error.message);
-      else this.end('unavailable', `internal error: ${errorText(error)}`);
+      else {
+        this.options.failed(error);
+        this.end('unavailable', 'internal error');
+      }
     }
   }
 
@@ -166,6 +177,7 @@ export class AdsStream<V> {
       if (!this.isOver) this.call.stream.write(message);
     };
     this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send });
+    this.options.admitted();
     for (const request of this.waiting.splice(0)) if (!this.isOver) this.take(request);
   }
 

@@ -9,11 +9,13 @@ export interface SessionOptions<V> {
   readonly subscribers: Subscribers<V>;
   readonly clock: Clock;
   readonly counters: SessionCounters;
-  /** Most names of one type. */
+  /** Most names of all types together. */
   readonly mostNames: number;
   /** Bytes that may still be sent; a session that gets none is pumped when there are some. */
   readonly budget: SendBudget<V>;
   readonly send: (message: Buffer) => void;
+  /** A proxy has rejected a response. */
+  readonly rejected: (proxy: string, type: string, text: string) => void;
 }
 
 /** The bytes that all sessions have sent and that are not acked. */

@@ -1,5 +1,7 @@
+import { shortened } from '@causeway/resources';
 import {
   CallerLog,
+  errorText,
   TokenBucket,
   yieldToEventLoop,
   type Clock,
@@ -36,7 +38,9 @@ export interface XdsLimits {
   readonly connections: ConnectionLimits;
   /** Most streams of all proxies. */
   readonly streams: number;
-  /** Most names of one type on one stream. */
+  /** Most streams of one proxy; a newer one ends the oldest. */
+  readonly streamsOfProxy: number;
+  /** Most names on one stream, of all types. */
   readonly names: number;
   /** Requests of one stream. */
   readonly requests: Rate;
@@ -51,6 +55,7 @@ export interface XdsLimits {
 export const DEFAULT_XDS_LIMITS: XdsLimits = {
   connections: DEFAULT_CONNECTIONS,
   streams: 5_000,
+  streamsOfProxy: 16,
   names: 50_000,
   requests: { burst: 2_000, perSecond: 500 },
   ackTimeout: 60_000,
@@ -73,6 +78,9 @@ const BOUNDS: ServerOptions = {
   'grpc.keepalive_timeout_ms': 15_000,
   'grpc.max_connection_idle_ms': 300_000,
 };
+
+/** Longest text of a proxy in the log. */
+const MAX_LOGGED = 1_000;
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const bytesOnly = {
@@ -157,7 +165,10 @@ export class XdsServer<V> {
       session: {
         ...{ source, subscribers: this.subscribers, clock, counters: this.counters, budget: this.budget },
         mostNames: this.limits.names,
+        rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
+      admitted: () => this.endOldest(stream),
+      failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: stackOf(error) }),
       ended: (why) => this.ended(stream, why),
     });
     if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
@@ -173,6 +184,18 @@ export class XdsServer<V> {
     if (why === undefined) return;
     const { address, proxyId = '' } = stream;
     this.log.warn(`${proxyId} ${address}`, 'a stream of a proxy was ended', { proxy: proxyId, address, reason: why });
+  }
+
+  private rejected(proxy: string, type: string, text: string): void {
+    const reason = shortened(text, MAX_LOGGED, '…');
+    this.log.warn(`${proxy} rejects`, 'a proxy has rejected what it was told', { proxy, type, reason });
+  }
+
+  /** A proxy that begins streams without end keeps the newest. */
+  private endOldest({ proxyId }: AdsStream<V>): void {
+    const own = [...this.streams].filter((stream) => stream.proxyId === proxyId);
+    for (const stream of own.slice(0, Math.max(0, own.length - this.limits.streamsOfProxy)))
+      stream.end('unavailable', 'newer streams of this proxy took its place');
   }
 
   private readonly budget: SendBudget<V> = {
@@ -195,4 +218,8 @@ export class XdsServer<V> {
       if (!this.isClosed) this.scheduleCheck();
     });
   }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : errorText(error);
 }
