@@ -1,5 +1,5 @@
 import {
-  Cluster,
+  type Cluster,
   Cluster_DiscoveryType,
   HttpProtocolOptions,
   ProxyProtocolConfig_Version,

@@ -1,4 +1,4 @@
-import { ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
+import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
 import type { Destination, LocalEndpoint, RemoteZone } from '../model/destination';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { entranceEndpointsName, localEndpointsName } from './names';

@@ -2,7 +2,7 @@ import {
   ConnectionLimit,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
-  Listener,
+  type Listener,
   NetworkRbac,
   RBAC_Action,
   Router,

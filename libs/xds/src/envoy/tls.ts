@@ -5,7 +5,7 @@ import {
   SPIFFECertValidatorConfig,
   SubjectAltNameMatcher_SanType,
   TlsParameters_TlsProtocol,
-  TlsSecret,
+  type TlsSecret,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import type { TrustDomain } from '../model/trust-domains';

@@ -81,7 +81,7 @@ export class ZoneDirectory {
 
   private entry(mesh: string, zone: string): Entry {
     let meshes = this.entries.get(zone);
-    if (!meshes) this.entries.set(zone, (meshes = new Map()));
+    if (!meshes) this.entries.set(zone, (meshes = new Map<string, Entry>()));
     let entry = meshes.get(mesh);
     if (!entry) meshes.set(mesh, (entry = { entrance: this.compute(mesh, zone), dependents: new Set() }));
     return entry;
