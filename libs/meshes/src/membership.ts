@@ -24,10 +24,12 @@ export type Designation =
 /**
  * The mesh of a new resource in `namespace`; `mesh` is what its document or path names. Selectors that select the namespace
  * decide (rows T003-21 to T003-27): of several meshes none gets it; one must agree with what is named; without any it is
- * the named mesh, or the expected one. Whether that mesh exists is not asked here. Look-ups of resources that exist are the
+ * the named mesh, or the expected one; a named mesh that is terminating takes nothing. Whether that mesh exists is not asked here. Look-ups of resources that exist are the
  * caller's: a resource stays in the mesh where it was made.
  */
 export function designate(meshes: MeshMembership, namespace: string, mesh: string | undefined): Designation {
+  const named = mesh === undefined ? undefined : accepting(meshes, mesh);
+  if (named?.ok === false) return named;
   const candidates = meshes.candidatesOf(namespace);
   if (candidates.length > 1) {
     return {

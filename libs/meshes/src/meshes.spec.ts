@@ -165,5 +165,6 @@ describe('to which mesh a namespace belongs', () => {
     expect(designate(meshes, 'n', undefined)).toEqual({ ok: true, mesh: 'b' });
     expect(designate(meshes, 'n', 'b')).toEqual({ ok: true, mesh: 'b' });
     expect(designate(meshes, 'other', 'a')).toMatchObject({ ok: false, rule: 'terminating' });
+    expect(designate(meshes, 'n', 'a')).toMatchObject({ ok: false, rule: 'terminating' });
   });
 });

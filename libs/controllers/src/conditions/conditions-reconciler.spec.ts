@@ -95,6 +95,21 @@ describe('ConditionsLoop', () => {
     });
   });
 
+  it('T000-07 tells the members of a Mesh of somebody else whose it is, until it is ours', async () => {
+    const mesh = { ...idOf('Mesh', 'theirs'), mesh: '', zone: '', namespace: '' };
+    const ids = [copy('web', { mesh: 'theirs' }), idOf('MeshService', 'ours', { mesh: 'theirs' })];
+    await apply(put(mesh, { controllerName: 'x.io/y' }), ...ids.map((id) => put(id, SPEC)));
+    for (const id of ids) {
+      expect(await said(id, 'MeshMissing')).toMatchObject({
+        status: 'True',
+        reason: 'ForeignMesh',
+        message: expect.stringContaining('Mesh "theirs" belongs to the controller "x.io/y"'),
+      });
+    }
+    await apply(put(mesh, {}));
+    for (const id of ids) expect(await said(id, 'MeshMissing')).toBeUndefined();
+  });
+
   describe('of a lost zone', () => {
     it('has the condition on its copies, and only on those, until it is back', async () => {
       await apply(put(copy('web'), SPEC), put(idOf('MeshService', 'ours'), SPEC), lost('west', 'keep'));

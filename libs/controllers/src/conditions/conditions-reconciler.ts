@@ -18,13 +18,13 @@ import {
   type Keys,
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
-import { planConditions, type ConditionInputs } from './plan-conditions';
+import { planConditions, type ConditionInputs, type MeshFault } from './plan-conditions';
 
 /** Settings of the conditions reconciler. */
 export interface ConditionsConfig {
   readonly cp: ControlPlane;
   readonly registry: Registry;
-  readonly meshes: Pick<Meshes, 'exists' | 'state' | 'owner' | 'candidatesOf'>;
+  readonly meshes: Pick<Meshes, 'state' | 'owner' | 'candidatesOf'>;
   /** Why a resource cannot be sent to Kuma zones; given on the global. */
   readonly unsupportedByKuma?: ConditionInputs['unsupportedByKuma'];
 }
@@ -79,7 +79,7 @@ export class ConditionsReconciler implements KeyedReconciler {
     const { cp, meshes, unsupportedByKuma = () => undefined } = this.config;
     return {
       cp,
-      hasMesh: (mesh) => meshes.exists(mesh),
+      meshFault: (mesh) => meshFault(meshes, mesh),
       designation: ({ namespace, mesh }) => designate(meshes, namespace, mesh),
       lostState: ({ zone, mesh }) => {
         const found = index.get(globalIdentity('Zone', zone));
@@ -102,7 +102,7 @@ export function createConditionsReconciler(config: ConditionsConfig): KeyedLoop 
 function dependentsOf({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
   if (id.kind === 'Mesh') {
     const moves = !sameMembership(before, after);
-    const goes = before === undefined || after === undefined;
+    const goes = before?.spec['controllerName'] !== after?.spec['controllerName'] || !before || !after;
     return moves || goes ? ({ mesh, namespace }) => mesh === id.name || (moves && namespace !== '') : undefined;
   }
   if (id.kind === 'Namespace' && !jsonEqual(before?.labels, after?.labels))
@@ -120,6 +120,19 @@ function affectsConditions({ before, after }: IndexChange): boolean {
     jsonEqual(before.labels, after.labels) &&
     jsonEqual(before.status?.['conditions'], after.status?.['conditions'])
   );
+}
+
+/** Rows T000-07, T000-22: of a Mesh that is missing or somebody else's nothing is served. */
+function meshFault(meshes: Pick<Meshes, 'state'>, mesh: string): MeshFault | undefined {
+  const state = meshes.state(mesh);
+  if (!state) {
+    const message = `there is no Mesh "${mesh}": no other zone is told of this and it gets no hostname`;
+    return { reason: 'NoSuchMesh', message };
+  }
+  if (state.claim !== 'foreign') return undefined;
+  const controller = state.resource?.spec.controllerName ?? '';
+  const message = `Mesh "${mesh}" belongs to the controller "${controller}": this gets no address and no hostname here, and no other zone is told of it`;
+  return { reason: 'ForeignMesh', message };
 }
 
 /** Whether a Mesh selects the same namespaces as before. */

@@ -100,7 +100,7 @@ describe('planConditions', () => {
   const SINCE = '2026-01-01T00:00:00.000Z';
   const inputs = (rest: Partial<ConditionInputs> = {}): ConditionInputs => ({
     cp: EAST,
-    hasMesh: () => true,
+    meshFault: () => undefined,
     designation: ({ mesh }) => ({ ok: true, mesh }),
     lostState: () => undefined,
     unsupportedByKuma: () => undefined,
@@ -116,7 +116,12 @@ describe('planConditions', () => {
 
   it.each<[string, ConditionInputs, Parameters<typeof planned>[1], JsonObject[]]>([
     ['a lost zone', lost, {}, [{ type: 'OriginLost', reason: 'Kept' }]],
-    ['a missing mesh', inputs({ hasMesh: () => false }), { zone: 'east' }, [{ type: 'MeshMissing' }]],
+    [
+      'a missing mesh',
+      inputs({ meshFault: () => ({ reason: 'NoSuchMesh', message: 'none' }) }),
+      { zone: 'east' },
+      [{ type: 'MeshMissing' }],
+    ],
     ['a broken rule of a copy', inputs(), { spec: { ports: [{ port: 0 }] } }, [{ type: 'RulesBroken' }]],
     [
       'what Kuma cannot represent',
@@ -126,7 +131,7 @@ describe('planConditions', () => {
     ],
     [
       'several at once, besides those of other writers',
-      inputs({ ...lost, hasMesh: () => false }),
+      inputs({ ...lost, meshFault: () => ({ reason: 'NoSuchMesh', message: 'none' }) }),
       { status: { conditions: [{ type: 'VIPAllocated', status: 'False' }] } },
       [{ type: 'VIPAllocated' }, { type: 'OriginLost' }, { type: 'MeshMissing' }],
     ],

@@ -15,10 +15,17 @@ import {
 import type { PatchChange } from '@causeway/store';
 import { SyncCondition, type LostPolicy, type LostState } from '@causeway/sync';
 
+/** Reason and message of the condition that a mesh is not served. */
+export interface MeshFault {
+  readonly reason: 'NoSuchMesh' | 'ForeignMesh';
+  readonly message: string;
+}
+
 /** What the conditions of a resource depend on besides the resource. */
 export interface ConditionInputs {
   readonly cp: ControlPlane;
-  hasMesh(mesh: string): boolean;
+  /** Why services of this mesh are not served here; undefined where they are. */
+  meshFault(mesh: string): MeshFault | undefined;
   /** What `designate` says of a new resource in the namespace and mesh of an identity. */
   designation(id: Identity): Designation;
   /** Of the zone and for the mesh of an identity. */
@@ -83,9 +90,8 @@ function meshMissing(
   kind: Kind,
   inputs: ConditionInputs,
 ): readonly Condition[] {
-  if (kind.scope === 'global' || inputs.hasMesh(mesh)) return [];
-  const message = `there is no Mesh "${mesh}": no other zone is told of this and it gets no hostname`;
-  return [trueCondition(SyncCondition.meshMissing, 'NoSuchMesh', message, generation)];
+  const fault = kind.scope === 'global' ? undefined : inputs.meshFault(mesh);
+  return fault ? [trueCondition(SyncCondition.meshMissing, fault.reason, fault.message, generation)] : [];
 }
 
 const MEMBERSHIP_REASONS = { overlap: 'SeveralMeshes', mismatch: 'OtherMesh', terminating: undefined } as const;

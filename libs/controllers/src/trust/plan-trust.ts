@@ -48,10 +48,14 @@ export interface DomainVerdict {
 
 const PREFIX = 'derived-';
 
+/** The name of the MeshTrust of a domain: a trust domain may be no name. */
+export function trustName(prefix: string, trustDomain: string): string {
+  return `${prefix}${createHash('sha256').update(trustDomain).digest('hex').slice(0, 32)}`;
+}
+
 /** The identity of the MeshTrust that the global derives for a domain. */
 export function derivedTrustId(mesh: string, trustDomain: string): Identity {
-  const hash = createHash('sha256').update(trustDomain).digest('hex').slice(0, 32);
-  return { ...globalIdentity(MeshTrust.name, `${PREFIX}${hash}`), mesh };
+  return { ...globalIdentity(MeshTrust.name, trustName(PREFIX, trustDomain)), mesh };
 }
 
 /** Whether the global derived this MeshTrust: the operator's and those of zones are sources. */

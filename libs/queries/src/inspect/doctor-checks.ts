@@ -52,7 +52,10 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
     advice:
       'change the labels of its Namespace or the namespaceSelectors so that its own mesh alone selects it, or make it anew',
   },
-  MeshMissing: { status: 'True', advice: 'make the Mesh, or delete the resource where it was made' },
+  MeshMissing: {
+    status: 'True',
+    advice: 'make the Mesh (a foreign one: make it anew as ours), or delete the resource where it was made',
+  },
   UnsupportedByKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
   TrustRefused: { status: 'True', advice: 'give the MeshTrust a trust domain of its zone, or remove the other one' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },

@@ -1,0 +1,96 @@
+import { trustDomainOf } from '@causeway/identity';
+import { MeshIdentity, MeshTrust } from '@causeway/kinds';
+import { computedLabels, globalIdentity, identityKey, jsonEqual, Label, type Resource } from '@causeway/resources';
+import type { Change, IndexEvent, IndexReader, PutChange, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { trustName } from './plan-trust';
+
+/** The value of the label `kuma.io/managed-by` on the MeshTrusts that a zone publishes. */
+export const AUTHORITY_PUBLISHER = 'workload-authority';
+
+/** What a zone publishes its trust from. */
+export interface TrustPublisherConfig {
+  readonly zone: string;
+  /** The certificates of the zone's authorities in PEM, all that are trusted now; none before the first is made. */
+  readonly certificates: () => readonly string[];
+}
+
+/** How often the certificates are looked at, ms: no event of the index says that they changed. */
+const LOOK_EVERY = 1_000;
+const CHANGES_PER_PLAN = 500;
+
+/** The trust domains of a zone for which its authority signs, by the MeshIdentities of one mesh and their settings. */
+function domainsOf(identities: Iterable<Resource>, index: IndexReader, zone: string): ReadonlyMap<string, string> {
+  const domains = new Map<string, string>();
+  for (const one of identities) {
+    const isOurs = MeshIdentity.is(one) && (one.id.zone === '' || one.id.zone === zone);
+    if (!isOurs || !index.get(globalIdentity('Mesh', one.id.mesh))) continue;
+    const { type, bundled } = one.spec.provider;
+    if (type !== 'Bundled' || bundled?.ca || bundled?.meshTrustCreation === 'Disabled') continue;
+    const given = trustDomainOf(one, zone);
+    if (given.ok) domains.set(`${one.id.mesh}\n${given.trustDomain}`, one.id.mesh);
+  }
+  return domains;
+}
+
+/**
+ * Publishes whom to believe for the workloads of this zone: one MeshTrust for each mesh and trust domain for which the
+ * zone's authority signs, with the certificates of all authorities that are trusted (docs/plans/traffic.md part 4). Takes back
+ * what it published where no MeshIdentity asks for it any more; before there is an authority it does nothing.
+ */
+export class TrustPublisher implements ControlLoop {
+  readonly name = 'trust-publisher';
+  private index: IndexReader | undefined;
+  private isStale = false;
+  private published: readonly string[] = [];
+
+  constructor(private readonly config: TrustPublisherConfig) {}
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.isStale = true;
+  }
+
+  observe({ changes }: IndexEvent): void {
+    const kinds = [MeshIdentity.name, MeshTrust.name, 'Mesh'];
+    if (changes.some(({ id }) => kinds.includes(id.kind))) this.isStale = true;
+  }
+
+  plan(now: number): LoopPlan {
+    const certificates = this.config.certificates();
+    if (!jsonEqual(certificates, this.published)) this.isStale = true;
+    const idle = { changes: [], wakeAt: now + LOOK_EVERY };
+    if (!this.index || !this.isStale || certificates.length === 0) return idle;
+    const all = planPublishedTrust(this.index, this.config.zone, certificates);
+    this.published = certificates;
+    this.isStale = all.length > CHANGES_PER_PLAN;
+    return { ...idle, changes: all.slice(0, CHANGES_PER_PLAN), more: this.isStale };
+  }
+
+  onWritten(_: readonly Change[], { results }: WriteResult): void {
+    if (results.some(({ type }) => type === 'refused')) this.isStale = true;
+  }
+}
+
+/** What to write so that the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
+export function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
+  const wanted = new Map<string, PutChange>();
+  for (const [key, mesh] of domainsOf(index.ofKind(MeshIdentity.name), index, zone)) {
+    const trustDomain = key.slice(mesh.length + 1);
+    const id = { kind: MeshTrust.name, mesh, zone, namespace: '', name: trustName('authority-', trustDomain) };
+    const spec = { trustDomain, caBundles: certificates.map((value) => ({ type: 'Pem', pem: { value } })) };
+    const computed = computedLabels(MeshTrust, id, { role: 'zone', zone, federated: true });
+    const labels = { ...computed, [Label.managedBy]: AUTHORITY_PUBLISHER };
+    const held = index.get(id);
+    wanted.set(identityKey(id), { type: 'put', id, expect: held?.revision ?? 'absent', labels, spec });
+  }
+  const changes: Change[] = [];
+  for (const held of index.ofKind(MeshTrust.name)) {
+    if (held.id.zone !== zone || held.labels[Label.managedBy] !== AUTHORITY_PUBLISHER) continue;
+    const key = identityKey(held.id);
+    const put = wanted.get(key);
+    if (!put) changes.push({ type: 'delete', id: held.id, expect: held.revision });
+    else if (jsonEqual(held.spec, put.spec) && jsonEqual(held.labels, put.labels)) wanted.delete(key);
+  }
+  return [...wanted.values(), ...changes];
+}
