@@ -163,9 +163,7 @@ function externalTls(host: string, authority: string) {
   const isAddress = isIP(host) !== 0;
   const sanType = isAddress ? SubjectAltNameMatcher_SanType.IP_ADDRESS : SubjectAltNameMatcher_SanType.DNS;
   const value = {
-    ...(authority === ''
-      ? { systemRootCerts: {} }
-      : { trustedCa: { specifier: { $case: 'inlineString' as const, value: authority } } }),
+    trustedCa: { specifier: { $case: 'inlineString' as const, value: authority } },
     matchTypedSubjectAltNames: [{ sanType, matcher: { matchPattern: { $case: 'exact' as const, value: host } } }],
   };
   return packFilter('tls', UpstreamTlsContext, {

@@ -89,7 +89,11 @@ const external = fc
       { address: host, port: 443 },
       { address: '192.0.2.9', port: 443, priority: 3 },
     ];
-    const spec = { match: { port: 443, protocol }, endpoints, tls: { enabled: tls } };
+    const spec = {
+      match: { port: 443, protocol },
+      endpoints,
+      tls: { enabled: tls, verification: { caCert: { inlineString: 'CA' } } },
+    };
     return sketch('MeshExternalService', name, spec, { status: statusOf(vip) });
   });
 const entrance = fc

@@ -14,7 +14,7 @@ export interface ExternalTarget {
 export interface ExternalTls {
   /** Empty: the host of the endpoint. */
   readonly serverName: string;
-  /** PEM; empty: the authorities that the proxy's machine trusts. */
+  /** PEM; never empty. */
   readonly authority: string;
 }
 
@@ -38,17 +38,14 @@ export function externalTarget(spec: JsonObject): ExternalTarget {
 function readTls({ version, allowRenegotiation, verification }: JsonObject): ExternalTls | string {
   if (version !== undefined || allowRenegotiation === true)
     return 'spec.tls: version and allowRenegotiation are not done';
-  if (verification === undefined) return { serverName: '', authority: '' };
-  if (!isJsonObject(verification)) return 'spec.tls.verification: is no object';
+  // Envoy has no authorities of its own, and without one it would believe everybody.
+  if (!isJsonObject(verification)) return 'spec.tls.verification.caCert: is needed';
   const { mode = 'Secured', serverName, caCert, ...others } = verification;
   const [other] = Object.keys(others);
   if (other !== undefined) return `spec.tls.verification.${other}: is not done`;
   if (mode !== 'Secured') return 'spec.tls.verification.mode: only Secured is done';
-  const inline = isJsonObject(caCert) ? caCert['inlineString'] : '';
-  if (caCert !== undefined && typeof inline !== 'string')
-    return 'spec.tls.verification.caCert: only inlineString is done';
-  return {
-    serverName: typeof serverName === 'string' ? serverName : '',
-    authority: typeof inline === 'string' ? inline : '',
-  };
+  const authority = isJsonObject(caCert) ? caCert['inlineString'] : undefined;
+  if (typeof authority !== 'string' || authority === '')
+    return 'spec.tls.verification.caCert: inlineString is needed, other sources are not done';
+  return { serverName: typeof serverName === 'string' ? serverName : '', authority };
 }
