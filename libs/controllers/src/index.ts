@@ -12,7 +12,16 @@ export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
 export { TrustPublisher, type TrustPublisherConfig } from './trust/trust-publisher';
 export { createTrustLoop } from './trust/trust-reconciler';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
-export { selectedDataplanes } from './matching/dataplane-selector';
+export {
+  dataplaneValues,
+  inboundsOf,
+  selectedDataplanes,
+  selectorOf,
+  type DataplaneInbound,
+  type DataplaneResource,
+  type ServiceResource,
+} from './matching/dataplane-selector';
+export { SelectorMatcher } from './matching/selector-matcher';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';

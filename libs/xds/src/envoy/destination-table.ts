@@ -1,0 +1,110 @@
+import { compareText } from '@causeway/resources';
+import type { Destination } from '../model/destination';
+import type { DestinationChange } from '../model/traffic-model';
+import { isHttp } from './clusters';
+import { hostPort } from './names';
+
+/**
+ * The destinations by what connections name: an address of a mesh, and a server name at this zone's ingress. While two services
+ * claim one, the older has it, so nobody can take over the name of a service that exists.
+ */
+export class DestinationTable {
+  private readonly byVip = new Claims();
+  private readonly bySni = new Claims();
+  /** Grows when an address of an HTTP service comes or goes. */
+  httpVersion = 0;
+
+  clear(): void {
+    this.byVip.clear();
+    this.bySni.clear();
+    this.httpVersion += 1;
+  }
+
+  replace({ before, after }: DestinationChange): void {
+    const keys = new Set([before, after].flatMap((one) => (one && one.vip !== '' ? [keyOf(one)] : [])));
+    const served = [...keys].map((key) => this.isHttpAt(key));
+    if (before) {
+      this.byVip.remove(keyOf(before), before);
+      for (const sni of serverNames(before)) this.bySni.remove(sni, before);
+    }
+    if (after) {
+      if (after.vip !== '') this.byVip.add(keyOf(after), after);
+      for (const sni of serverNames(after)) this.bySni.add(sni, after);
+    }
+    // Who lists a destination lists its address, whichever service has it.
+    const isMoved = keys.size > 1 || before?.vip !== after?.vip || before?.protocol !== after?.protocol;
+    [...keys].forEach((key, i) => {
+      const now = this.isHttpAt(key);
+      if (now !== served[i] || (isMoved && now)) this.httpVersion += 1;
+    });
+  }
+
+  private isHttpAt(key: string): boolean {
+    const holder = this.byVip.holder(key);
+    return holder !== undefined && isHttp(holder);
+  }
+
+  /** The destination at `address:port` of a mesh. */
+  atVip(mesh: string, vip: string): Destination | undefined {
+    return this.byVip.holder(vipKey(mesh, vip));
+  }
+
+  /** The destination that this zone's ingress serves under a server name. */
+  withSni(sni: string): Destination | undefined {
+    return this.bySni.holder(sni);
+  }
+
+  /** All server names that this zone's ingress serves. */
+  serverNames(): Iterable<string> {
+    return this.bySni.keys();
+  }
+}
+
+/** `address:port` of a destination with an address. */
+export function vipOf({ vip, port }: Destination): string {
+  return hostPort({ address: vip, port });
+}
+
+/** The server names under which this zone's ingress serves a destination. */
+export function serverNames({ servedHere, sni }: Destination): readonly string[] {
+  return servedHere ? [sni.kri, sni.hash].filter((each) => each !== '') : [];
+}
+
+function keyOf(destination: Destination): string {
+  return vipKey(destination.service.mesh, vipOf(destination));
+}
+
+function vipKey(mesh: string, vip: string): string {
+  return `${mesh} ${vip}`;
+}
+
+class Claims {
+  private readonly byKey = new Map<string, readonly Destination[]>();
+
+  clear(): void {
+    this.byKey.clear();
+  }
+
+  keys(): Iterable<string> {
+    return this.byKey.keys();
+  }
+
+  holder(key: string): Destination | undefined {
+    return this.byKey.get(key)?.[0];
+  }
+
+  add(key: string, destination: Destination): void {
+    this.byKey.set(key, [...(this.byKey.get(key) ?? []), destination].sort(byAge));
+  }
+
+  remove(key: string, { name }: Destination): void {
+    const left = (this.byKey.get(key) ?? []).filter((each) => each.name !== name);
+    if (left.length > 0) this.byKey.set(key, left);
+    else this.byKey.delete(key);
+  }
+}
+
+/** An unknown time of creation ranks last. */
+function byAge(a: Destination, b: Destination): number {
+  return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE) || compareText(a.name, b.name);
+}

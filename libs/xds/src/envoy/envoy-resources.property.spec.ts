@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { RESOURCE_TYPES } from '../resources/encoded-resource';
+import { EnvoyResources } from './envoy-resources';
+import type { EnvoyView } from './envoy-view';
+
+const zones = ['west', 'east', 'north'];
+const identities = [{ type: 'SpiffeID', value: 'spiffe://default.east.mesh.local/workload/a' }];
+const ports = [
+  { port: 80, name: 'http', appProtocol: 'http' },
+  { port: 6379, targetPort: 'main' },
+  { port: 9000, appProtocol: 'grpc' },
+];
+const vip = fc.option(fc.constantFrom('241.0.0.1', '241.0.0.2', 'fd00::1'), { nil: undefined });
+const statusOf = (ip: string | undefined): JsonObject => (ip === undefined ? {} : { vip: { ip, type: 'Kuma' } });
+const name = fc.constantFrom('a', 'b', 'b.c');
+
+const service = fc
+  .record({
+    name,
+    zone: fc.constantFrom(...zones),
+    mesh: fc.constantFrom('default', 'other'),
+    vip,
+    ports: fc.subarray(ports),
+    known: fc.boolean(),
+    healthy: fc.nat(3),
+    state: fc.constantFrom('Available', 'Unavailable'),
+    order: fc.nat(3),
+    selector: fc.constantFrom<JsonObject>(
+      { dataplaneTags: { app: 'a' } },
+      { dataplaneLabels: {} },
+      { dataplaneRef: { name: 'a' } },
+    ),
+  })
+  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, selector }) =>
+    sketch(
+      'MeshService',
+      name,
+      { selector, ports, state, ...(known && { identities }) },
+      {
+        zone,
+        mesh,
+        creationOrder: order,
+        status: { ...statusOf(vip), dataplaneProxies: { total: 3, healthy } },
+      },
+    ),
+  );
+const dataplane = fc
+  .record({
+    name,
+    app: fc.constantFrom('a', 'b'),
+    state: fc.constantFrom('Ready', 'NotReady', 'Ignored'),
+    address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'host.example'),
+    zone: fc.constantFrom('west', 'east'),
+  })
+  .map(({ name, app, state, address, zone }) => {
+    const inbound = [80, 6379, 9000].map((port) => ({
+      port,
+      ...(port === 6379 && { name: 'main' }),
+      state,
+      tags: { app },
+    }));
+    return sketch('Dataplane', name, { networking: { address, inbound } }, { zone });
+  });
+const multizone = fc.record({ name, vip, ports: fc.subarray(ports), members: fc.subarray(zones) }).map((given) =>
+  sketch(
+    'MeshMultiZoneService',
+    given.name,
+    { ports: given.ports, selector: { meshService: { matchLabels: { a: 'b' } } } },
+    {
+      status: {
+        ...statusOf(given.vip),
+        meshServices: given.members.map((zone) => ({ name: 'a', namespace: 'default', zone, mesh: 'default' })),
+      },
+    },
+  ),
+);
+const external = fc
+  .record({
+    name,
+    vip,
+    host: fc.constantFrom('api.example.com', '192.0.2.1'),
+    tls: fc.boolean(),
+    protocol: fc.constantFrom('tcp', 'http', 'grpc'),
+  })
+  .map(({ name, vip, host, tls, protocol }) => {
+    const endpoints = [
+      { address: host, port: 443 },
+      { address: '192.0.2.9', port: 443, priority: 3 },
+    ];
+    const spec = { match: { port: 443, protocol }, endpoints, tls: { enabled: tls } };
+    return sketch('MeshExternalService', name, spec, { status: statusOf(vip) });
+  });
+const entrance = fc
+  .record({
+    zone: fc.constantFrom('east', 'north'),
+    address: fc.constantFrom('192.0.2.1', '192.0.2.2', 'in.example'),
+    mesh: fc.boolean(),
+  })
+  .map(({ zone, address, mesh }) =>
+    mesh
+      ? sketch('MeshZoneAddress', 'in', { address, port: 10001 }, { zone })
+      : sketch('ZoneIngress', 'in', { networking: { address, port: 10001 } }, { zone }),
+  );
+const zone = fc
+  .record({
+    name: fc.constantFrom('east', 'north'),
+    enabled: fc.boolean(),
+    policy: fc.constantFrom('keep', 'depreferred', 'withdraw', undefined),
+  })
+  .map(({ name, enabled, policy }) =>
+    sketch('Zone', name, { enabled }, { status: policy ? { lost: { policy, since: '' } } : {} }),
+  );
+const trust = fc
+  .record({
+    name,
+    domain: fc.constantFrom('one', 'two'),
+    pem: fc.constantFrom('A', 'B'),
+    zone: fc.constantFrom('', 'west', 'east'),
+  })
+  .map(({ name, domain, pem, zone }) =>
+    sketch('MeshTrust', name, { trustDomain: domain, caBundles: [{ type: 'Pem', pem: { value: pem } }] }, { zone }),
+  );
+
+const change = fc.record({
+  resources: fc.array(fc.oneof(service, service, dataplane, multizone, external, entrance, zone, trust), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  gone: fc.boolean(),
+});
+
+const dataplaneId = { kind: 'Dataplane', mesh: 'default', zone: 'west', namespace: 'default', name: 'a' };
+const identity = (): { chain: string; key: { pem: string } } => ({ chain: 'C', key: { pem: 'K' } });
+const views: EnvoyView[] = [
+  {
+    mesh: 'default',
+    capture: { type: 'bind' },
+    listed: 'all',
+    dataplane: dataplaneId,
+    identity,
+    callers: () => ['spiffe://x/y'],
+  },
+  {
+    mesh: 'default',
+    capture: {
+      type: 'redirect',
+      at: { address: '127.0.0.1', port: 15001 },
+      reentry: { address: '127.0.0.1', port: 15011 },
+    },
+    listed: 'all',
+  },
+  { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
+  { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },
+];
+
+const cluster = RESOURCE_TYPES.cluster;
+
+/** All that the proxies of a view can hold: what they list, what that names, and every address on demand. */
+function everything(source: EnvoyResources, view: EnvoyView): Map<string, string> {
+  const found = new Map<string, string>();
+  const take = (type: string, name: string): void => {
+    const resource = source.get(view, type, name);
+    if (resource === 'pending') return;
+    if (resource) found.set(`${type} ${name}`, resource.version);
+    if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
+  };
+  for (const type of [cluster, RESOURCE_TYPES.listener])
+    for (const name of source.names({ id: 'p', view }, type)) take(type, name);
+  for (const name of ['identity', 'trust']) take(RESOURCE_TYPES.secret, name);
+  for (const ip of ['241.0.0.1', '241.0.0.2', '[fd00::1]'])
+    for (const port of [80, 443, 6379, 9000]) {
+      take(cluster, `vip:${ip}:${port}`);
+      take(RESOURCE_TYPES.filterChain, `fc:${ip}:${port}`);
+    }
+  for (const { name } of source.model.destinations()) take(RESOURCE_TYPES.routes, name);
+  return found;
+}
+
+test('what followed every change is what a fresh start makes, every difference was told, and Envoy’s rules hold', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+      const held = new Map<string, Resource>();
+      const followed = new TrafficZone();
+      const source = new EnvoyResources(followed.index, 'west');
+      source.follow();
+      const told = new Set<string>();
+      source.subscribe({
+        changed: ({ type, names }) => names.forEach((each) => told.add(`${type} ${each}`)),
+        relisted: () => undefined,
+      });
+      for (const { resources, gone } of changes) {
+        const before = views.map((view) => everything(source, view));
+        told.clear();
+        const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
+        if (gone) followed.delete(...distinct);
+        else followed.put(...distinct);
+        for (const each of distinct) {
+          if (gone) held.delete(identityKey(each.id));
+          else held.set(identityKey(each.id), each);
+        }
+        const after = views.map((view) => everything(source, view));
+        after.forEach((now, i) => {
+          const then = before[i] ?? new Map<string, string>();
+          for (const key of new Set([...now.keys(), ...then.keys()]))
+            if (now.get(key) !== then.get(key) && !isNewlyAsked(key, then, now)) expect(told).toContain(key);
+        });
+      }
+      const fresh = new EnvoyResources(new TrafficZone([...held.values()].reverse()).index, 'west');
+      expect([...source.model.destinations()].sort(byName)).toEqual([...fresh.model.destinations()].sort(byName));
+      for (const view of views) expect(everything(source, view)).toEqual(everything(fresh, view));
+      expect([...source.refused, ...fresh.refused]).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** Endpoints that no cluster of the view named before, or that none names now: Envoy asks for them, or drops them, by itself. */
+function isNewlyAsked(key: string, then: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): boolean {
+  return key.startsWith(`${RESOURCE_TYPES.endpoints} `) && then.has(key) !== now.has(key);
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,32 @@
+import type { Identity } from '@causeway/resources';
+import type { SocketAddress } from '../model/zone-entrance';
+import type { Callers } from './inbound-listeners';
+import type { IdentityCertificate } from './tls';
+
+/**
+ * What makes the resources of two proxies differ. Proxies that share a view object get the same resources; resources that do not
+ * depend on a part of the view are the same objects in all views.
+ */
+export interface EnvoyView {
+  readonly mesh: string;
+  /** How connections to services are caught; absent for proxies that only serve. */
+  readonly capture?: Capture;
+  /** Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`). */
+  readonly listed: ReadonlySet<string> | 'all';
+  /** The Dataplane whose inbounds its proxies serve. */
+  readonly dataplane?: Identity;
+  /** Where the proxies serve as the zone's ingress, for all meshes. */
+  readonly ingress?: SocketAddress;
+  /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
+  readonly identity?: () => IdentityCertificate | undefined;
+  /** Who may call an inbound of the Dataplane by its port; absent: nobody. */
+  readonly callers?: (port: number) => Callers;
+}
+
+/**
+ * `bind`: a listener at each address of a service; `redirect`: one listener to which the kernel redirects, and one on loopback
+ * for first connections to HTTP services. Redirect needs Envoy 1.40.
+ */
+export type Capture =
+  | { readonly type: 'bind' }
+  | { readonly type: 'redirect'; readonly at: SocketAddress; readonly reentry: SocketAddress };

@@ -1,0 +1,88 @@
+import { isIPv6 } from 'node:net';
+import type { SocketAddress } from '../model/zone-entrance';
+
+/** The secret with a workload's certificate: one name for all, another content for each workload. */
+export const IDENTITY_SECRET = 'identity';
+/** The secret with the authorities of the mesh. */
+export const TRUST_SECRET = 'trust';
+/** The listener that takes all redirected connections. */
+export const OUTBOUND_LISTENER = 'outbound';
+/** The loopback listener at which the first connection to an HTTP address enters the same Envoy again. */
+export const REENTRY_LISTENER = 'outbound:reentry';
+
+const VIP = 'vip:';
+const INGRESS = 'in:';
+
+/** `address:port`, as Envoy's `%DOWNSTREAM_LOCAL_ADDRESS%` writes it. */
+export function hostPort({ address, port }: SocketAddress): string {
+  return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** The cluster that is asked for at the first connection to an address of a service. */
+export function vipClusterName(at: SocketAddress): string {
+  return VIP + hostPort(at);
+}
+
+/** The `address:port` of a cluster named by `vipClusterName`; undefined for other clusters. */
+export function vipOfCluster(name: string): string | undefined {
+  return name.startsWith(VIP) ? name.slice(VIP.length) : undefined;
+}
+
+/**
+ * The cluster of a server name at the zone ingress. The prefix is Envoy's, not the client's: no server name can lead to
+ * another cluster of the ingress.
+ */
+export function ingressClusterName(sni: string): string {
+  return INGRESS + sni;
+}
+
+/** The server name of a cluster named by `ingressClusterName`; undefined for other clusters. */
+export function sniOfCluster(name: string): string | undefined {
+  return name.startsWith(INGRESS) ? name.slice(INGRESS.length) : undefined;
+}
+
+/** The endpoints of a destination in this zone only, for its ingress. */
+export function localEndpointsName(destination: string): string {
+  return `local:${destination}`;
+}
+
+/** The destination of endpoints named by `localEndpointsName`; undefined for other endpoints. */
+export function destinationOfLocalEndpoints(name: string): string | undefined {
+  return name.startsWith('local:') ? name.slice('local:'.length) : undefined;
+}
+
+/** The addresses of a zone's ingress for a mesh: endpoints that all services of the zone share. */
+export function entranceEndpointsName(mesh: string, zone: string): string {
+  return `ingress:${mesh}/${zone}`;
+}
+
+/** The mesh and the zone of endpoints named by `entranceEndpointsName`; undefined for other endpoints. */
+export function entranceOfEndpoints(name: string): { readonly mesh: string; readonly zone: string } | undefined {
+  const [, mesh, zone] = /^ingress:([^/]+)\/([^/]+)$/.exec(name) ?? [];
+  return mesh === undefined || zone === undefined ? undefined : { mesh, zone };
+}
+
+/** The listener that is bound to an address of a service. */
+export function outboundListenerName(at: SocketAddress): string {
+  return `outbound:${hostPort(at)}`;
+}
+
+/** The filter chain of an HTTP address of a service in the redirect listener. */
+export function filterChainName(at: SocketAddress): string {
+  return `fc:${hostPort(at)}`;
+}
+
+/** The listener of an inbound of a Dataplane. */
+export function inboundListenerName(at: SocketAddress): string {
+  return `inbound:${hostPort(at)}`;
+}
+
+/** The listener of a zone ingress. */
+export function ingressListenerName(at: SocketAddress): string {
+  return `ingress:${hostPort(at)}`;
+}
+
+/** The cluster of the process behind an inbound; a process that speaks HTTP/2 only is another cluster. */
+export function processClusterName(at: SocketAddress, isHttp2: boolean): string {
+  return `${isHttp2 ? 'localhost-http2' : 'localhost'}:${hostPort(at)}`;
+}

@@ -1,0 +1,101 @@
+import {
+  ApiVersion,
+  ConfigSource,
+  DownstreamTlsContext,
+  SPIFFECertValidatorConfig,
+  SubjectAltNameMatcher_SanType,
+  TlsParameters_TlsProtocol,
+  type TlsSecret,
+  UpstreamTlsContext,
+} from '@causeway/proto-gen';
+import type { TrustDomain } from '../model/trust-domains';
+import { packExtension, packFilter } from '../resources/any';
+import { IDENTITY_SECRET, TRUST_SECRET } from './names';
+
+/** "From the stream on which this was sent". */
+export const FROM_ADS = ConfigSource.fromPartial({
+  configSourceSpecifier: { $case: 'ads', value: {} },
+  resourceApiVersion: ApiVersion.V3,
+});
+
+/** What clients of the mesh offer; Kuma's servers tell meshed connections from others by it. */
+const ALPN = ['kuma'];
+
+/** The transport socket towards a server of the mesh: our certificate, this server name, and one of exactly these SPIFFE ids. */
+export function upstreamTls(sni: string, identities: readonly string[]) {
+  return packFilter('tls', UpstreamTlsContext, {
+    sni,
+    commonTlsContext: { ...commonTls(validation(identities)), alpnProtocols: ALPN },
+  });
+}
+
+/** The transport socket of an inbound: a client without a certificate of a trusted authority is refused. */
+export function downstreamTls() {
+  return packFilter('tls', DownstreamTlsContext, {
+    requireClientCertificate: true,
+    commonTlsContext: { ...commonTls(undefined), alpnProtocols: [...ALPN, 'h2', 'http/1.1'] },
+    // A resumed session would not be checked against authorities that have changed since.
+    sessionTicketKeysType: { $case: 'disableStatelessSessionResumption', value: true },
+    disableStatefulSessionResumption: true,
+  });
+}
+
+function commonTls(own: ReturnType<typeof validation> | undefined) {
+  const trust = { name: TRUST_SECRET, sdsConfig: FROM_ADS };
+  return {
+    tlsParams: { tlsMinimumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_2 },
+    tlsCertificateSdsSecretConfigs: [{ name: IDENTITY_SECRET, sdsConfig: FROM_ADS }],
+    validationContextType: own
+      ? {
+          $case: 'combinedValidationContext' as const,
+          value: { defaultValidationContext: own, validationContextSdsSecretConfig: trust },
+        }
+      : { $case: 'validationContextSdsSecretConfig' as const, value: trust },
+  };
+}
+
+function validation(identities: readonly string[]) {
+  return {
+    matchTypedSubjectAltNames: identities.map((id) => ({
+      sanType: SubjectAltNameMatcher_SanType.URI,
+      matcher: { matchPattern: { $case: 'exact' as const, value: id } },
+    })),
+  };
+}
+
+/** A workload's certificate. The key is PEM, or the path of a file that only the proxy can read. */
+export interface IdentityCertificate {
+  readonly chain: string;
+  readonly key: { readonly pem: string } | { readonly path: string };
+}
+
+export function identitySecret({ chain, key }: IdentityCertificate) {
+  const privateKey =
+    'pem' in key
+      ? { specifier: { $case: 'inlineString' as const, value: key.pem } }
+      : { specifier: { $case: 'filename' as const, value: key.path } };
+  const certificateChain = { specifier: { $case: 'inlineString' as const, value: chain } };
+  return {
+    name: IDENTITY_SECRET,
+    type: { $case: 'tlsCertificate' as const, value: { certificateChain, privateKey } },
+  };
+}
+
+/** The authorities, each for its own trust domain: a chain counts only against the authority of the domain in its SPIFFE id. */
+export function trustSecret(domains: readonly TrustDomain[]): Parameters<typeof TlsSecret.fromPartial>[0] {
+  const trustDomains = domains.map(({ name, pem }) => ({
+    name,
+    trustBundle: { specifier: { $case: 'inlineString' as const, value: pem } },
+  }));
+  return {
+    name: TRUST_SECRET,
+    type: {
+      $case: 'validationContext',
+      value: {
+        customValidatorConfig: packExtension('envoy.tls.cert_validator.spiffe', SPIFFECertValidatorConfig, {
+          trustDomains,
+        }),
+      },
+    },
+  };
+}

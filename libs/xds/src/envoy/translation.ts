@@ -1,0 +1,203 @@
+import {
+  Cluster,
+  ClusterLoadAssignment,
+  FilterChain,
+  Listener,
+  RouteConfiguration,
+  TlsSecret,
+} from '@causeway/proto-gen';
+import { Dataplane } from '@causeway/kinds';
+import { identityKey, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import type { TrafficModel } from '../model/traffic-model';
+import type { Destination } from '../model/destination';
+import type { SocketAddress } from '../model/zone-entrance';
+import { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from '../resources/encoded-resource';
+import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluster, reentryCluster } from './clusters';
+import { vipOf, type DestinationTable } from './destination-table';
+import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
+import type { EnvoyView } from './envoy-view';
+import { servedInbounds, type Inbound } from './inbound';
+import { inboundListener, ingressListener } from './inbound-listeners';
+import * as names from './names';
+import * as outbound from './outbound-listeners';
+import { identitySecret, trustSecret } from './tls';
+
+/**
+ * How one resource is made. `scope`: resources of one type and name are one object for all views of a mesh, for all ingresses, or
+ * are made for one view. A scope never holds what another may not see.
+ */
+export interface Plan {
+  readonly scope: 'mesh' | 'ingress' | 'view';
+  /** False for what is asked for and does not exist: it is answered, and not kept. */
+  readonly isKept: boolean;
+  encode(previous: EncodedResource | undefined): EncodeResult;
+}
+
+/** What a translation reads. */
+export interface TranslationOptions {
+  readonly model: TrafficModel;
+  readonly index: IndexReader;
+  readonly table: DestinationTable;
+  /** HTTP addresses that have a filter chain in the view's redirect listener. */
+  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
+}
+
+const ABSENT = undefined;
+
+/** Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
+export class Translation {
+  constructor(private readonly options: TranslationOptions) {}
+
+  /** How a resource is made; undefined where there is none of this name. Costs what the resource holds. */
+  plan(view: EnvoyView, type: string, name: string): Plan | undefined {
+    switch (type) {
+      case RESOURCE_TYPES.cluster:
+        return this.cluster(view, name);
+      case RESOURCE_TYPES.endpoints:
+        return this.endpoints(view, name);
+      case RESOURCE_TYPES.listener:
+        return this.listener(view, name);
+      case RESOURCE_TYPES.filterChain:
+        return this.chain(view, name);
+      case RESOURCE_TYPES.routes:
+        return this.routes(view, name);
+      case RESOURCE_TYPES.secret:
+        return this.secret(view, name);
+      default:
+        return ABSENT;
+    }
+  }
+
+  /** The inbounds that the view's proxies serve. */
+  inbounds({ dataplane }: EnvoyView): readonly Inbound[] {
+    return this.inboundsOf(dataplane && this.options.index.byIdentityKey(identityKey(dataplane)));
+  }
+
+  inboundsOf(dataplane: Resource | undefined): readonly Inbound[] {
+    return dataplane && Dataplane.is(dataplane) ? servedInbounds(dataplane) : [];
+  }
+
+  /** A destination of the view's mesh. */
+  destination({ mesh }: EnvoyView, name: string): Destination | undefined {
+    const found = this.options.model.destination(name);
+    return found?.service.mesh === mesh ? found : undefined;
+  }
+
+  private cluster(view: EnvoyView, name: string): Plan | undefined {
+    const vip = names.vipOfCluster(name);
+    if (vip !== undefined) return this.vipCluster(view, name, vip);
+    const sni = names.sniOfCluster(name);
+    if (sni !== undefined) {
+      const served = view.ingress && this.options.table.withSni(sni);
+      return served && kept('ingress', (previous) => encodeResource(Cluster, ingressCluster(name, served), previous));
+    }
+    const inbound = this.inbounds(view).find(({ clusterName }) => clusterName === name);
+    if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
+    const destination = this.destination(view, name);
+    return destination && kept('mesh', (last) => encodeResource(Cluster, destinationCluster(name, destination), last));
+  }
+
+  /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
+  private vipCluster(view: EnvoyView, name: string, vip: string): Plan {
+    const destination = this.options.table.atVip(view.mesh, vip);
+    if (!destination)
+      return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
+    const { capture } = view;
+    if (isHttp(destination) && capture?.type === 'redirect')
+      return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
+    const scope = isHttp(destination) ? 'view' : 'mesh';
+    return kept(scope, (last) => encodeResource(Cluster, destinationCluster(name, destination), last));
+  }
+
+  /** Never absent: a cluster would wait for its endpoints. */
+  private endpoints(view: EnvoyView, name: string): Plan {
+    const { model } = this.options;
+    const none: Plan = {
+      ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
+      isKept: false,
+    };
+    const entered = names.entranceOfEndpoints(name);
+    if (entered) {
+      const { mesh, zone } = entered;
+      const entrance = mesh === view.mesh ? model.entrance(mesh, zone) : undefined;
+      if (!entrance) return none;
+      return kept('mesh', (last) =>
+        encodeResource(ClusterLoadAssignment, entranceEndpoints(mesh, zone, entrance), last),
+      );
+    }
+    const local = names.destinationOfLocalEndpoints(name);
+    if (local !== undefined) {
+      const served = view.ingress && model.destination(local);
+      if (!served) return none;
+      return kept('ingress', (last) => encodeResource(ClusterLoadAssignment, localEndpoints(served, model.zone), last));
+    }
+    const destination = this.destination(view, name);
+    if (!destination) return none;
+    const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
+    return kept('mesh', (last) =>
+      encodeResource(ClusterLoadAssignment, destinationEndpoints(destination, model.zone, entranceOf), last),
+    );
+  }
+
+  private listener(view: EnvoyView, name: string): Plan | undefined {
+    const { capture, ingress, callers = () => [] } = view;
+    const made = (fields: ReturnType<typeof ingressListener>): Plan =>
+      kept('view', (previous) => encodeResource(Listener, fields, previous));
+    if (ingress && name === names.ingressListenerName(ingress)) return made(ingressListener(ingress));
+    const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
+    if (inbound) return made(inboundListener(inbound, callers(inbound.at.port)));
+    if (capture?.type === 'redirect') {
+      const http = this.options.httpOf(view);
+      if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture.at, http));
+      return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
+    }
+    const vip = name.startsWith('outbound:') ? name.slice('outbound:'.length) : undefined;
+    const destination = vip === undefined || !capture ? ABSENT : this.options.table.atVip(view.mesh, vip);
+    return destination && kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination), last));
+  }
+
+  /** Never absent once it is asked for: the listener names it, and would not get ready. */
+  private chain(view: EnvoyView, name: string): Plan {
+    const destination = name.startsWith('fc:') ? this.options.table.atVip(view.mesh, name.slice(3)) : ABSENT;
+    if (!destination || !isHttp(destination)) {
+      const closed = outbound.closedChain(name);
+      return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
+    }
+    return kept('mesh', (last) => encodeResource(FilterChain, outbound.httpChain(name, destination), last));
+  }
+
+  private routes(view: EnvoyView, name: string): Plan | undefined {
+    const destination = this.destination(view, name);
+    if (!destination || !isHttp(destination)) return ABSENT;
+    return kept('mesh', (last) => encodeResource(RouteConfiguration, outbound.defaultRoutes(destination), last));
+  }
+
+  private secret(view: EnvoyView, name: string): Plan | undefined {
+    if (name === names.TRUST_SECRET) {
+      const domains = this.options.model.trust(view.mesh);
+      return domains.length === 0
+        ? ABSENT
+        : kept('mesh', (last) => encodeResource(TlsSecret, trustSecret(domains), last));
+    }
+    const certificate = name === names.IDENTITY_SECRET ? view.identity?.() : ABSENT;
+    return certificate && kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate), last));
+  }
+
+  /** The addresses of HTTP destinations among `listed`, by address. */
+  httpAddresses(view: EnvoyView, listed: Iterable<string>): readonly SocketAddress[] {
+    const found = new Map<string, SocketAddress>();
+    for (const name of listed) {
+      const destination = this.destination(view, name);
+      if (!destination || destination.vip === '') continue;
+      const vip = vipOf(destination);
+      const holder = this.options.table.atVip(view.mesh, vip);
+      if (holder && isHttp(holder)) found.set(vip, { address: holder.vip, port: holder.port });
+    }
+    return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);
+  }
+}
+
+function kept(scope: Plan['scope'], encode: Plan['encode']): Plan {
+  return { scope, isKept: true, encode };
+}

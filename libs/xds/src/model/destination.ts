@@ -1,0 +1,229 @@
+import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
+import { isIP } from 'node:net';
+import { Label, isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import { externalTarget, type ExternalTarget } from './external-target';
+import { hashSni, kriSni, type ServiceShortName } from './sni';
+import { compareAddresses, isPort, socketAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
+
+/** One port of a service, as the proxies of one zone see it. */
+export interface Destination {
+  /** The port's KRI: unique in the mesh, made of the identity only, so that no label can take another service's name. */
+  readonly name: string;
+  readonly service: Identity;
+  readonly port: number;
+  readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
+  /** Empty while the service has no address. */
+  readonly vip: string;
+  /** The SPIFFE ids of which a server must have one; sorted. */
+  readonly identities: readonly string[];
+  /** Server names in both forms; empty where the service has none of the form. */
+  readonly sni: { readonly kri: string; readonly hash: string };
+  /** µs since 1970; 0 = unknown. The older of two services with one server name or address has it. */
+  readonly createdAt: number;
+  /** True where some of its endpoints are in this zone, ready or not: then it is served at this zone's ingress. */
+  readonly servedHere: boolean;
+  readonly local: readonly LocalEndpoint[];
+  /** Zones with endpoints, by name. */
+  readonly remote: readonly RemoteZone[];
+  /** Of a MeshExternalService only. */
+  readonly external?: ExternalTarget;
+}
+
+/** An inbound of a Dataplane of this zone. */
+export interface LocalEndpoint extends SocketAddress {
+  readonly ready: boolean;
+}
+
+/** Another zone that serves a destination; where it is entered is asked of the model. */
+export interface RemoteZone {
+  readonly zone: string;
+  /** Ready instances there; 1 where the zone does not say. */
+  readonly instances: number;
+  readonly sni: 'kri' | 'hash';
+  readonly depreferred: boolean;
+}
+
+/** What the destinations of a service are made of, besides the service. */
+export interface ServiceFacts {
+  readonly zone: string;
+  /** The Dataplanes that a MeshService of this zone selects. */
+  readonly dataplanesOf: (service: Resource) => Iterable<DataplaneResource>;
+  /** The MeshServices that a MeshMultiZoneService stands for. */
+  readonly membersOf: (service: Resource) => readonly Resource[];
+  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+}
+
+const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
+  MeshService: 'msvc',
+  MeshMultiZoneService: 'mzsvc',
+  MeshExternalService: 'extsvc',
+};
+
+/** Kinds that have destinations. */
+export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
+
+/** Most ports of a service, and identities of a destination, that are read: what kinds allow. */
+const MOST_PORTS = 1_024;
+const MOST_IDENTITIES = 1_024;
+
+export const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
+
+/** A port of a service as it is stored; what cannot be read is left out, for another zone may have sent the service. */
+interface ServicePort {
+  readonly number: number;
+  readonly section: string;
+  readonly target: number | string;
+  readonly protocol: Destination['protocol'];
+}
+
+/** The destinations of a service, one a port. Linear in its ports, its Dataplanes and its members. */
+export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
+  const { id, creationOrder } = service;
+  const parts = partsOf(service, facts);
+  return portsOf(service).map((port): Destination => {
+    const { local, remote, identities } = parts(port);
+    const subject = sniSubject(service, port);
+    const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec) : undefined;
+    return {
+      name: ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_'),
+      service: id,
+      port: port.number,
+      protocol: port.protocol,
+      vip: vipOf(service),
+      identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
+      sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
+      createdAt: creationOrder,
+      servedHere: local.length > 0,
+      local: distinct(local),
+      remote,
+      ...(external && { external }),
+    };
+  });
+}
+
+type Parts = Pick<Destination, 'local' | 'remote' | 'identities'>;
+const NOTHING: Parts = { local: [], remote: [], identities: [] };
+
+function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
+  if (service.id.kind === 'MeshService') return meshServiceParts(service, facts);
+  if (service.id.kind !== 'MeshMultiZoneService') return () => NOTHING;
+  const members = facts.membersOf(service).map((member) => {
+    const ports = new Map(portsOf(member).map((port) => [port.number, port]));
+    const away = member.id.zone !== facts.zone && member.spec['state'] === 'Unavailable';
+    return { ports, parts: away ? () => NOTHING : meshServiceParts(member, facts) };
+  });
+  return ({ number }) => {
+    const found = members.flatMap(({ ports, parts }) => {
+      const port = ports.get(number);
+      return port ? [parts(port)] : [];
+    });
+    return {
+      local: found.flatMap(({ local }) => local),
+      remote: mergeZones(found.flatMap(({ remote }) => remote)),
+      identities: found.flatMap(({ identities }) => identities),
+    };
+  };
+}
+
+function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
+  const identities = identitiesOf(service);
+  if (service.id.zone === facts.zone) {
+    const inbounds = [...facts.dataplanesOf(service)].flatMap(addressedInbounds);
+    return ({ target }) => ({ local: inbounds.filter(({ serves }) => serves(target)), remote: [], identities });
+  }
+  const { mesh, zone } = service.id;
+  const entrance = zone === '' ? undefined : facts.entranceOf(mesh, zone);
+  if (!entrance) return () => ({ ...NOTHING, identities });
+  const { sni, depreferred } = entrance;
+  return () => ({ local: [], remote: [{ zone, instances: instancesOf(service), sni, depreferred }], identities });
+}
+
+interface AddressedInbound extends LocalEndpoint {
+  readonly serves: (target: number | string) => boolean;
+}
+
+/** The inbounds of a Dataplane with the address at which other proxies reach them; ignored ones are none. */
+function addressedInbounds(dataplane: DataplaneResource): AddressedInbound[] {
+  const { address, advertisedAddress } = dataplane.spec.networking;
+  return inboundsOf(dataplane).flatMap((inbound: DataplaneInbound) => {
+    const at = socketAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
+    const { name, state = 'Ready' } = inbound;
+    if (!at || state === 'Ignored') return [];
+    const serves = (target: number | string): boolean => target === inbound.port || target === name;
+    return [{ ...at, ready: state === 'Ready', serves }];
+  });
+}
+
+/** Each address once, in one order: ready where one of its inbounds is. */
+function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[] {
+  const found = new Map<string, LocalEndpoint>();
+  for (const { address, port, ready } of endpoints) {
+    const key = `${address} ${port}`;
+    found.set(key, { address, port, ready: ready || found.get(key)?.ready === true });
+  }
+  return [...found.values()].sort(compareAddresses);
+}
+
+/** Several members of one zone are one entrance with the instances of all. */
+function mergeZones(zones: readonly RemoteZone[]): readonly RemoteZone[] {
+  const found = new Map<string, RemoteZone>();
+  for (const zone of zones) {
+    const before = found.get(zone.zone)?.instances ?? 0;
+    found.set(zone.zone, { ...zone, instances: zone.instances + before });
+  }
+  return [...found.values()].sort((a, b) => (a.zone < b.zone ? -1 : 1));
+}
+
+function sniSubject({ id, labels }: Resource, { number, section }: ServicePort) {
+  // Namespace "default" is a name of its own only on Kubernetes, where the label says so (docs/design.md §1, Computed labels).
+  const namespace = id.namespace === 'default' && labels[Label.namespace] !== 'default' ? '' : id.namespace;
+  const { mesh, zone, name } = id;
+  return { shortName: SHORT_NAMES[id.kind] ?? 'msvc', mesh, zone, namespace, name, port: number, section };
+}
+
+/** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones; of two with one number the first counts. */
+function portsOf({ spec }: Resource): readonly ServicePort[] {
+  const { ports, match } = spec;
+  const listed = isJsonArray(ports) ? ports.slice(0, MOST_PORTS) : [match];
+  const found = new Map<number, ServicePort>();
+  const sections = new Set<string>();
+  for (const port of listed) {
+    if (!isJsonObject(port) || !isPort(port['port']) || found.has(port['port'])) continue;
+    const { port: number, name, targetPort, appProtocol, protocol } = port;
+    // A number as a name would be another port's section.
+    const named = typeof name === 'string' && name !== '' && !/^\d+$/.test(name) && !sections.has(name);
+    const section = named ? name : `${number}`;
+    sections.add(section);
+    const target = typeof targetPort === 'string' || typeof targetPort === 'number' ? targetPort : number;
+    const spoken = PROTOCOLS.find((known) => known === (appProtocol ?? protocol)) ?? 'tcp';
+    found.set(number, { number, section, target, protocol: spoken });
+  }
+  return [...found.values()];
+}
+
+function vipOf({ status }: Resource): string {
+  const vip = status?.['vip'];
+  const ip = isJsonObject(vip) ? vip['ip'] : undefined;
+  return typeof ip === 'string' && isIP(ip) !== 0 ? ip : '';
+}
+
+/** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */
+function identitiesOf({ id, spec }: Resource): readonly string[] {
+  const { identities } = spec;
+  if (!isJsonArray(identities)) return [];
+  return identities.slice(0, MOST_IDENTITIES).flatMap((identity) => {
+    if (!isJsonObject(identity)) return [];
+    const { type, value } = identity;
+    if (typeof value !== 'string' || value === '' || value.length > 2_048) return [];
+    if (type === 'SpiffeID') return [value];
+    return type === 'ServiceTag' ? [`spiffe://${id.mesh}/${value}`] : [];
+  });
+}
+
+function instancesOf({ status }: Resource): number {
+  const proxies: JsonObject | undefined = isJsonObject(status?.['dataplaneProxies'])
+    ? status['dataplaneProxies']
+    : undefined;
+  const healthy = proxies?.['healthy'];
+  return typeof healthy === 'number' && Number.isInteger(healthy) && healthy > 0 ? Math.min(healthy, 100_000) : 1;
+}

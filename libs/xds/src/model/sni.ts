@@ -1,0 +1,54 @@
+/** One port of a service, by what its server names (SNI) are made of. */
+export interface SniSubject {
+  readonly shortName: ServiceShortName;
+  readonly mesh: string;
+  /** Empty for services without a zone. */
+  readonly zone: string;
+  /** Empty for services without a namespace. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+  /** The port's name, else its number. */
+  readonly section: string;
+}
+
+export type ServiceShortName = 'msvc' | 'mzsvc' | 'extsvc';
+
+/** A part is cut to this length in the hash form; an `x` then marks it. */
+const LONGEST_PART = 62;
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const HASH_SUFFIX = { msvc: 'ms', mzsvc: 'mzms', extsvc: 'mes' } as const;
+
+/**
+ * `sni.<kind>.<mesh>[.<zone>[.<namespace>]].<name>.<section>`, as Kuma 2.14 has it for workloads with a MeshIdentity
+ * (docs/reference/xds-translation.md, Server names). Undefined where a part is not a DNS label or the whole is longer than 253.
+ */
+export function kriSni({ shortName, mesh, zone, namespace, name, section }: SniSubject): string | undefined {
+  const optional = [zone, zone === '' ? '' : namespace].filter((part) => part !== '');
+  const parts = [mesh, ...optional, name, section];
+  if (!parts.every((part) => part.length <= 63 && LABEL.test(part))) return undefined;
+  const sni = ['sni', shortName, ...parts].join('.');
+  return sni.length <= 253 ? sni : undefined;
+}
+
+/**
+ * `a<hash>.<name>.<port>.<mesh>.<kind>`, as Kuma 2.14 sends it to zones without a MeshZoneAddress (docs/reference/xds-translation.md,
+ * Server names). The hash covers the whole name and mesh, not the port and the kind; the name includes the namespace. Undefined
+ * where the whole is longer than 253.
+ */
+export function hashSni({ shortName, mesh, namespace, name, port }: SniSubject): string | undefined {
+  const whole = namespace === '' ? name : `${name}.${namespace}`;
+  const hash = fnv1a64(`${whole};${mesh};`).toString(16).padStart(16, '0');
+  const sni = `a${hash}.${shortened(whole)}.${port}.${shortened(mesh)}.${HASH_SUFFIX[shortName]}`;
+  return sni.length <= 253 ? sni : undefined;
+}
+
+function shortened(part: string): string {
+  return part.length > LONGEST_PART ? `${part.slice(0, LONGEST_PART)}x` : part;
+}
+
+function fnv1a64(text: string): bigint {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash;
+}

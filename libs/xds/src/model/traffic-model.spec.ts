@@ -1,0 +1,113 @@
+import type { JsonObject, Resource } from '@causeway/resources';
+import { sketch, TrafficZone, type TrafficSketch } from '../../../../test/support/traffic-zone';
+import { TrafficModel, type ModelChange } from './traffic-model';
+
+const SERVICES = 10_000;
+const EAST = { zone: 'east' };
+
+function service(name: string, given: TrafficSketch = {}, spec: JsonObject = {}): Resource {
+  const selector = { dataplaneTags: { app: name } };
+  return sketch('MeshService', name, { selector, ports: [{ port: 80 }], ...spec }, given);
+}
+
+function dataplane(name: string, app: string, inbound: JsonObject = {}): Resource {
+  return sketch('Dataplane', name, {
+    networking: { address: '10.0.0.1', inbound: [{ port: 80, tags: { app }, ...inbound }] },
+  });
+}
+
+function group(name: string, zones: readonly string[]): Resource {
+  const meshServices = zones.map((zone) => ({ name: 'redis', namespace: 'default', zone, mesh: 'default' }));
+  return sketch('MeshMultiZoneService', name, { ports: [{ port: 80 }] }, { status: { meshServices } });
+}
+
+const address = (ip: string, zone = 'east'): Resource =>
+  sketch('MeshZoneAddress', 'in', { address: ip, port: 10001 }, { zone });
+const ingress = sketch('ZoneIngress', 'in', { networking: { address: '192.0.2.7', port: 10001 } }, EAST);
+const lost = (policy: string): Resource => sketch('Zone', 'east', {}, { status: { lost: { policy, since: '' } } });
+
+/** A model that follows an index, and what the last change told. */
+function follow(...resources: readonly Resource[]): { zone: TrafficZone; model: TrafficModel; changes: ModelChange[] } {
+  const zone = new TrafficZone(resources);
+  const model = new TrafficModel(zone.index, 'west');
+  const changes: ModelChange[] = [];
+  zone.index.subscribe((event) => changes.push(model.apply(event)));
+  return { zone, model, changes };
+}
+
+describe('a service of this zone', () => {
+  it('has the inbounds of its Dataplanes, NotReady ones too, Ignored ones not', () => {
+    const others = [
+      dataplane('b', 'redis', { port: 81, state: 'NotReady' }),
+      dataplane('c', 'redis', { state: 'Ignored' }),
+    ];
+    const redis = service('redis', {}, { ports: [{ port: 80 }, { port: 90, targetPort: 81 }] });
+    const { model } = follow(redis, dataplane('a', 'redis'), dataplane('d', 'other'), ...others);
+    expect(model.destination('kri_msvc_default_west__redis_80')?.local).toEqual([
+      { address: '10.0.0.1', port: 80, ready: true },
+    ]);
+    expect(model.destination('kri_msvc_default_west__redis_90')?.local).toEqual([
+      { address: '10.0.0.1', port: 81, ready: false },
+    ]);
+  });
+
+  it('has a name that no label can change', () => {
+    const labels = { 'kuma.io/zone': 'east', 'kuma.io/display-name': 'redis', 'kuma.io/mesh': 'other' };
+    const { model } = follow(service('evil', { labels }));
+    expect([...model.destinations()].map(({ name }) => name)).toEqual(['kri_msvc_default_west__evil_80']);
+  });
+});
+
+describe('a service of another zone', () => {
+  const NAME = 'kri_msvc_default_east__redis_80';
+  const redis = service('redis', EAST);
+  it.each<[string, readonly Resource[], unknown]>([
+    [
+      'by KRI names where it has a MeshZoneAddress',
+      [address('192.0.2.1'), ingress],
+      [{ sni: 'kri', depreferred: false }],
+    ],
+    ['by hash names where it has only a ZoneIngress', [ingress], [{ sni: 'hash', depreferred: false }]],
+    ['not where it has neither', [], []],
+    ['not by a host name', [address('in.example.com')], []],
+    ['not while it is disabled', [ingress, sketch('Zone', 'east', { enabled: false })], []],
+    ['not while it is lost and withdrawn', [ingress, lost('withdraw')], []],
+    ['last while it is lost and depreferred', [ingress, lost('depreferred')], [{ sni: 'hash', depreferred: true }]],
+    ['as ever while it is lost and kept', [ingress, lost('keep')], [{ sni: 'hash', depreferred: false }]],
+  ])('is reached through its zone %s', (_, facts, want) => {
+    const { zone, model } = follow(redis);
+    expect(model.destination(NAME)?.remote).toEqual([]);
+    zone.put(...facts, sketch('MeshTrust', 'unrelated', {}));
+    const found = model.destination(NAME)?.remote.map(({ sni, depreferred }) => ({ sni, depreferred }));
+    expect(found).toEqual(want);
+  });
+});
+
+it('an entrance that moves changes no destination of its zone, and names those of several zones', () => {
+  const { zone, changes, model } = follow(service('redis', EAST), group('redis', ['east']), address('192.0.2.1'));
+  zone.put(address('192.0.2.2'));
+  expect(changes).toMatchObject([
+    { destinations: [], zones: [{ mesh: 'default', zone: 'east' }], readdressed: ['kri_mzsvc_default___redis_80'] },
+  ]);
+  expect(model.entrance('default', 'east')?.addresses).toEqual([{ address: '192.0.2.2', port: 10001 }]);
+});
+
+describe(`with ${SERVICES} services`, () => {
+  const services = Array.from({ length: SERVICES }, (_, i) => service(`s${i}`, i % 2 ? EAST : {}));
+  const known = [dataplane('d', 's0'), address('192.0.2.1'), service('redis', EAST), group('all', ['east'])];
+
+  it.each<[string, readonly Resource[], number]>([
+    ['a Dataplane computes its services', [dataplane('d', 's0', { state: 'NotReady' })], 1],
+    ['a Dataplane that moves computes both services', [dataplane('d', 's2')], 2],
+    ['a service computes itself', [service('s1', { zone: 'east', status: { vip: { ip: '241.0.0.1' } } })], 1],
+    ['a member computes itself and its group', [service('redis', EAST, { state: 'Unavailable' })], 2],
+    ['an entrance that moves computes nothing', [address('192.0.2.2')], 0],
+    ['trust computes nothing', [sketch('MeshTrust', 't', { trustDomain: 'a' })], 0],
+    ['a zone that cannot be entered any more computes its services', [lost('withdraw')], SERVICES / 2 + 2],
+  ])('a change costs what it touches: %s', (_, change, want) => {
+    const { zone, model } = follow(...services, ...known);
+    const before = model.computed;
+    zone.put(...change);
+    expect(model.computed - before).toBe(want);
+  });
+});

@@ -1,0 +1,247 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Dataplane, MeshService } from '@causeway/kinds';
+import {
+  dataplaneValues,
+  SelectorMatcher,
+  selectorOf,
+  type DataplaneResource,
+  type ServiceResource,
+} from '@causeway/controllers';
+import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
+import { ZoneDirectory } from './zone-directory';
+import type { ZoneEntrance } from './zone-entrance';
+import { isTrustedHere, trustDomainsOf, type TrustDomain } from './trust-domains';
+
+/** A destination that came, changed or went. */
+export interface DestinationChange {
+  readonly name: string;
+  readonly before: Destination | undefined;
+  readonly after: Destination | undefined;
+}
+
+/** What an event changed. */
+export interface ModelChange {
+  /** Everything may differ; the other fields are empty. */
+  readonly reloaded: boolean;
+  readonly destinations: readonly DestinationChange[];
+  /** Zones whose addresses changed, for one mesh. */
+  readonly zones: readonly { readonly mesh: string; readonly zone: string }[];
+  /** Meshes whose trust changed. */
+  readonly trust: readonly string[];
+  /** Names of destinations that reach several zones, one of which has other addresses now. */
+  readonly readdressed: readonly string[];
+  /** Dataplanes of this zone that came, changed or went. */
+  readonly dataplanes: readonly IndexChange[];
+}
+
+/** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
+const MOST_MEMBERS = 4_096;
+
+/**
+ * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
+ * index event by event: a change costs what it touches, for an inverted index leads from Dataplanes, members and zones to the
+ * services made of them. Pure apart from the index that it reads.
+ */
+export class TrafficModel {
+  /** Destinations computed since the start: what changes cost. */
+  computed = 0;
+  private readonly byName = new Map<string, Destination>();
+  private readonly namesOf = new Map<string, readonly string[]>();
+  private readonly matcher = new SelectorMatcher(dataplaneValues);
+  /** MeshMultiZoneServices by the MeshServices that they stand for. */
+  private readonly groupsOf = new Map<string, Set<string>>();
+  private readonly membersOf = new Map<string, readonly string[]>();
+  private readonly zones: ZoneDirectory;
+
+  constructor(
+    private readonly index: IndexReader,
+    readonly zone: string,
+  ) {
+    this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
+    this.load();
+  }
+
+  destination(name: string): Destination | undefined {
+    return this.byName.get(name);
+  }
+
+  destinations(): Iterable<Destination> {
+    return this.byName.values();
+  }
+
+  /** Where a zone is entered; undefined where it cannot be, and where no service needs it. */
+  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
+    return this.zones.known(mesh, zone);
+  }
+
+  /** The authorities that proxies of this zone believe, one entry a trust domain. */
+  trust(mesh: string): readonly TrustDomain[] {
+    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone);
+  }
+
+  /** Applies an event of the index and says what it changed. */
+  apply({ reloaded, changes }: IndexEvent): ModelChange {
+    const nothing = { reloaded, destinations: [], zones: [], trust: [], readdressed: [], dataplanes: [] };
+    if (reloaded) {
+      this.load();
+      return nothing;
+    }
+    const services = new Set<string>();
+    const trust = new Set<string>();
+    const touched = new Set<string>();
+    for (const change of changes) {
+      for (const key of this.staleServices(change)) services.add(key);
+      if (isTrustedHere(change.id, this.zone)) trust.add(change.id.mesh);
+      const zone = this.zones.observe(change);
+      if (zone !== undefined) touched.add(zone);
+    }
+    const readdressed = new Set<string>();
+    const zones = [...touched].flatMap((zone) =>
+      this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
+        for (const key of dependents) if (rerouted || isGroup(key)) (rerouted ? services : readdressed).add(key);
+        return { mesh, zone };
+      }),
+    );
+    return {
+      reloaded,
+      destinations: [...services].flatMap((key) => this.recompute(key)),
+      zones,
+      trust: [...trust],
+      readdressed: [...readdressed].flatMap((key) => this.namesOf.get(key) ?? []),
+      dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
+    };
+  }
+
+  private load(): void {
+    for (const table of [this.byName, this.namesOf, this.matcher, this.groupsOf, this.membersOf, this.zones])
+      table.clear();
+    for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
+      for (const after of this.index.ofKind(kind))
+        this.zones.observe({ id: after.id, key: identityKey(after.id), after });
+    for (const kind of SERVICE_KINDS)
+      for (const service of this.index.ofKind(kind)) {
+        const key = identityKey(service.id);
+        this.setSelector(key, service);
+        this.recompute(key);
+      }
+  }
+
+  /** Services whose destinations may differ after a change. */
+  private staleServices({ id, key, before, after }: IndexChange): readonly string[] {
+    if (id.kind === 'Dataplane') {
+      if (id.zone !== this.zone || (before && after && before.spec === after.spec && before.labels === after.labels))
+        return [];
+      return this.withGroups(this.matcher.setItem(key, asDataplane(before), asDataplane(after)));
+    }
+    if (!SERVICE_KINDS.includes(id.kind)) return [];
+    this.setSelector(key, after);
+    return this.withGroups([key]);
+  }
+
+  private withGroups(keys: readonly string[]): readonly string[] {
+    return keys.flatMap((key) => [key, ...(this.groupsOf.get(key) ?? [])]);
+  }
+
+  /** Only services of this zone have Dataplanes here. */
+  private setSelector(key: string, resource: Resource | undefined): void {
+    const service = asService(resource);
+    if (service?.id.zone !== this.zone && resource) return;
+    const terms = (service && selectorOf(service)?.terms) ?? [];
+    this.matcher.setSelector(key, terms, () => this.dataplanes());
+  }
+
+  private *dataplanes(): Iterable<readonly [string, DataplaneResource]> {
+    for (const resource of this.index.ofKind('Dataplane')) {
+      const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
+      if (dataplane) yield [identityKey(dataplane.id), dataplane];
+    }
+  }
+
+  private *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
+    const service = asService(resource);
+    const selector = service && selectorOf(service);
+    for (const key of selector ? this.matcher.candidates(selector.terms) : []) {
+      const dataplane = asDataplane(this.index.byIdentityKey(key));
+      if (dataplane && selector?.matches(dataplane)) yield dataplane;
+    }
+  }
+
+  /** Computes the destinations of one service anew. */
+  private recompute(key: string): readonly DestinationChange[] {
+    const service = this.index.byIdentityKey(key);
+    this.setMembers(key, service);
+    const entered = new Set<string>();
+    const found = service
+      ? destinationsOf(service, {
+          zone: this.zone,
+          dataplanesOf: (each) => this.dataplanesOf(each),
+          membersOf: () => this.members(key),
+          entranceOf: (mesh, zone) => {
+            entered.add(zone);
+            return this.zones.entrance(mesh, zone);
+          },
+        })
+      : [];
+    this.computed += found.length;
+    this.zones.setDependencies(key, service?.id.mesh ?? '', entered);
+    const before = new Map((this.namesOf.get(key) ?? []).map((name) => [name, this.byName.get(name)]));
+    const after = new Map(found.map((destination) => [destination.name, destination]));
+    if (after.size > 0) this.namesOf.set(key, [...after.keys()]);
+    else this.namesOf.delete(key);
+    return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) =>
+      this.replace({ name, before: before.get(name), after: after.get(name) }),
+    );
+  }
+
+  private replace(change: DestinationChange): readonly DestinationChange[] {
+    const { name, before, after } = change;
+    if (before && after && isDeepStrictEqual(before, after)) return [];
+    if (after) this.byName.set(name, after);
+    else this.byName.delete(name);
+    return [change];
+  }
+
+  private members(key: string): readonly Resource[] {
+    return (this.membersOf.get(key) ?? []).flatMap((member) => this.index.byIdentityKey(member) ?? []);
+  }
+
+  private setMembers(key: string, service: Resource | undefined): void {
+    if (!isGroup(key)) return;
+    for (const member of this.membersOf.get(key) ?? []) {
+      const groups = this.groupsOf.get(member);
+      groups?.delete(key);
+      if (groups?.size === 0) this.groupsOf.delete(member);
+    }
+    const members = service ? listedMembers(service) : [];
+    if (members.length > 0) this.membersOf.set(key, members);
+    else this.membersOf.delete(key);
+    for (const member of members) this.groupsOf.set(member, (this.groupsOf.get(member) ?? new Set()).add(key));
+  }
+}
+
+function isGroup(key: string): boolean {
+  return key.startsWith('MeshMultiZoneService/');
+}
+
+/** The members as the zone's multizone loop lists them; of the service's own mesh only. */
+function listedMembers({ id: { mesh }, status }: Resource): readonly string[] {
+  const listed = status?.['meshServices'];
+  if (!isJsonArray(listed)) return [];
+  const keys = listed.slice(0, MOST_MEMBERS).flatMap((member) => {
+    if (!isJsonObject(member)) return [];
+    const { name, namespace, zone } = member;
+    if (typeof name !== 'string' || typeof namespace !== 'string' || typeof zone !== 'string') return [];
+    return [identityKey({ kind: 'MeshService', mesh, zone, namespace, name })];
+  });
+  return [...new Set(keys)];
+}
+
+function asService(resource: Resource | undefined): ServiceResource | undefined {
+  return resource && MeshService.is(resource) ? resource : undefined;
+}
+
+function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
+  return resource && Dataplane.is(resource) ? resource : undefined;
+}

@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Identity, Resource } from '@causeway/resources';
+import { zoneEntrance, type ZoneEntrance } from './zone-entrance';
+
+/** A mesh for which the entrance of a zone changed, and the services that depend on it. */
+export interface EntranceChange {
+  readonly mesh: string;
+  /** More than the addresses changed: whether the zone can be entered, by which server names, or its rank. */
+  readonly rerouted: boolean;
+  readonly dependents: ReadonlySet<string>;
+}
+
+interface Entry {
+  entrance: ZoneEntrance | undefined;
+  readonly dependents: Set<string>;
+}
+
+/** The entrances of the zones that services depend on, by zone and mesh. */
+export class ZoneDirectory {
+  private readonly entries = new Map<string, Map<string, Entry>>();
+  private readonly dependencies = new Map<string, readonly (readonly [zone: string, mesh: string])[]>();
+  private readonly meshAddresses = new Map<string, Map<string, Resource>>();
+  private readonly ingresses = new Map<string, Map<string, Resource>>();
+
+  constructor(private readonly zoneOf: (name: string) => Resource | undefined) {}
+
+  clear(): void {
+    for (const table of [this.entries, this.dependencies, this.meshAddresses, this.ingresses]) table.clear();
+  }
+
+  /** Notes a resource that says where a zone is entered; returns the zone that must be refreshed. */
+  observe(change: {
+    readonly id: Identity;
+    readonly key: string;
+    readonly after: Resource | undefined;
+  }): string | undefined {
+    const { id, key, after } = change;
+    if (id.kind === 'Zone') return id.name;
+    if (id.kind === 'ZoneIngress') put(this.ingresses, id.zone, key, after);
+    else if (id.kind === 'MeshZoneAddress') put(this.meshAddresses, placeOf(id.mesh, id.zone), key, after);
+    else return undefined;
+    return id.zone;
+  }
+
+  known(mesh: string, zone: string): ZoneEntrance | undefined {
+    return this.entries.get(zone)?.get(mesh)?.entrance;
+  }
+
+  /** The entrance of a zone; it is followed from now on. */
+  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
+    return this.entry(mesh, zone).entrance;
+  }
+
+  /** Computes the entrances of a zone anew. */
+  refresh(zone: string): readonly EntranceChange[] {
+    return [...(this.entries.get(zone) ?? [])].flatMap(([mesh, entry]) => {
+      const [before, after] = [entry.entrance, this.compute(mesh, zone)];
+      if (isDeepStrictEqual(before, after)) return [];
+      entry.entrance = after;
+      const rerouted = before?.sni !== after?.sni || before?.depreferred !== after?.depreferred;
+      return [{ mesh, rerouted, dependents: entry.dependents }];
+    });
+  }
+
+  /** The zones on which a service depends, in place of what they were. Zones on which none depends are forgotten. */
+  setDependencies(service: string, mesh: string, zones: ReadonlySet<string>): void {
+    const before = this.dependencies.get(service) ?? [];
+    const after = [...zones].map((zone) => [zone, mesh] as const);
+    for (const [zone] of after) this.entry(mesh, zone).dependents.add(service);
+    if (after.length > 0) this.dependencies.set(service, after);
+    else this.dependencies.delete(service);
+    for (const [zone, of] of before) {
+      if (of === mesh && zones.has(zone)) continue;
+      const meshes = this.entries.get(zone);
+      const dependents = meshes?.get(of)?.dependents;
+      dependents?.delete(service);
+      if (dependents?.size === 0) meshes?.delete(of);
+      if (meshes?.size === 0) this.entries.delete(zone);
+    }
+  }
+
+  private entry(mesh: string, zone: string): Entry {
+    let meshes = this.entries.get(zone);
+    if (!meshes) this.entries.set(zone, (meshes = new Map<string, Entry>()));
+    let entry = meshes.get(mesh);
+    if (!entry) meshes.set(mesh, (entry = { entrance: this.compute(mesh, zone), dependents: new Set() }));
+    return entry;
+  }
+
+  private compute(mesh: string, zone: string): ZoneEntrance | undefined {
+    return zoneEntrance({
+      mesh,
+      zone: this.zoneOf(zone),
+      meshAddresses: this.meshAddresses.get(placeOf(mesh, zone))?.values() ?? [],
+      ingresses: this.ingresses.get(zone)?.values() ?? [],
+    });
+  }
+}
+
+function placeOf(mesh: string, zone: string): string {
+  return `${mesh}/${zone}`;
+}
+
+function put(table: Map<string, Map<string, Resource>>, place: string, key: string, after: Resource | undefined): void {
+  const found = table.get(place);
+  if (after) table.set(place, (found ?? new Map<string, Resource>()).set(key, after));
+  else if (found?.delete(key) && found.size === 0) table.delete(place);
+}

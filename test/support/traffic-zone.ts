@@ -1,0 +1,64 @@
+import { identityKey, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
+import { ResourceIndex } from '@causeway/store';
+
+/** What of a resource a test chooses. */
+export interface TrafficSketch {
+  readonly mesh?: string;
+  readonly zone?: string;
+  readonly namespace?: string;
+  readonly labels?: Labels;
+  readonly status?: JsonObject;
+  readonly creationOrder?: number;
+}
+
+/** A resource of the mesh `default` in zone `west`, unless given. */
+export function sketch(kind: string, name: string, spec: JsonObject, given: TrafficSketch = {}): Resource {
+  const isGlobal = kind === 'Zone' || kind === 'ZoneIngress';
+  const namespaced = kind === 'MeshService' || kind === 'Dataplane';
+  const id: Identity = {
+    kind,
+    mesh: isGlobal ? '' : (given.mesh ?? 'default'),
+    zone: kind === 'Zone' || kind === 'MeshMultiZoneService' ? '' : (given.zone ?? 'west'),
+    namespace: namespaced ? (given.namespace ?? 'default') : '',
+    name,
+  };
+  return {
+    id,
+    uid: identityKey(id),
+    labels: given.labels ?? {},
+    spec,
+    ...(given.status && { status: given.status }),
+    generation: 1,
+    creationOrder: given.creationOrder ?? 1,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision: 1,
+    origin: { incarnation: 'test', revision: 1, committedAt: 0 },
+    freed: [],
+  };
+}
+
+/** An index that a test writes, one batch a call. */
+export class TrafficZone {
+  readonly index = new ResourceIndex();
+  private revision = 0;
+
+  constructor(resources: Iterable<Resource> = []) {
+    this.index.load({ point: { incarnation: 'test', revision: 0 }, resources: [...resources], tombstones: [] });
+  }
+
+  put(...resources: readonly Resource[]): void {
+    this.revision += 1;
+    this.index.apply({ revision: this.revision, changes: resources.map((resource) => ({ type: 'put', resource })) });
+  }
+
+  delete(...resources: readonly Resource[]): void {
+    this.revision += 1;
+    const { revision } = this;
+    const changes = resources.map(({ id }) => ({
+      type: 'delete' as const,
+      tombstone: { id, revision, deletedAt: 0, freed: [] },
+    }));
+    this.index.apply({ revision, changes });
+  }
+}
