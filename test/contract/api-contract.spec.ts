@@ -149,7 +149,7 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       endpoints: [instance('one', '10.0.0.1', true), instance('two', '10.0.0.2', false)],
     });
     expect(await api.explain({ hostname: 'a.mesh', zone: 'east' })).toEqual({
-      ...{ hostname: 'a.mesh', zone: 'east', hints: [], note: '' },
+      ...{ hostname: 'a.mesh', mesh: 'default', zone: 'east', hints: [], note: '' },
       claims: [
         {
           ...{ service: serviceId('a'), generator: 'local', generatorZone: 'east', available: true },

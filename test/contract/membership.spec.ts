@@ -92,7 +92,8 @@ describe.each(INTERFACES)('membership of meshes over %s', (_, serve) => {
     expect(await refusal({})).toEqual(inUse);
     expect(await refusal({ terminate: true, dryRun: true })).toEqual(inUse);
     expect(await api.get(b)).toMatchObject({ document: before.document, etag: before.etag });
-    expect(await refusal({ terminate: true })).toEqual(inUse);
+    const message = `${inUse.message}; the mesh is being terminated and takes no new members`;
+    expect(await refusal({ terminate: true })).toEqual({ ...inUse, message });
     expect(await api.get(b)).toMatchObject({ document: { labels: TERMINATING } });
     expect(await apply(service('y', { namespace: 'pay', mesh: 'b' }))).toEqual([
       refused('unable to create new content in mesh b because it is being terminated'),

@@ -195,7 +195,9 @@ describe('causeway, as its user runs it', () => {
     for (const slash of ['', '/']) await causeway(['-s', `http://127.0.0.1:${port}/east/cp${slash}`, 'get', 'msvc']);
     proxy.close();
     const pages = ['size=1000&cursor=', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
-    expect(asked).toEqual([...pages, ...pages]);
+    // Which mesh is meant where none is named.
+    const asks = ['/east/cp/_resources', ...pages];
+    expect(asked).toEqual([...asks, ...asks]);
   }, 30_000);
 
   it('ends quietly when nobody reads on', async () => {

@@ -87,15 +87,15 @@ describe('causeway delete, label, wait and edit', () => {
 
     it('T003-27 T003-28 says who its members are, and with --terminate lets no more come', async () => {
       const causewayThere = (...args: readonly string[]): Promise<Ran> => runCauseway(alone, args);
-      const refused = {
-        ...{ code: 1, out: '' },
-        err: 'Mesh m: Conflict: objects belong to this mesh exists, please delete them to proceed. MeshService: 1\n',
-      };
+      const inUse =
+        'Mesh m: Conflict: objects belong to this mesh exists, please delete them to proceed. MeshService: 1';
+      const refused = { code: 1, out: '', err: `${inUse}\n` };
+      const ending = `${inUse}; the mesh is being terminated and takes no new members\n`;
       const labels = (): object | undefined => zone.index.get(meshId('m'))?.labels;
       expect(await causewayThere('delete', 'mesh', 'm')).toEqual(refused);
       expect(await causewayThere('delete', 'mesh', 'm', '--terminate', '--dry-run')).toEqual(refused);
       expect(labels()).not.toHaveProperty('causeway.io/terminating');
-      expect(await causewayThere('delete', 'mesh', 'm', '--terminate')).toEqual(refused);
+      expect(await causewayThere('delete', 'mesh', 'm', '--terminate')).toEqual({ ...refused, err: ending });
       expect(labels()).toMatchObject({ 'causeway.io/terminating': 'true' });
       await causewayThere('label', 'mesh/m', 'causeway.io/terminating-');
       expect(labels()).not.toHaveProperty('causeway.io/terminating');

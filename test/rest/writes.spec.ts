@@ -152,7 +152,10 @@ describe('the deletion of a Mesh', () => {
     for (const query of ['', '?terminate=false', '?terminate=true&dryRun=true'])
       expect(await send('DELETE', `/meshes/m${query}`)).toMatchObject({ status: 409, body: { detail } });
     expect((await send('GET', '/meshes/m')).body.labels?.['causeway.io/terminating']).toBeUndefined();
-    expect(await send('DELETE', '/xmeshes/m?terminate=true')).toMatchObject({ status: 409, body: { detail } });
+    expect(await send('DELETE', '/xmeshes/m?terminate=true')).toMatchObject({
+      status: 409,
+      body: { detail: `${detail}; the mesh is being terminated and takes no new members` },
+    });
     expect((await send('GET', '/meshes/m')).body.labels).toMatchObject({ 'causeway.io/terminating': 'true' });
     expect(await send('PUT', '/meshes/m/meshservices/new', { ...service, name: 'new' })).toMatchObject({
       status: 422,

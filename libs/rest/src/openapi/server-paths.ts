@@ -109,7 +109,7 @@ function namePaths(registry: Registry): OpenApiObject {
         summary: 'Every hostname of a mesh and who claims it',
         body: page(schema('HostnameEntry')),
       },
-      ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], problems: [400, 404] },
+      ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], problems: [400, 404, 422] },
     }),
     '/meshes/{mesh}/meshservices/{name}/_hostnames': get({
       ...{
