@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
 
+/** The mesh that the control planes expect, in which the sample lies. */
+export const MESH = process.env.CAUSEWAY_MESH_NAME || 'default';
+
 /** The documents of `examples/quickstart/<plane>.yaml`. */
 export async function readSample(root, plane) {
   const { parseAllDocuments } = await import('yaml'); // installed by now
@@ -23,7 +26,7 @@ export async function applySample(api, documents) {
   for (const document of documents) {
     const kind = kinds.get(document.type);
     if (!kind) throw new Failure(`the sample has a ${document.type}, which ${api.name} does not know`);
-    const mesh = kind.scope.toLowerCase() === 'mesh' ? `/meshes/${document.mesh ?? 'default'}` : '';
+    const mesh = kind.scope.toLowerCase() === 'mesh' ? `/meshes/${document.mesh ?? MESH}` : '';
     if (mesh !== '') await api.until(mesh);
     await api.put(`${mesh}/${kind.path}/${document.name}`, document);
   }

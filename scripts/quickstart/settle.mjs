@@ -1,4 +1,5 @@
 import { waitFor } from '../lib/wait.mjs';
+import { MESH } from './sample.mjs';
 
 const SETTLE_TIMEOUT_MS = 30_000;
 const LOOK_EVERY_MS = 40;
@@ -37,7 +38,7 @@ async function lookRound({ globalApi, zoneApis, expected }) {
 
 /** A service as a control plane lists it, with what the tables need. */
 async function servicesOf(api) {
-  const items = await api.list('/meshes/default/meshservices?size=1000');
+  const items = await api.list(`/meshes/${MESH}/meshservices?size=1000`);
   return items.map(({ name, labels = {}, status = {} }) => ({
     name,
     zone: labels['kuma.io/zone'] ?? '',

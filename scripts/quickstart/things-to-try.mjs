@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { MESH } from './sample.mjs';
 import { credentialFiles } from './zone-credentials.mjs';
 
 /** The addresses of what runs, where tokens are, and three things to try, as text. */
@@ -17,10 +18,10 @@ export async function thingsToTry({ controlPlanes: planes, dataDir }, servicesIn
     '',
     'Three things to try',
     '  Ask west for a service of east:',
-    `    curl -s '${west.restUrl}/meshes/default/meshservices/redis?zone=east'`,
+    `    curl -s '${west.restUrl}/meshes/${MESH}/meshservices/redis?zone=east'`,
     '  Register an instance in east, then find its service in west:',
     `    ${putCommand(east)}`,
-    `    curl -s '${west.restUrl}/meshes/default/meshservices/cache?zone=east'`,
+    `    curl -s '${west.restUrl}/meshes/${MESH}/meshservices/cache?zone=east'`,
     ...(await lookUp(west, servicesInWest)),
   ].join('\n');
 }
@@ -28,11 +29,11 @@ export async function thingsToTry({ controlPlanes: planes, dataDir }, servicesIn
 function putCommand(east) {
   const body = {
     type: 'Dataplane',
-    mesh: 'default',
+    mesh: MESH,
     name: 'cache-1',
     spec: { networking: { address: '10.1.0.21', inbound: [{ port: 11211, tags: { 'kuma.io/service': 'cache' } }] } },
   };
-  const url = `${east.restUrl}/meshes/default/dataplanes/cache-1`;
+  const url = `${east.restUrl}/meshes/${MESH}/dataplanes/cache-1`;
   return `curl -s -X PUT ${url} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
