@@ -139,7 +139,10 @@ test('what a kind takes from users sync takes as well', () => {
   fc.assert(
     fc.property(spec, (value) => {
       const plain: JsonObject = JSON.parse(JSON.stringify(value));
-      if (service.check(plain, FieldPath.at('spec')).total === 0 && !/\\u0000|\\ud[89a-f]|"__proto__"/.test(JSON.stringify(plain)))
+      if (
+        service.check(plain, FieldPath.at('spec')).total === 0 &&
+        !/\\u0000|\\ud[89a-f]|"__proto__"/.test(JSON.stringify(plain))
+      )
         expect(fault({ spec: plain })).toBeUndefined();
     }),
   );
