@@ -55,7 +55,7 @@ describe('unifiedDiff', () => {
         fc.property(list, list, (before, after) => {
           const changes = unifiedDiff(before, after, plain).filter((line) => /^[-+]/.test(line));
           const [old, now] = [linesOf(before), linesOf(after)];
-          expect(changes.length).toBe(old.length + now.length - 2 * longestCommon(old, now));
+          expect(changes.length).toBe(old.length + now.length - 2 * lcsLength(old, now));
         }),
       );
     });
@@ -91,7 +91,7 @@ function patched(lines: readonly string[], diff: readonly string[], side: '-' | 
 }
 
 /** The length of the longest common subsequence, by its definition; for short lists. */
-function longestCommon(one: readonly string[], other: readonly string[]): number {
+function lcsLength(one: readonly string[], other: readonly string[]): number {
   let row: number[] = Array(other.length + 1).fill(0);
   for (const line of one) {
     const next = [0];
