@@ -21,4 +21,5 @@ export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
 export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
+export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';
