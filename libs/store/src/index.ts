@@ -43,6 +43,16 @@ export {
   type SessionStore,
   type SessionRecord,
 } from './session-store';
+export {
+  type ProxyFacts,
+  type ProxyFault,
+  type ProxyReport,
+  type ProxySession,
+  type ProxySessionStore,
+  type ProxyTypeFacts,
+  type ReplicaSessions,
+  type StoredProxySession,
+} from './proxy-sessions';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
 export {
   auditFields,
