@@ -73,6 +73,7 @@ export {
 export { MemoryAudit } from './memory/memory-audit';
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
+export { MemoryProxySessions } from './memory/memory-proxy-sessions';
 export { MemoryLease } from './memory/memory-lease';
 export {
   outdatedResults,

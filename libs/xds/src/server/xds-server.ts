@@ -101,6 +101,7 @@ export class XdsServer<V> {
   private readonly subscribers: Subscribers<V>;
   private readonly streams = new Set<AdsStream<V>>();
   private readonly waiting = new Set<Subscriber<V>>();
+  private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
   private readonly stops: (() => void)[] = [];
@@ -128,6 +129,12 @@ export class XdsServer<V> {
   proxies(): readonly ProxyStatus[] {
     const { revision } = this.options.source;
     return [...this.streams].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
+  }
+
+  /** Calls `listener` with the last state of each stream of an admitted proxy that ends. */
+  onLeaving(listener: (status: ProxyStatus) => void): () => void {
+    this.leaving.add(listener);
+    return () => void this.leaving.delete(listener);
   }
 
   /** Ends all streams so that the proxies turn to another replica, and stops listening. */
@@ -169,6 +176,7 @@ export class XdsServer<V> {
       },
       admitted: () => this.endOldest(stream),
       failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: stackOf(error) }),
+      closing: () => this.closing(stream),
       ended: (why) => this.ended(stream, why),
     });
     if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
@@ -176,6 +184,11 @@ export class XdsServer<V> {
       return stream.end('exhausted', `this control plane serves ${this.limits.streams} streams already`);
     this.streams.add(stream);
     stream.begin();
+  }
+
+  private closing(stream: AdsStream<V>): void {
+    const status = statusOfProxy(stream, this.options.source.revision);
+    if (status) for (const listener of this.leaving) listener(status);
   }
 
   private ended(stream: AdsStream<V>, why: string | undefined): void {
