@@ -148,6 +148,7 @@ export class ProxyReporter {
       Object.assign(known, { applied, toldSince: Infinity });
     const least = Math.min(known.applied ?? Infinity, known.toldSince, applied >= 0 ? applied : Infinity);
     const isSettled = known.applied !== undefined;
+    Object.assign(known, isSettled ? { applied: least, toldSince: Infinity } : { toldSince: least });
     Object.assign(known, { goneAt: this.options.clock.elapsed(), looks: 0, newest: -1 });
     this.compare(proxy, false, { ...facts, isSettled, applied: least });
   }
