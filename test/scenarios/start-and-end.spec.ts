@@ -58,7 +58,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     CAUSEWAY_GRPC_PORT: '0',
     CAUSEWAY_DIAGNOSTICS_PORT: '0',
     ...(program === 'global' ? { CAUSEWAY_KDS_PORT: '0', CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' } : {}),
-    ...(program === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_DNS_PORT: '0' } : {}),
+    ...(program === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_DNS_PORT: '0', CAUSEWAY_XDS_PORT: '0' } : {}),
   };
   const shutdown = new AbortController();
   const facts = {

@@ -22,3 +22,4 @@ export { type AuthorityState, type RotationEvidence, type RotationStep } from '.
 export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
 export { type CertificateOrder } from './x509';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';
+export { createWorkloadKey, type WorkloadKey } from './workload-key';

@@ -19,5 +19,7 @@ export type { ListingChange, Proxy, ResourceChange, ResourceSource, SourceListen
 export type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './server/proxy-authenticator';
 export type { ProxyStatus, ProxyTypeStatus } from './server/proxy-status';
 export { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
+export { XdsModule } from './xds.module';
+export { XdsPort, type ConnectedProxy, type XdsPortOptions } from './xds-port';
 export { EnvoyResources } from './envoy/envoy-resources';
 export type { Capture, EnvoyView } from './envoy/envoy-view';

@@ -76,6 +76,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const found = this.shared.get(`${type} ${scope} ${name}`);
       if (found?.isFresh) return found.resource;
     }
+    if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (!plan) return undefined;
     const kept = plan.scope === 'view' ? state.resources : this.shared;
@@ -131,6 +132,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       done.map((vip) => `vip:${vip}`),
       view,
     );
+  }
+
+  /** How many destinations a mesh has. Linear in all of them. */
+  countOf(mesh: string): number {
+    let count = 0;
+    for (const { service } of this.model.destinations()) if (service.mesh === mesh) count += 1;
+    return count;
   }
 
   /** The workload's certificate, or who may call it, is another: these are not of the index. */
