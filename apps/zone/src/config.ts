@@ -28,6 +28,8 @@ export const zoneSettings = {
   CAUSEWAY_VIP_COOLDOWN: duration('60s'),
   CAUSEWAY_SERVICE_GRACE: duration('1h'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
+  CAUSEWAY_SECRETS_KEY: optional(secret(text())),
+  CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['1m', '8760h']),
   CAUSEWAY_XDS_PORT: port(5678),
   CAUSEWAY_XDS_BIND_ADDRESS: optional(text()),
   CAUSEWAY_XDS_TLS: optional(oneOf(['on', 'off'])),
@@ -70,6 +72,9 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_VIP_COOLDOWN: 'how long a freed address goes to no other service; at least twice CAUSEWAY_DNS_TTL',
   CAUSEWAY_SERVICE_GRACE: 'how long a service without instances keeps its address and names',
   CAUSEWAY_ABSENCE_HOLD: 'how long resources that a new incarnation of the global lacks are kept',
+  CAUSEWAY_SECRETS_KEY:
+    'keys that seal secrets in the database, id:base64 of 32 bytes, separated by commas: the first seals, all open; required beyond loopback',
+  CAUSEWAY_WORKLOAD_CERT_VALIDITY: 'how long certificates of workloads are valid; they are renewed at half of it',
   CAUSEWAY_XDS_PORT: 'port that proxies connect to; 0 takes a free one',
   CAUSEWAY_XDS_BIND_ADDRESS: 'where it listens; none = as CAUSEWAY_BIND_ADDRESS',
   CAUSEWAY_XDS_TLS: 'on or off, for proxies; none = on beyond loopback or where a certificate is given',

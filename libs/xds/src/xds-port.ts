@@ -46,6 +46,7 @@ export class XdsPort {
   private readonly auth: ZoneProxyAuthenticator;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
+  private bound = 0;
 
   constructor(private readonly options: XdsPortOptions) {
     const { zone, index, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
@@ -64,10 +65,16 @@ export class XdsPort {
   }
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
-  listen(): Promise<number> {
+  async listen(): Promise<number> {
     const certificates = this.options.certificates();
     const { host, port } = this.options;
-    return this.server.listen(host, port, certificates && tlsServerCredentials(certificates));
+    this.bound = await this.server.listen(host, port, certificates && tlsServerCredentials(certificates));
+    return this.bound;
+  }
+
+  /** Where it listens; port 0 before. */
+  get address(): { readonly host: string; readonly port: number } {
+    return { host: this.options.host, port: this.bound };
   }
 
   /** Every stream of every connected proxy of this replica. */
