@@ -73,6 +73,10 @@ const REDIS = {
     zone = await ZoneProgram.start({ ...env(), CAUSEWAY_XDS_PORT: '0' });
     await zone.untilLeading();
     port = zone.xds.address.port;
+    await zone.put('/meshes/default/meshidentities/default', {
+      ...{ type: 'MeshIdentity', mesh: 'default', name: 'default' },
+      spec: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled', bundled: {} } },
+    });
     await zone.put('/meshes/default/dataplanes/redis-1', {
       type: 'Dataplane',
       mesh: 'default',

@@ -174,6 +174,7 @@ describe('a control plane as a Nest application', () => {
         'onApplicationShutdown GrpcCertificates',
         'onApplicationShutdown AuditModule',
         'onApplicationShutdown AccessModule',
+        'onApplicationShutdown WorkloadIdentityModule',
         'onApplicationShutdown AuthenticationModule',
         'onApplicationShutdown IndexFollower',
         'onApplicationShutdown StoreConnection',

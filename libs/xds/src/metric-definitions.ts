@@ -13,7 +13,7 @@ export interface XdsMetric {
 /** What the metrics are read from. */
 export interface XdsMetricSources {
   readonly server: Pick<XdsServer<never>, 'counters' | 'load'>;
-  readonly resources: Pick<EnvoyResources, 'refused'>;
+  readonly resources: Pick<EnvoyResources, 'refusedCount'>;
   readonly certificates: ProxyCertificates['counters'];
 }
 
@@ -28,7 +28,7 @@ export function xdsMetrics({ server, resources, certificates }: XdsMetricSources
     single('xds_unchanged_total', 'Resources not sent since the proxy had them', () => counters.unchanged),
     single('xds_rejections_total', 'Responses that proxies rejected', () => counters.rejections),
     single('xds_stale_nonces_total', 'Requests with a nonce that acks nothing', () => counters.staleNonces),
-    single('xds_refused_resources', "Resources not sent since they break Envoy's rules", () => resources.refused.size),
+    single('xds_refused_resources', "Resources not sent since they break Envoy's rules", () => resources.refusedCount),
     single('xds_certificates_signed_total', 'Certificates signed for proxies', () => certificates.signed),
     single('xds_certificates_failed_total', 'Attempts to sign one that failed', () => certificates.failed),
   ];

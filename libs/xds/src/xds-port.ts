@@ -85,6 +85,7 @@ export class XdsPort {
     });
   }
 
+  /** The values at the moment of the scrape. */
   metrics(): readonly XdsMetric[] {
     const { server, resources, proxyCertificates } = this;
     return xdsMetrics({ server, resources, certificates: proxyCertificates.counters });

@@ -103,7 +103,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
     );
-    return { proxy: { id: proxy, view }, until: expiresAt, release };
+    return { proxy: { id: proxy, view, owner: dataplane.id }, until: expiresAt, release };
   }
 
   private dataplaneView(
@@ -132,7 +132,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const proxy = zoneProxyId(type, name);
     const make = (): { view: EnvoyView } => ({ view: { mesh: '', listed: new Set(), ingress: at } });
     const { view, release } = this.views.hold({ proxy, facts: at }, make);
-    return { proxy: { id: proxy, view }, until, release };
+    return { proxy: { id: proxy, view, owner: resource.id }, until, release };
   }
 
   /** By its name, or its `name.namespace`. */
