@@ -5,7 +5,7 @@ import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, ResourceSource, SourceListener } from '../server/resource-source';
 import { isHttp } from './clusters';
-import { DestinationTable, serverNames, vipOf } from './destination-table';
+import { DestinationTable, serverNames, targetsOf, vipOf } from './destination-table';
 import type { EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
@@ -28,6 +28,8 @@ interface ViewState {
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
+/** After the name of a mesh: the scope of what its gRPC clients share. */
+const GRPC = '/grpc';
 /** Most refused resources that are remembered. */
 const MOST_REFUSED = 1_000;
 
@@ -43,8 +45,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly table = new DestinationTable();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
-  /** Meshes of views: the scopes of shared resources. */
-  private readonly meshes = new Set<string>();
+  /** Scopes of shared resources, besides that of the ingresses. */
+  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -71,7 +73,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
     if (vip !== undefined && state.firstUses.isWaiting(vip)) return 'pending';
-    const scopes = view.ingress ? [INGRESS, view.mesh] : [view.mesh];
+    const scopes = view.wire === 'grpc' ? [view.mesh + GRPC] : view.ingress ? [INGRESS, view.mesh] : [view.mesh];
     for (const scope of scopes) {
       const found = this.shared.get(`${type} ${scope} ${name}`);
       if (found?.isFresh) return found.resource;
@@ -79,7 +81,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const plan = this.translation.plan(view, type, name);
     if (!plan) return undefined;
     const kept = plan.scope === 'view' ? state.resources : this.shared;
-    const key = `${type} ${plan.scope === 'ingress' ? INGRESS : view.mesh} ${name}`;
+    const scope = plan.scope === 'ingress' ? INGRESS : plan.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
+    const key = `${type} ${scope} ${name}`;
     const previous = kept.get(key)?.resource;
     const result = plan.encode(previous);
     if (!result.ok) {
@@ -89,7 +92,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.refused.delete(`${type} ${name}`);
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
     else kept.delete(key);
-    this.meshes.add(view.mesh);
+    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
     return result.resource;
   }
 
@@ -186,8 +189,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private tell(type: string, changed: readonly string[], view?: EnvoyView): void {
     for (const name of changed)
-      for (const mesh of view ? [] : [INGRESS, ...this.meshes]) {
-        const key = `${type} ${mesh} ${name}`;
+      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
+        const key = `${type} ${scope} ${name}`;
         const kept = this.shared.get(key);
         if (kept) this.shared.set(key, { ...kept, isFresh: false });
       }
@@ -255,6 +258,7 @@ function addNames(change: DestinationChange, add: (type: string, ...found: reado
   for (const each of [before, after]) {
     if (!each) continue;
     add(cluster, ...serverNames(each).map(names.ingressClusterName));
+    add(listener, ...targetsOf(each));
     if (each.vip === '') continue;
     const vip = vipOf(each);
     add(cluster, `vip:${vip}`);
