@@ -1,4 +1,4 @@
-import { compareText } from '@causeway/resources';
+import { compareText, identityKey } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { DestinationChange } from '../model/traffic-model';
 import { isHttp } from './clusters';
@@ -123,13 +123,18 @@ class Claims {
   }
 }
 
-/** An unknown time of creation ranks last. */
 function byAge(a: Destination, b: Destination): number {
-  return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE) || compareText(a.name, b.name);
+  return byServiceAge(a, b) || compareText(a.name, b.name);
 }
 
-/** Of one service's ports a hostname without a port means the first that speaks gRPC, else the first. */
+/** The older service, and of its ports the first that speaks gRPC, else the first. */
 function grpcFirst(a: Destination, b: Destination): number {
   const rank = ({ protocol }: Destination): number => (protocol === 'grpc' ? 0 : 1);
-  return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE) || rank(a) - rank(b) || a.port - b.port;
+  const sameService = rank(a) - rank(b) || a.port - b.port;
+  return byServiceAge(a, b) || compareText(identityKey(a.service), identityKey(b.service)) || sameService;
+}
+
+/** An unknown time of creation ranks last. */
+function byServiceAge(a: Destination, b: Destination): number {
+  return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE);
 }

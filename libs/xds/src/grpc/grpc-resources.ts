@@ -123,12 +123,10 @@ function clientTls(identities: readonly string[]) {
     commonTlsContext: {
       tlsCertificateProviderInstance: provider,
       validationContextType: {
-        $case: 'combinedValidationContext',
+        $case: 'validationContext',
         value: {
-          defaultValidationContext: {
-            caCertificateProviderInstance: provider,
-            matchSubjectAltNames: identities.map((value) => ({ matchPattern: { $case: 'exact' as const, value } })),
-          },
+          caCertificateProviderInstance: provider,
+          matchSubjectAltNames: identities.map((value) => ({ matchPattern: { $case: 'exact' as const, value } })),
         },
       },
     },
