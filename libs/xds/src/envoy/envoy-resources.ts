@@ -1,5 +1,6 @@
 import type { Violation } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import type { AccessSource } from '../model/inbound-access';
 import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
@@ -51,8 +52,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   constructor(
     private readonly index: IndexReader,
     zone: string,
+    access: AccessSource,
   ) {
-    this.model = new TrafficModel(index, zone);
+    this.model = new TrafficModel(index, zone, access);
     this.translation = new Translation({
       model: this.model,
       index,
@@ -77,7 +79,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (found?.isFresh) return found.resource;
     }
     const plan = this.translation.plan(view, type, name);
-    if (!plan) return undefined;
+    if (!plan || plan === 'pending') return plan;
     const kept = plan.scope === 'view' ? state.resources : this.shared;
     const key = `${type} ${plan.scope === 'ingress' ? INGRESS : view.mesh} ${name}`;
     const previous = kept.get(key)?.resource;
@@ -133,11 +135,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     );
   }
 
-  /** The workload's certificate, or who may call it, is another: these are not of the index. */
+  /** The workload's certificate is another: it is not of the index. */
   viewChanged(view: EnvoyView): void {
     this.revision += 1;
     this.tell(secret, [names.IDENTITY_SECRET], view);
-    this.tell(listener, [...this.inboundNames(view)], view);
+  }
+
+  /** What decides about access besides the index has changed: a first state is complete. */
+  accessChanged(): void {
+    this.applied(this.model.accessChanged());
   }
 
   private applied(change: ModelChange): void {
@@ -156,12 +162,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    for (const { before: old, after } of change.dataplanes)
+    for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
         add(listener, names.inboundListenerName(inbound.at));
         add(cluster, inbound.clusterName);
       }
     for (const [type, found] of changed) if (found.size > 0) this.tell(type, [...found]);
+  }
+
+  /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
+  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'before' | 'after'>> {
+    yield* dataplanes;
+    if (access.length === 0) return;
+    for (const after of this.index.ofKind('Dataplane'))
+      if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
   }
 
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
