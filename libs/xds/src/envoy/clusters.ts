@@ -9,7 +9,7 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { isIP } from 'node:net';
-import type { Destination } from '../model/destination';
+import { isPlaintextOnly, type Destination } from '../model/destination';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import type { Inbound } from './inbound';
@@ -38,17 +38,17 @@ function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
 export function destinationCluster(name: string, destination: Destination): ClusterFields {
   if (destination.external) return externalCluster(name, destination);
   const { sni, identities, remote, local } = destination;
-  const inPlaintext = local.filter(({ plaintext }) => plaintext).length;
-  if (identities.length === 0 && inPlaintext === 0) return emptyCluster(name);
+  const hasPlaintext = local.some(({ plaintext }) => plaintext);
+  if (identities.length === 0 && !hasPlaintext) return emptyCluster(name);
   const usual = remote.length === 1 && local.length === 0 ? remote[0]?.sni : undefined;
   const [main, other] = usual === 'hash' || sni.kri === '' ? [sni.hash, ''] : [sni.kri, sni.hash];
   // A destination that no server name stands for is reached in this zone only, where none is read.
   const mixed = usual === undefined && remote.some((zone) => zone.sni === 'hash') && other !== '';
   const tls = upstreamTls(main, identities);
   // A cluster that names certificates waits for them: where nobody speaks TLS there may be none.
-  const isPlaintext = inPlaintext > 0 && inPlaintext === local.length && remote.length === 0;
+  const isPlaintext = isPlaintextOnly(destination);
   const matches = [
-    ...(inPlaintext > 0 ? [{ name: 'plaintext', match: { tls: 'off' }, transportSocket: PLAINTEXT }] : []),
+    ...(hasPlaintext ? [{ name: 'plaintext', match: { tls: 'off' }, transportSocket: PLAINTEXT }] : []),
     ...(mixed ? [{ name: 'hash', match: { sni: 'hash' }, transportSocket: upstreamTls(other, identities) }] : []),
   ];
   return {

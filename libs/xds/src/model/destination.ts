@@ -15,6 +15,8 @@ export interface Destination {
   readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
   /** Empty while the service has no address. */
   readonly vip: string;
+  /** Names by which this zone's clients reach the service; sorted. */
+  readonly hostnames: readonly string[];
   /** The SPIFFE ids of which a server must have one; sorted. */
   readonly identities: readonly string[];
   /** Server names in both forms; empty where the service has none of the form. */
@@ -46,6 +48,11 @@ export interface RemoteZone {
   readonly depreferred: boolean;
 }
 
+/** Whether nobody who serves a destination takes TLS. */
+export function isPlaintextOnly({ local, remote }: Pick<Destination, 'local' | 'remote'>): boolean {
+  return local.length > 0 && remote.length === 0 && local.every(({ plaintext }) => plaintext);
+}
+
 /** What the destinations of a service are made of, besides the service. */
 export interface ServiceFacts {
   readonly zone: string;
@@ -69,6 +76,8 @@ export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
 /** Most ports of a service, and identities of a destination, that are read: what kinds allow. */
 const MOST_PORTS = 1_024;
 const MOST_IDENTITIES = 1_024;
+/** Most hostnames of a service that are read. */
+const MOST_HOSTNAMES = 1_024;
 
 export const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
@@ -84,6 +93,7 @@ interface ServicePort {
 export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
   const { id, creationOrder } = service;
   const parts = partsOf(service, facts);
+  const hostnames = hostnamesOf(service);
   return portsOf(service).map((port): Destination => {
     const { local, remote, identities } = parts(port);
     const subject = sniSubject(service, port);
@@ -94,6 +104,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       port: port.number,
       protocol: port.protocol,
       vip: vipOf(service),
+      hostnames,
       identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
       createdAt: creationOrder,
@@ -212,6 +223,17 @@ function vipOf({ status }: Resource): string {
   const vip = status?.['vip'];
   const ip = isJsonObject(vip) ? vip['ip'] : undefined;
   return typeof ip === 'string' && isIP(ip) !== 0 ? ip : '';
+}
+
+function hostnamesOf({ status }: Resource): readonly string[] {
+  const addresses = status?.['addresses'];
+  if (!isJsonArray(addresses)) return [];
+  const found = addresses.slice(0, MOST_HOSTNAMES).flatMap((address) => {
+    if (!isJsonObject(address) || address['status'] !== 'Available') return [];
+    const { hostname } = address;
+    return typeof hostname === 'string' && hostname !== '' ? [hostname] : [];
+  });
+  return [...new Set(found)].sort();
 }
 
 /** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */
