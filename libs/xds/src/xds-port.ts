@@ -8,6 +8,7 @@ import type { IndexReader } from '@causeway/store';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
+import type { Destination } from './model/destination';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
@@ -59,7 +60,7 @@ export class XdsPort {
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
       renewed: (view) => this.resources.viewChanged(view),
-      destinations: (mesh) => this.resources.countOf(mesh),
+      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
     this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
   }
@@ -98,6 +99,12 @@ export class XdsPort {
     this.unfollow();
     this.options.zoneTokens.close();
   }
+}
+
+function countOf(destinations: Iterable<Destination>, mesh: string): number {
+  let count = 0;
+  for (const { service } of destinations) if (service.mesh === mesh) count += 1;
+  return count;
 }
 
 /** The SPIFFE id that a stored Dataplane is to have. */
