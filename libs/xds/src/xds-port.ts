@@ -8,6 +8,7 @@ import type { IndexReader } from '@causeway/store';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
+import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
@@ -18,6 +19,7 @@ import { XdsServer, type XdsLimits } from './server/xds-server';
 export interface XdsPortOptions {
   readonly zone: string;
   readonly index: IndexReader;
+  readonly access: AccessSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
@@ -50,8 +52,8 @@ export class XdsPort {
   private bound = 0;
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
-    this.resources = new EnvoyResources(index, zone);
+    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    this.resources = new EnvoyResources(index, zone, access);
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
