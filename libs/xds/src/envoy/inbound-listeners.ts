@@ -1,20 +1,17 @@
 import {
-  ConnectionLimit,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
   type Listener,
   NetworkRbac,
   RBAC_Action,
   Router,
-  TlsInspector,
   TrafficDirection,
 } from '@causeway/proto-gen';
-import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
-import { inboundListenerName, ingressListenerName } from './names';
-import { addressOf, chooseCluster, tcpProxy } from './outbound-listeners';
+import { inboundListenerName } from './names';
+import { addressOf, tcpProxy } from './outbound-listeners';
 import { downstreamTls } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -86,32 +83,4 @@ function httpToProcess(name: string, cluster: string) {
     forwardClientCertDetails: HttpConnectionManager_ForwardClientCertDetails.SANITIZE_SET,
     setCurrentClientCertDetails: { uri: true },
   });
-}
-
-/** Most connections of a zone ingress at one time. */
-const MOST_CONNECTIONS = 50_000;
-
-/**
- * The zone ingress: reads the server name and passes the bytes on, without a key of its own. What is not TLS, has no server
- * name or one that no service of this zone has, is closed and nothing is dialled.
- */
-export function ingressListener(at: SocketAddress): ListenerFields {
-  const name = ingressListenerName(at);
-  return {
-    name,
-    address: addressOf(at),
-    trafficDirection: TrafficDirection.INBOUND,
-    listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
-    listenerFiltersTimeout: durationOf(5_000),
-    filterChains: [
-      {
-        filterChainMatch: { transportProtocol: 'tls' },
-        filters: [
-          packFilter('connection-limit', ConnectionLimit, { statPrefix: name, maxConnections: MOST_CONNECTIONS }),
-          chooseCluster('in:%REQUESTED_SERVER_NAME%'),
-          tcpProxy('none', { statPrefix: 'ingress' }),
-        ],
-      },
-    ],
-  };
 }

@@ -18,7 +18,8 @@ import { vipOf, type DestinationTable } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import type { EnvoyView } from './envoy-view';
 import { servedInbounds, type Inbound } from './inbound';
-import { inboundListener, ingressListener } from './inbound-listeners';
+import { inboundListener } from './inbound-listeners';
+import { ingressListener } from './ingress-listener';
 import * as names from './names';
 import * as outbound from './outbound-listeners';
 import { identitySecret, trustSecret } from './tls';
@@ -144,7 +145,8 @@ export class Translation {
     const { capture, ingress, callers = () => [] } = view;
     const made = (fields: ReturnType<typeof ingressListener>): Plan =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
-    if (ingress && name === names.ingressListenerName(ingress)) return made(ingressListener(ingress));
+    if (ingress && name === names.ingressListenerName(ingress))
+      return made(ingressListener(ingress, view.sourceLimits));
     const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
     if (inbound) return made(inboundListener(inbound, callers(inbound.at.port)));
     if (capture?.type === 'redirect') {
