@@ -43,15 +43,15 @@ export class EnvoyProcess {
     const child = spawn(program, [...args, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
     let log = '';
     child.stderr?.on('data', (text: Buffer) => (log = `${log}${text.toString()}`.slice(-4_000)));
-    const address = await until('the address of Envoy', () => {
+    const port = await until('the port of Envoy', () => {
       if (child.exitCode !== null) throw new Error(`Envoy has ended: ${log}`);
       try {
-        return readFileSync(adminFile, 'utf8').trim();
+        return /:([1-9]\d*)$/.exec(readFileSync(adminFile, 'utf8').trim())?.[1];
       } catch {
         return undefined;
       }
     });
-    return new EnvoyProcess(child, folder, Number(address.split(':').at(-1)));
+    return new EnvoyProcess(child, folder, Number(port));
   }
 
   /** One of Envoy's counters or gauges; 0 where there is none. */
