@@ -60,7 +60,7 @@ const CONNECTIONS = 3;
       b.envoy('second', { ...view, ingress: SECOND }),
       b.envoy('narrow', { ...view, ingress: NARROW, sourceLimits }),
       a.envoy('client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client'),
-      b.envoy('server', { ...view, dataplane: id, callers: () => 'anyone' }, 'server'),
+      b.envoy('server', { ...view, dataplane: id }, 'server'),
     ]);
     [first, , narrow] = started;
     await until('redis', async () => (await say(REDIS.vip, REDIS.port)) === 'redis:hello', 10_000);
