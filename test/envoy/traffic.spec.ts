@@ -92,7 +92,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
       a.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client'),
       a.envoy('redirected', { mesh: 'default', listed: new Set(), capture }, 'client'),
       b.envoy('ingress', { ...view, ingress: INGRESS }),
-      b.envoy('server', { ...view, dataplane: dataplane.id, callers: () => 'anyone' }, 'server'),
+      b.envoy('server', { ...view, dataplane: dataplane.id }, 'server'),
     ]);
     await redisIs('redis:hello');
   });

@@ -1,6 +1,5 @@
 import type { Identity } from '@causeway/resources';
 import type { SocketAddress } from '../model/zone-entrance';
-import type { Callers } from './inbound-listeners';
 import type { IdentityCertificate } from './tls';
 
 /**
@@ -21,8 +20,6 @@ export interface EnvoyView {
   readonly ingress?: SocketAddress;
   /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
   readonly identity?: () => IdentityCertificate | undefined;
-  /** Who may call an inbound of the Dataplane by its port; absent: nobody. */
-  readonly callers?: (port: number) => Callers;
 }
 
 /**
