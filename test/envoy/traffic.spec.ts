@@ -69,7 +69,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
   }
 
   const redisIs = (answer: string): Promise<boolean> =>
-    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer, 10_000);
+    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer);
 
   beforeAll(async () => {
     const [a, b, port] = await Promise.all([TrafficPlane.start('west'), TrafficPlane.start('east'), freePort()]);
