@@ -1,5 +1,6 @@
 import type { StorePoint } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import type { AccessSource } from '../model/inbound-access';
 import { TrafficModel, type ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
@@ -32,6 +33,8 @@ interface ViewState {
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
+/** After the name of a mesh: the scope of what its gRPC clients share. */
+const GRPC = '/grpc';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
@@ -52,17 +55,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly table = new DestinationTable();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
-  /** Meshes of views: the scopes of shared resources. */
-  private readonly meshes = new Set<string>();
+  /** Scopes of shared resources, besides that of the ingresses. */
+  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
   constructor(
     private readonly index: IndexReader,
     zone: string,
+    access: AccessSource,
   ) {
     this.revision = index.point?.revision ?? 0;
-    this.model = new TrafficModel(index, zone);
+    this.model = new TrafficModel(index, zone, access);
     this.translation = new Translation({
       model: this.model,
       index,
@@ -88,6 +92,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.authorities.of(version);
   }
 
+  /** Resources that proxies share and that break Envoy's rules. */
+  get refusedCount(): number {
+    return this.refusedShared.size;
+  }
+
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
     return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view))];
   }
@@ -101,8 +110,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const found = this.shared.get(`${type} ${scope} ${name}`);
       if (found?.isFresh) return found.resource;
     }
+    if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
-    const scope = plan?.scope === 'ingress' ? INGRESS : view.mesh;
+    if (plan === 'pending') return plan;
+    const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
     const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
       for (const each of scopes) this.refusedShared.remove(each, { type, name });
@@ -122,7 +133,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.authorities.served(result.resource, this.model.trust(view.mesh));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
     else kept.delete(key);
-    this.meshes.add(view.mesh);
+    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
     return result.resource;
   }
 
@@ -166,14 +177,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     );
   }
 
-  /** The workload's certificate, or who may call it, is another: these are not of the index. */
+  /** The workload's certificate is another: it is not of the index. */
   viewChanged(view: EnvoyView): void {
     this.changes += 1;
     this.tell(secret, [names.IDENTITY_SECRET], { view });
-    this.tell(listener, [...this.inboundNames(view)], { view });
   }
 
-  private applied(change: ModelChange, { revision }: StorePoint): void {
+  /** What decides about access besides the index has changed: a first state is complete. */
+  accessChanged(): void {
+    this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
+  }
+
+  private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
     this.changes += 1;
     const since = this.revision + 1;
     this.shift = Math.max(this.shift, this.revision - revision);
@@ -187,12 +202,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    for (const { before: old, after } of change.dataplanes)
+    for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
         changed.add(listener, names.inboundListenerName(inbound.at));
         changed.add(cluster, inbound.clusterName);
       }
     for (const [type, found] of changed) this.tell(type, found, { since });
+  }
+
+  /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
+  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'before' | 'after'>> {
+    yield* dataplanes;
+    if (access.length === 0) return;
+    for (const after of this.index.ofKind('Dataplane'))
+      if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
   }
 
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
@@ -220,8 +243,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     { view, since = this.revision }: { readonly view?: EnvoyView; readonly since?: number },
   ): void {
     for (const name of changed)
-      for (const mesh of view ? [] : [INGRESS, ...this.meshes]) {
-        const key = `${type} ${mesh} ${name}`;
+      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
+        const key = `${type} ${scope} ${name}`;
         const kept = this.shared.get(key);
         if (kept) this.shared.set(key, { ...kept, isFresh: false });
       }
@@ -283,6 +306,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 }
 
+/** The scopes in which a view's shared resources are kept. */
 function scopesOf(view: EnvoyView): readonly string[] {
+  if (view.wire === 'grpc') return [view.mesh + GRPC];
   return view.ingress ? [INGRESS, view.mesh] : [view.mesh];
 }
