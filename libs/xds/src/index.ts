@@ -27,4 +27,5 @@ export type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './server/pr
 export type { ProxyStatus, ProxyTypeStatus } from './server/proxy-status';
 export { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
 export { EnvoyResources } from './envoy/envoy-resources';
+export type { AccessSource } from './model/inbound-access';
 export type { Capture, EnvoyView } from './envoy/envoy-view';
