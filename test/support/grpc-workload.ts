@@ -87,7 +87,7 @@ export class GrpcWorkload {
  */
 export function looseTimers(): () => void {
   const { setInterval: interval, setTimeout: timeout } = globalThis;
-  globalThis.setInterval = ((...args: Parameters<typeof interval>) => interval(...args).unref());
+  globalThis.setInterval = (...args: Parameters<typeof interval>) => interval(...args).unref();
   globalThis.setTimeout = ((...args: Parameters<typeof timeout>) => timeout(...args).unref()) as typeof timeout;
   return () => void Object.assign(globalThis, { setInterval: interval, setTimeout: timeout });
 }
