@@ -89,7 +89,7 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
       address: '127.0.0.1',
       inbound: [{ port, name: 'grpc', tags: { app: 'greeter' } }],
     });
-    const server = await workload(a, 'greeter', { view: { dataplane: dataplane.id, callers: () => 'anyone' } });
+    const server = await workload(a, 'greeter', { view: { dataplane: dataplane.id } });
     await server.serve('west', at);
     client = await workload(a, 'client');
   });
@@ -154,7 +154,7 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
       const port = await freePort();
       const dataplane = plane.dataplane('front', { address: '127.0.0.1', inbound: [{ port }] });
       const server = await workload(plane, 'front', {
-        view: { dataplane: dataplane.id, callers: () => 'anyone' },
+        view: { dataplane: dataplane.id },
         others: [a],
       });
       await server.serve(plane.zone, `127.0.0.1:${port}`);
@@ -204,7 +204,7 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
       putAll([a, b], a.trust(''), b.trust(''), group);
       putAll([a, b], sketch('MeshZoneAddress', 'in', { ...INGRESS, port: entrance }, { zone: 'east' }));
       await b.envoy('ingress', { ...view, ingress: { ...INGRESS, port: entrance } });
-      await b.envoy('server', { ...view, dataplane: dataplane.id, callers: () => 'anyone' }, 'greeter');
+      await b.envoy('server', { ...view, dataplane: dataplane.id }, 'greeter');
     });
 
     it('calls are answered here first, by the other zone where nobody is here, and here again', async () => {
