@@ -9,6 +9,7 @@ import {
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
+import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
@@ -61,6 +62,7 @@ type XdsSources = [
   backend: PostgresBackend,
   index: IndexReader,
   meshes: Meshes,
+  firstState: FirstState,
   dataplaneTokens: DataplaneTokens,
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
@@ -71,20 +73,27 @@ type XdsSources = [
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
-    inject: [POSTGRES_BACKEND, INDEX, MESHES, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    inject: [
+      ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState],
+      ...[DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const [backend, index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
   return {
     ...{ zone, instance, index, clock, logger, dataplaneTokens, workloadCertificates },
     proxies: backend.proxies,
-    access: { meshes, isReady: () => true },
+    access: {
+      meshes,
+      isReady: () => firstState.isReady(),
+      onReady: (listener) => firstState.onReady(listener),
+    },
     zoneTokens: createZoneProxyTokens({ zone, federated, index, clock, logger }),
     authority: async () => {
       const state = await authority.state();
