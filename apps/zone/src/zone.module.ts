@@ -75,6 +75,7 @@ export class ZoneModule {
     });
     const dns = dnsModule({ imports: state, core, config });
     const xds = xdsModule({ imports: [...state, identity, kds], core });
+    const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, zoneLeader, dns, proxies],
       inject: [ZoneLeader, DNS_SERVER, ProxyDirectory],
@@ -83,33 +84,15 @@ export class ZoneModule {
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [
-        SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }),
-        queries,
-        zoneLeader,
-        dns,
-        xds,
-      ],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, ...served],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
       imports: [
-        ...state,
-        ...users,
-        shown,
-        kds,
-        proxies,
-        identity,
-        zoneLeader,
-        leader,
-        dns,
-        xds,
-        queries,
-        rest,
-        grpc,
-        telemetry,
+        ...[...state, ...users, shown, kds, proxies, identity, zoneLeader, leader, dns, xds],
+        ...[queries, rest, grpc, telemetry],
       ],
     };
   }
