@@ -18,6 +18,7 @@ import {
   createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
+  ProxyDirectory,
   poolReports,
   TrustPublisher,
   type ControlLoop,
@@ -48,6 +49,7 @@ interface ZoneLeaderOptions {
   readonly backend: PostgresBackend;
   readonly index: IndexReader;
   readonly meshes: Meshes;
+  readonly proxies: ProxyDirectory;
   readonly binding: StoreBinding;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
@@ -56,6 +58,7 @@ interface ZoneLeaderOptions {
 }
 
 type ZoneLeaderSources = [
+  proxies: ProxyDirectory,
   backend: PostgresBackend,
   index: IndexReader,
   createSync: ZoneSyncFactory,
@@ -71,9 +74,12 @@ const AUTHORITY_INTERVAL = 1_000;
 /** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
 
+/** How often sessions of proxies that are long gone are looked for, ms. */
+const PROXY_INTERVAL = 60_000;
+
 /** The control loops of one term. */
 function createLoops(
-  { core, meshes, binding }: ZoneLeaderOptions,
+  { core, index, meshes, binding, proxies }: ZoneLeaderOptions,
   authorities: AuthorityLifecycle,
 ): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
@@ -82,8 +88,8 @@ function createLoops(
     certificates: () => authorities.certificates(),
   });
   const loops = createZoneReconcilers({
-    cp,
-    meshes,
+    ...{ cp, meshes, proxies },
+    floor: () => proxies.floor(index.point?.incarnation ?? ''),
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
@@ -155,6 +161,11 @@ class ZoneTerm implements LeaderWork {
         run: () => tokens.ensureKey(),
       },
       { failure: 'expired dataplane tokens could not be forgotten', run: () => tokens.purge() },
+      {
+        failure: 'sessions of proxies that are gone could not be forgotten',
+        every: PROXY_INTERVAL,
+        run: () => this.options.proxies.sweep(),
+      },
     ];
   }
 }
@@ -204,14 +215,24 @@ export class ZoneLeaderModule {
         {
           provide: ZoneLeader,
           inject: [
-            ...[POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
+            ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
             ...[ZoneAuthority, DATAPLANE_TOKENS],
           ],
           useFactory: (
-            ...[backend, index, createSync, authentication, meshes, binding, authority, tokens]: ZoneLeaderSources
+            ...[
+              proxies,
+              backend,
+              index,
+              createSync,
+              authentication,
+              meshes,
+              binding,
+              authority,
+              tokens,
+            ]: ZoneLeaderSources
           ) =>
             new ZoneLeader({
-              ...{ core, backend, index, createSync, authentication, meshes, binding },
+              ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
               ...{ authority, dataplaneTokens: tokens },
             }),
         },
