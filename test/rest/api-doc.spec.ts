@@ -1,7 +1,7 @@
 import { globalIdentity } from '@causeway/resources';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openUserAccess, openZoneAccess, openProxies } from './open-zone-access';
 import { namingFixture } from './naming-fixture';
 import { ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
@@ -38,6 +38,7 @@ describe('docs/reference/api.md', () => {
     const shared = {
       insights,
       limits,
+      proxies: openProxies('redis-1'),
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,
       authority: openZoneAccess.authority,

@@ -7,7 +7,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind, KindAlias } from '@causeway/resources';
 import { namingFixture } from './naming-fixture';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
-import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
+import { openSyncDecisions, openUserAccess, openZoneAccess, openProxies } from './open-zone-access';
 
 const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
 const GLOBAL: ControlPlane = { role: 'global' };
@@ -81,6 +81,7 @@ describe.each([
   beforeAll(async () => {
     const dnsLookup = (question: object): ParsedJson => ({ ...question });
     const open = {
+      proxies: openProxies('example'),
       zoneAccess: openZoneAccess,
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,

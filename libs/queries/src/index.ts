@@ -31,3 +31,4 @@ export { type DnsQuestion, type DraftedResource, type Insights } from './inspect
 export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
 export { type UserAccess } from './tokens/user-tokens';
 export { type ZoneAccess } from './zones/zone-tokens';
+export { dataplaneInsight, type ProxyName, type ProxySelection, type ProxySource } from './inspect/proxies';

@@ -187,8 +187,8 @@ export class ProxyDirectory {
 
   /** A connected proxy was seen when its replica reported last. */
   private asOfNow(known: KnownProxy): KnownProxy {
-    const seenAt = known.connected ? this.replicas.get(known.instance)?.state.seenAt : undefined;
-    return seenAt === undefined ? known : { ...known, lastSeen: seenAt };
+    const replica = known.connected ? this.replicas.get(known.instance)?.state : undefined;
+    return replica ? { ...known, revision: replica.revision, lastSeen: replica.seenAt } : known;
   }
 
   private sessionsOf(proxy: string): readonly SessionAtReplica[] {

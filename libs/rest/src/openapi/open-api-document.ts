@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
+import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
 import { kindSchemas } from './resource-schemas';
@@ -15,11 +16,11 @@ const DESCRIPTION = [
   'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
 ].join(' ');
 
-const OWN_SCHEMAS = [SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, AUDIT_SCHEMAS];
+const OWN_SCHEMAS = [SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, AUDIT_SCHEMAS, PROXY_SCHEMAS];
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
-  const own = [serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), auditPaths()];
+  const own = [serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), auditPaths(), proxiesPaths()];
   const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {
     openapi: '3.1.0',
