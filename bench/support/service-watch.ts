@@ -47,7 +47,12 @@ function hear(line: string, seen: (service: SeenService) => void): void {
   const at = performance.now();
   const document: unknown = JSON.parse(line.slice('data:'.length));
   if (!isJsonObject(document) || typeof document['name'] !== 'string' || !isComplete(document['status'])) return;
-  seen({ name: document['name'], port: firstPort(document['spec']), at });
+  seen({ name: document['name'], vip: vipOf(document['status']), port: firstPort(document['spec']), at });
+}
+
+function vipOf(status: JsonValue | undefined): string {
+  const vip = isJsonObject(status) ? status['vip'] : undefined;
+  return isJsonObject(vip) ? String(vip['ip']) : '';
 }
 
 /** A status with a virtual IP and an available hostname. */
