@@ -16,12 +16,12 @@ export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } 
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { restModule } from './rest-dependencies';
 export { certificateSource, openCertificates, type CertificateSource } from './certificates';
-export { CertificatesModule } from './certificates.module';
+export { CertificatesModule, PortCertificates, sourceForUsers } from './certificates.module';
 export { grpcApiModule } from './grpc-api';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { meshLoops } from './mesh-loops';
 export { maintainStore, type Chore } from './store-maintenance';
-export { tokenChores } from './admin-token';
+export { stateFolder, tokenChores } from './admin-token';
 export { namingInsights } from './naming-insights';
 export { watchMetrics } from './metrics';
 export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';

@@ -25,11 +25,15 @@ import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
+import { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
+import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
+import { WorkloadIdentityModule } from './workload-identity.module';
+import { XdsCertificatesModule, xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
 /** What a zone's settings come to, checked. */
@@ -37,12 +41,13 @@ export interface ZonePlan {
   /** Undefined for a zone by itself. */
   readonly global: GlobalAddress | undefined;
   readonly dns: DnsSettings;
+  readonly secrets: SecretsSource;
 }
 
 /** A zone's control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
 @Module({})
 export class ZoneModule {
-  static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config }: ZonePlan): DynamicModule {
+  static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config, secrets }: ZonePlan): DynamicModule {
     const facts = CoreModule.forRoot(core);
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store], zoneRanges: zoneRanges(core.settings) });
@@ -58,7 +63,8 @@ export class ZoneModule {
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
       useFactory: kdsOptions(core, global),
     });
-    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds], core });
+    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
+    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
       inject: [ZoneLeader],
@@ -73,6 +79,8 @@ export class ZoneModule {
         port: core.settings.CAUSEWAY_DNS_PORT,
       }),
     });
+    const shownToProxies = XdsCertificatesModule.forRoot({ imports: state, core });
+    const xds = xdsModule({ imports: [...state, identity, shownToProxies], core });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],
@@ -81,13 +89,34 @@ export class ZoneModule {
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, zoneLeader, dns],
-      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
+      imports: [
+        SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }),
+        queries,
+        zoneLeader,
+        dns,
+        xds,
+      ],
+      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, shown, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
+      imports: [
+        ...state,
+        ...users,
+        shown,
+        kds,
+        identity,
+        zoneLeader,
+        leader,
+        dns,
+        shownToProxies,
+        xds,
+        queries,
+        rest,
+        grpc,
+        telemetry,
+      ],
     };
   }
 }

@@ -20,5 +20,7 @@ export { bindingProblem, workloadProblem, type WorkloadBinding } from './workloa
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
-export { type CertificateOrder } from './x509';
+export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
+export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
+export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';
