@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
-import { runCauseway } from '../ctl/run-causeway';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { echo, type ServiceProcess } from '../support/mesh-processes';
 import { ProcessMesh } from '../support/process-mesh';
 import type { PlaneEnvironment, ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 import type { At } from './calls';
+import { temporaryToken, writeBootstrap } from './temporary-bootstrap';
 
 /** What of an installation a test chooses. */
 export interface TrafficSettings {
@@ -50,6 +50,7 @@ export class TrafficMesh {
   private readonly secrets = `test:${randomBytes(32).toString('base64')}`;
   private readonly envoys = new Set<EnvoyProcess>();
   private readonly processes: ServiceProcess[] = [];
+  readonly ingresses = new Map<string, EnvoyProcess>();
   private machines = 0;
 
   private constructor(private readonly settings: TrafficSettings) {
@@ -74,6 +75,10 @@ export class TrafficMesh {
 
   get zones(): readonly string[] {
     return this.settings.zones ?? ['east', 'west'];
+  }
+
+  zone(name: string): ProcessPlane {
+    return this.mesh.zone(name);
   }
 
   /** Starts a zone's control plane, again where it ran before. */
@@ -114,7 +119,7 @@ export class TrafficMesh {
   /** Starts a proxy that listens at the VIPs of its zone. */
   async client(zone: string, name = `client-${zone}`): Promise<EnvoyProcess> {
     await this.put(this.mesh.zone(zone), 'Dataplane', name, { networking: { address: this.machine() } });
-    return this.proxy(zone, name, ['--capture', 'bind']);
+    return this.proxy(zone, name, { 'causeway.io/capture': 'bind' });
   }
 
   /** Where a service of zone `origin` is reached in another one; waits until it is. */
@@ -128,9 +133,17 @@ export class TrafficMesh {
   }
 
   /** Starts a proxy of a Dataplane, by what `causeway proxies bootstrap` writes. */
-  async proxy(zone: string, dataplane: string, options: readonly string[] = []): Promise<EnvoyProcess> {
-    const token = await this.mesh.zone(zone).text('/tokens/dataplane', tokenOf(dataplane));
-    return this.envoy(zone, token, ['--dataplane', dataplane, ...options]);
+  async proxy(zone: string, dataplane: string, meta: object = {}): Promise<EnvoyProcess> {
+    const token = await temporaryToken(this.mesh.zone(zone), { Name: dataplane, Workload: dataplane });
+    return this.envoy(zone, { id: `default.${dataplane}`, token, meta, key: true });
+  }
+
+  private async envoy(zone: string, o: { id: string; token: string; meta: object; key: boolean }): Promise<EnvoyProcess> {
+    const folder = mkdtempSync(join(this.folder, 'p'));
+    const file = await writeBootstrap(folder, { ...o, at: [this.mesh.zone(zone).xdsAddress] });
+    const envoy = await EnvoyProcess.run(ENVOY ?? '', file, folder);
+    this.envoys.add(envoy);
+    return envoy;
   }
 
   /** Ends everything that was started. */
@@ -147,7 +160,7 @@ export class TrafficMesh {
     await this.put(plane, 'ZoneIngress', 'ingress', { networking: { address, port: INGRESS_PORT } });
     await this.put(plane, 'MeshZoneAddress', 'ingress', { address, port: INGRESS_PORT });
     const token = await this.mesh.global.text('/tokens/zone', { zone, scope: ['ingress'], validFor: '24h' });
-    this.ingresses.set(zone, await this.envoy(zone, token, ['--type', 'ingress', '--name', 'ingress']));
+    this.ingresses.set(zone, await this.envoy(zone, { id: '.ingress', token, meta: { 'dataplane.proxyType': 'ingress' }, key: false }));
   }
 
   /** A loopback address that nothing else has. */
