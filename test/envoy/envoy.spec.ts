@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import {
@@ -90,15 +91,6 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
       socket.on('error', () => undefined);
       socket.on('close', () => resolve(text));
     });
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    await new Promise((closed) => server.close(closed));
-    return port;
   }
 
   const start = async (options: { ca?: string } = {}): Promise<EnvoyProcess> =>

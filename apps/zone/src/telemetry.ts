@@ -25,7 +25,7 @@ export function zoneTelemetry({
   clock,
   settings,
 }: ControlPlaneCore<ZoneSettings>): (...sources: ZoneTelemetrySources) => TelemetryOptions {
-  return (shared, queries, leader, dns, xds) => {
+  return (...[shared, queries, leader, dns, xds]) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
     const metrics = [...zoneMetrics(leader), ...syncMetrics(reports, clock), ...dns.metrics(), ...xds.metrics()];

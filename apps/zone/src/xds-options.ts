@@ -38,7 +38,7 @@ type CoreOption = { readonly core: ControlPlaneCore<ZoneSettings> };
 
 /** The certificate that proxies verify a zone's control plane by. */
 @Module({})
-export class XdsCertificatesModule {
+class XdsCertificatesModule {
   static forRoot({ imports, core }: ModuleImports & CoreOption): DynamicModule {
     const bindAddress = xdsBindAddress(core.settings);
     const provider = {
@@ -66,7 +66,7 @@ type XdsSources = [
 /** What the zone's proxies are told from; `imports` are the modules that have that. */
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
-    imports,
+    imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [INDEX, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });

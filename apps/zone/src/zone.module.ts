@@ -19,21 +19,21 @@ import {
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
-import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
+import { DNS_SERVER, type DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
-import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
 import { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
+import { dnsModule } from './dns-options';
 import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
 import { WorkloadIdentityModule } from './workload-identity.module';
-import { XdsCertificatesModule, xdsModule } from './xds-options';
+import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
 /** What a zone's settings come to, checked. */
@@ -70,17 +70,8 @@ export class ZoneModule {
       inject: [ZoneLeader],
       useFactory: ({ createTerm }: ZoneLeader) => createTerm,
     });
-    const dns = DnsModule.forRootAsync({
-      imports: state,
-      inject: [INDEX],
-      useFactory: (held: IndexReader): DnsModuleOptions => ({
-        server: { ...core, index: held, zone: core.settings.CAUSEWAY_ZONE_NAME, config },
-        addresses: core.settings.CAUSEWAY_DNS_BIND_ADDRESS,
-        port: core.settings.CAUSEWAY_DNS_PORT,
-      }),
-    });
-    const shownToProxies = XdsCertificatesModule.forRoot({ imports: state, core });
-    const xds = xdsModule({ imports: [...state, identity, shownToProxies], core });
+    const dns = dnsModule({ imports: state, core, config });
+    const xds = xdsModule({ imports: [...state, identity], core });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],
@@ -101,22 +92,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [
-        ...state,
-        ...users,
-        shown,
-        kds,
-        identity,
-        zoneLeader,
-        leader,
-        dns,
-        shownToProxies,
-        xds,
-        queries,
-        rest,
-        grpc,
-        telemetry,
-      ],
+      imports: [...state, ...users, shown, kds, identity, zoneLeader, leader, dns, xds, queries, rest, grpc, telemetry],
     };
   }
 }

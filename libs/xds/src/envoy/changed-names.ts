@@ -1,6 +1,6 @@
 import type { DestinationChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import { serverNames, vipOf } from './destination-table';
+import { serverNames, targetsOf, vipOf } from './destination-table';
 import * as names from './names';
 
 const { cluster, endpoints, listener, filterChain, routes } = RESOURCE_TYPES;
@@ -23,6 +23,7 @@ export class ChangedNames {
     for (const each of [before, after]) {
       if (!each) continue;
       this.add(cluster, ...serverNames(each).map(names.ingressClusterName));
+      this.add(listener, ...targetsOf(each));
       if (each.vip === '') continue;
       const vip = vipOf(each);
       this.add(cluster, `vip:${vip}`);

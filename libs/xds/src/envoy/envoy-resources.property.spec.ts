@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
+import { ClusterLoadAssignment } from '@causeway/proto-gen';
+import { targetsOf } from './destination-table';
 import { EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
 
@@ -27,13 +29,14 @@ const service = fc
     healthy: fc.nat(3),
     state: fc.constantFrom('Available', 'Unavailable'),
     order: fc.nat(3),
+    hostnames: fc.subarray(['a.mesh', 'b.mesh']),
     selector: fc.constantFrom<JsonObject>(
       { dataplaneTags: { app: 'a' } },
       { dataplaneLabels: {} },
       { dataplaneRef: { name: 'a' } },
     ),
   })
-  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, selector }) =>
+  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, hostnames, selector }) =>
     sketch(
       'MeshService',
       name,
@@ -42,7 +45,11 @@ const service = fc
         zone,
         mesh,
         creationOrder: order,
-        status: { ...statusOf(vip), dataplaneProxies: { total: 3, healthy } },
+        status: {
+          ...statusOf(vip),
+          dataplaneProxies: { total: 3, healthy },
+          addresses: hostnames.map((hostname) => ({ hostname, status: 'Available' })),
+        },
       },
     ),
   );
@@ -156,6 +163,7 @@ const views: EnvoyView[] = [
     listed: 'all',
   },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
+  { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId, callers: () => 'anyone' },
   { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },
 ];
 
@@ -170,6 +178,15 @@ function everything(source: EnvoyResources, view: EnvoyView): Map<string, string
     if (resource) found.set(`${type} ${name}`, resource.version);
     if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
   };
+  if (view.wire === 'grpc') {
+    for (const destination of source.model.destinations()) {
+      for (const target of targetsOf(destination)) take(RESOURCE_TYPES.listener, target);
+      take(cluster, destination.name);
+      take(RESOURCE_TYPES.endpoints, destination.name);
+      checkGrpcEndpoints(source.get(view, RESOURCE_TYPES.endpoints, destination.name));
+    }
+    return found;
+  }
   for (const type of [cluster, RESOURCE_TYPES.listener])
     for (const name of source.names({ id: 'p', view }, type)) take(type, name);
   for (const name of ['identity', 'trust']) take(RESOURCE_TYPES.secret, name);
@@ -180,6 +197,25 @@ function everything(source: EnvoyResources, view: EnvoyView): Map<string, string
     }
   for (const { name } of source.model.destinations()) take(RESOURCE_TYPES.routes, name);
   return found;
+}
+
+/** What grpc-js asks of endpoints, else it rejects them. */
+function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
+  if (resource === undefined || resource === 'pending') throw new Error('gRPC is never told that endpoints are absent');
+  const { endpoints } = ClusterLoadAssignment.decode(resource.bytes);
+  const addresses = endpoints.flatMap(({ lbEndpoints }) =>
+    lbEndpoints.map((each) => JSON.stringify(each.hostIdentifier)),
+  );
+  expect(new Set(addresses).size).toBe(addresses.length);
+  const places = endpoints.map(({ locality, priority }) => `${locality?.zone ?? ''} ${priority}`);
+  expect(new Set(places).size).toBe(places.length);
+  for (const { locality, loadBalancingWeight = 0, lbEndpoints } of endpoints) {
+    expect(locality?.zone).toBeTruthy();
+    expect(loadBalancingWeight).toBeGreaterThan(0);
+    expect(lbEndpoints.length).toBeGreaterThan(0);
+  }
+  const ranks = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
+  expect(ranks).toEqual(ranks.map((_, i) => i));
 }
 
 test('what followed every change is what a fresh start makes, every difference was told, and Envoy’s rules hold', () => {

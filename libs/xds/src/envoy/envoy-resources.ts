@@ -32,6 +32,8 @@ interface ViewState {
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
+/** After the name of a mesh: the scope of what its gRPC clients share. */
+const GRPC = '/grpc';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
@@ -52,8 +54,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly table = new DestinationTable();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
-  /** Meshes of views: the scopes of shared resources. */
-  private readonly meshes = new Set<string>();
+  /** Scopes of shared resources, besides that of the ingresses. */
+  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -108,7 +110,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
-    const scope = plan?.scope === 'ingress' ? INGRESS : view.mesh;
+    const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
     const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
       for (const each of scopes) this.refusedShared.remove(each, { type, name });
@@ -128,7 +130,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.authorities.served(result.resource, this.model.trust(view.mesh));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
     else kept.delete(key);
-    this.meshes.add(view.mesh);
+    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
     return result.resource;
   }
 
@@ -233,8 +235,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     { view, since = this.revision }: { readonly view?: EnvoyView; readonly since?: number },
   ): void {
     for (const name of changed)
-      for (const mesh of view ? [] : [INGRESS, ...this.meshes]) {
-        const key = `${type} ${mesh} ${name}`;
+      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
+        const key = `${type} ${scope} ${name}`;
         const kept = this.shared.get(key);
         if (kept) this.shared.set(key, { ...kept, isFresh: false });
       }
@@ -296,6 +298,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 }
 
+/** The scopes in which a view's shared resources are kept. */
 function scopesOf(view: EnvoyView): readonly string[] {
+  if (view.wire === 'grpc') return [view.mesh + GRPC];
   return view.ingress ? [INGRESS, view.mesh] : [view.mesh];
 }

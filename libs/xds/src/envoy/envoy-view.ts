@@ -9,6 +9,8 @@ import type { IdentityCertificate } from './tls';
  */
 export interface EnvoyView {
   readonly mesh: string;
+  /** Of which client the resources are read: `grpc` for proxyless gRPC, which takes them in another form. Envoy where it is absent. */
+  readonly wire?: 'envoy' | 'grpc';
   /** How connections to services are caught; absent for proxies that only serve. */
   readonly capture?: Capture;
   /** Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`). */

@@ -8,49 +8,34 @@ import {
 } from '@causeway/proto-gen';
 import { Dataplane } from '@causeway/kinds';
 import { identityKey, type Resource } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import type { TrafficModel } from '../model/traffic-model';
 import type { Destination } from '../model/destination';
 import type { SocketAddress } from '../model/zone-entrance';
-import { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from '../resources/encoded-resource';
+import { GrpcTranslation } from '../grpc/grpc-translation';
+import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluster, reentryCluster } from './clusters';
-import { vipOf, type DestinationTable } from './destination-table';
+import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import type { EnvoyView } from './envoy-view';
 import { servedInbounds, type Inbound } from './inbound';
 import { inboundListener, ingressListener } from './inbound-listeners';
 import * as names from './names';
+import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './outbound-listeners';
 import { identitySecret, trustSecret } from './tls';
-
-/**
- * How one resource is made. `scope`: resources of one type and name are one object for all views of a mesh, for all ingresses, or
- * are made for one view. A scope never holds what another may not see.
- */
-export interface Plan {
-  readonly scope: 'mesh' | 'ingress' | 'view';
-  /** False for what is asked for and does not exist: it is answered, and not kept. */
-  readonly isKept: boolean;
-  encode(previous: EncodedResource | undefined): EncodeResult;
-}
-
-/** What a translation reads. */
-export interface TranslationOptions {
-  readonly model: TrafficModel;
-  readonly index: IndexReader;
-  readonly table: DestinationTable;
-  /** HTTP addresses that have a filter chain in the view's redirect listener. */
-  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
-}
 
 const ABSENT = undefined;
 
 /** Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
 export class Translation {
-  constructor(private readonly options: TranslationOptions) {}
+  private readonly grpc: GrpcTranslation;
+
+  constructor(private readonly options: TranslationOptions) {
+    this.grpc = new GrpcTranslation(options);
+  }
 
   /** How a resource is made; undefined where there is none of this name. Costs what the resource holds. */
   plan(view: EnvoyView, type: string, name: string): Plan | undefined {
+    if (view.wire === 'grpc') return this.grpc.plan(view, type, name);
     switch (type) {
       case RESOURCE_TYPES.cluster:
         return this.cluster(view, name);
@@ -196,8 +181,4 @@ export class Translation {
     }
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);
   }
-}
-
-function kept(scope: Plan['scope'], encode: Plan['encode']): Plan {
-  return { scope, isKept: true, encode };
 }

@@ -14,6 +14,8 @@ export interface Destination {
   readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
   /** Empty while the service has no address. */
   readonly vip: string;
+  /** Names by which this zone's clients reach the service; sorted. */
+  readonly hostnames: readonly string[];
   /** The SPIFFE ids of which a server must have one; sorted. */
   readonly identities: readonly string[];
   /** Server names in both forms; empty where the service has none of the form. */
@@ -65,6 +67,8 @@ export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
 /** Most ports of a service, and identities of a destination, that are read: what kinds allow. */
 const MOST_PORTS = 1_024;
 const MOST_IDENTITIES = 1_024;
+/** Most hostnames of a service that are read. */
+const MOST_HOSTNAMES = 1_024;
 
 export const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
@@ -80,6 +84,7 @@ interface ServicePort {
 export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
   const { id, creationOrder } = service;
   const parts = partsOf(service, facts);
+  const hostnames = hostnamesOf(service);
   return portsOf(service).map((port): Destination => {
     const { local, remote, identities } = parts(port);
     const subject = sniSubject(service, port);
@@ -90,6 +95,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       port: port.number,
       protocol: port.protocol,
       vip: vipOf(service),
+      hostnames,
       identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
       createdAt: creationOrder,
@@ -205,6 +211,17 @@ function vipOf({ status }: Resource): string {
   const vip = status?.['vip'];
   const ip = isJsonObject(vip) ? vip['ip'] : undefined;
   return typeof ip === 'string' && isIP(ip) !== 0 ? ip : '';
+}
+
+function hostnamesOf({ status }: Resource): readonly string[] {
+  const addresses = status?.['addresses'];
+  if (!isJsonArray(addresses)) return [];
+  const found = addresses.slice(0, MOST_HOSTNAMES).flatMap((address) => {
+    if (!isJsonObject(address) || address['status'] !== 'Available') return [];
+    const { hostname } = address;
+    return typeof hostname === 'string' && hostname !== '' ? [hostname] : [];
+  });
+  return [...new Set(found)].sort();
 }
 
 /** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */

@@ -22,7 +22,7 @@ interface Kept {
 /** A view that a stream uses; `release` is called once, when the stream uses it no longer. */
 export interface HeldView {
   readonly view: EnvoyView;
-  release(): void;
+  readonly release: () => void;
 }
 
 /**
