@@ -90,7 +90,7 @@ export class EnvoyProcess {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode === null) {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
       const over = once(this.child, 'exit');
       this.child.kill('SIGKILL');
       await over;

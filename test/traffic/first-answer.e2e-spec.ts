@@ -26,10 +26,12 @@ jest.setTimeout(START_TIMEOUT);
     const at = await traffic.vip('west', 'echo', 'east');
     console.log(at, server.at);
     try {
-    await until('an answer', async () => (await call(at)) !== '', 10_000);
+      await until('an answer', async () => (await call(at)) !== '', 10_000);
     } catch (e) {
       console.log(await client.stats(/^(cluster.ads|control_plane|cluster_manager|listener_manager|sds|listener\.)/));
-      console.log(await server.proxy.stats(/^(cluster.ads|control_plane|cluster_manager|listener_manager|sds|listener\.)/));
+      console.log(
+        await server.proxy.stats(/^(cluster.ads|control_plane|cluster_manager|listener_manager|sds|listener\.)/),
+      );
       console.log(traffic.mesh.zone('west').lastLines, traffic.mesh.zone('east').lastLines);
       throw e;
     }

@@ -24,7 +24,9 @@ export interface TrafficSettings {
 
 /** An instance of a service: its process, its Dataplane and its proxy. */
 export interface Instance {
-  readonly dataplane: string;
+  readonly zone: string;
+  /** Of its Dataplane, and what its process answers. */
+  readonly name: string;
   /** Where its proxy listens. */
   readonly at: At;
   readonly process: ServiceProcess;
@@ -102,7 +104,19 @@ export class TrafficMesh {
     this.processes.push(process);
     const at = { address: this.machine(), port: PORT };
     await this.putInstance(zone, name, { service, at, servicePort: process.port });
-    return { dataplane: name, at, process, proxy: await this.proxy(zone, name) };
+    return { zone, name, at, process, proxy: await this.proxy(zone, name) };
+  }
+
+  /** Ends the process and the proxy of an instance at once, as when their machine dies. */
+  async kill({ process, proxy }: Instance): Promise<void> {
+    await Promise.all([process.stop(), proxy.stop()]);
+  }
+
+  /** Starts the process and the proxy of an instance that was killed; its Dataplane was there all the time. */
+  async revive({ zone, name, at, process: { port } }: Instance): Promise<Instance> {
+    const process = await echo(name, '127.0.0.1', port);
+    this.processes.push(process);
+    return { zone, name, at, process, proxy: await this.proxy(zone, name) };
   }
 
   /** Puts the Dataplane of an instance. */
@@ -122,13 +136,18 @@ export class TrafficMesh {
     return this.proxy(zone, name, { 'causeway.io/capture': 'bind' });
   }
 
-  /** Where a service of zone `origin` is reached in another one; waits until it is. */
+  /** Where a MeshService of zone `origin` is reached in another zone; waits until it is. */
   vip(zone: string, service: string, origin: string): Promise<At> {
-    const path = `/meshes/default/meshservices/${service}?zone=${origin}`;
-    return until(`${service} of ${origin} has an address in ${zone}`, async () => {
-      const found = await this.mesh.zone(zone).get(path);
-      const { vip } = (found?.['status'] ?? {}) as { readonly vip?: { readonly ip: string } };
-      return vip && { address: vip.ip, port: PORT };
+    return this.vipOf(zone, `meshservices/${service}?zone=${origin}`);
+  }
+
+  /** Where a service is reached in a zone; waits until it is. */
+  vipOf(zone: string, path: string): Promise<At> {
+    return until(`${path} has an address in ${zone}`, async () => {
+      const found = await this.mesh.zone(zone).get(`/meshes/default/${path}`);
+      const status = (found?.['status'] ?? {}) as { vip?: { ip: string }; vips?: readonly { ip: string }[] };
+      const address = status.vip?.ip ?? status.vips?.[0]?.ip;
+      return address === undefined ? undefined : { address, port: PORT };
     });
   }
 
@@ -138,7 +157,10 @@ export class TrafficMesh {
     return this.envoy(zone, { id: `default.${dataplane}`, token, meta, key: true });
   }
 
-  private async envoy(zone: string, o: { id: string; token: string; meta: object; key: boolean }): Promise<EnvoyProcess> {
+  private async envoy(
+    zone: string,
+    o: { id: string; token: string; meta: object; key: boolean },
+  ): Promise<EnvoyProcess> {
     const folder = mkdtempSync(join(this.folder, 'p'));
     const file = await writeBootstrap(folder, { ...o, at: [this.mesh.zone(zone).xdsAddress] });
     const envoy = await EnvoyProcess.run(ENVOY ?? '', file, folder);
@@ -160,7 +182,10 @@ export class TrafficMesh {
     await this.put(plane, 'ZoneIngress', 'ingress', { networking: { address, port: INGRESS_PORT } });
     await this.put(plane, 'MeshZoneAddress', 'ingress', { address, port: INGRESS_PORT });
     const token = await this.mesh.global.text('/tokens/zone', { zone, scope: ['ingress'], validFor: '24h' });
-    this.ingresses.set(zone, await this.envoy(zone, { id: '.ingress', token, meta: { 'dataplane.proxyType': 'ingress' }, key: false }));
+    this.ingresses.set(
+      zone,
+      await this.envoy(zone, { id: '.ingress', token, meta: { 'dataplane.proxyType': 'ingress' }, key: false }),
+    );
   }
 
   /** A loopback address that nothing else has. */

@@ -1,0 +1,70 @@
+import { ENVOY } from '../support/envoy-process';
+import { START_TIMEOUT } from '../support/process-plane';
+import { until } from '../support/until';
+import { call, Load, type At } from './calls';
+import { TrafficMesh, type Instance } from './traffic-mesh';
+
+jest.setTimeout(START_TIMEOUT);
+
+(ENVOY === undefined ? describe.skip : describe)('a service with instances in two zones', () => {
+  let traffic: TrafficMesh | undefined;
+  const started = (): TrafficMesh => {
+    if (!traffic) throw new Error('not started');
+    return traffic;
+  };
+  let at: At;
+  let client: any;
+  let instances: readonly Instance[] = [];
+  const answers = (name: string): Promise<boolean> =>
+    until(name, async () => (await call(at)) === `${name}:who`, 20_000);
+
+  beforeAll(async () => {
+    traffic = await TrafficMesh.start();
+    const spec = {
+      selector: { meshService: { matchLabels: { 'kuma.io/display-name': 'web' } } },
+      ports: [{ port: 6379, appProtocol: 'tcp' }],
+    };
+    await traffic.put(traffic.mesh.global, 'MeshMultiZoneService', 'web', spec);
+    client = await traffic.client('west');
+    await traffic.instance('east', 'web', 'east-1');
+    const names = ['west-1', 'west-2'];
+    instances = await Promise.all(names.map((name) => started().instance('west', 'web', name)));
+    at = await started().vipOf('west', 'meshmultizoneservices/web');
+    await answers('west-1');
+    await answers('west-2');
+  });
+  afterAll(() => traffic?.stop());
+
+  /** The answers of the next `count` calls. */
+  async function next(load: Load, count: number): Promise<readonly string[]> {
+    const before = load.outcome;
+    await until('more calls', () => load.outcome.calls >= before.calls + count);
+    const { answers: after } = load.outcome;
+    return Object.keys(after)
+      .filter((name) => (after[name] ?? 0) > (before.answers[name] ?? 0))
+      .sort();
+  }
+
+  it('is reached in its own zone, and in the other one when nothing is left there, and back', async () => {
+    const traffic = started();
+    const load = new Load(at, { rate: 100, lasting: 0 });
+    const settled = (names: readonly string[]): Promise<boolean> =>
+      until(names.join(), async () => (await next(load, 50)).join() === names.join(), 20_000);
+    await settled(['west-1:who', 'west-2:who']);
+    const killed: number[] = [];
+    const timer = setInterval(() => void client.ask('/stats?filter=outlier').then((t) => console.log(Math.round(load.elapsed), t.split('\n').filter((l) => /web/.test(l) && !l.endsWith(': 0')).map((l) => l.replace(/.*outlier_detection./, '')).join(' ')) ).then(() => client.ask('/clusters')).then((t) => console.log(t.split('\n').filter((l) => /web.*(health_flags|cx_connect_fail)/.test(l)).map((l) => l.replace(/.*web[^:]*::/, '')).join(' '))), 300);
+    for (const one of instances) {
+      killed.push(load.elapsed);
+      await traffic.kill(one);
+      await next(load, 300);
+    }
+    expect(await next(load, 50)).toEqual(['east-1:who']);
+    const { failures } = load.outcome;
+    clearInterval(timer);
+    console.log(failures, killed, load.outcome.answers);
+    await Promise.all(instances.map((one) => traffic.revive(one)));
+    await settled(['west-1:who', 'west-2:who']);
+    console.log(load.outcome.failures);
+    await load.stop();
+  });
+});
