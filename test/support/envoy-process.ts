@@ -89,6 +89,7 @@ export class EnvoyProcess {
     });
   }
 
+  /** Kills it, where it still runs. */
   async stop(): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const over = once(this.child, 'exit');

@@ -23,7 +23,7 @@ export class TrafficPlane {
     readonly state: TrafficZone,
     readonly authority: TestAuthority,
   ) {
-    this.source = new EnvoyResources(state.index, zone);
+    this.source = new EnvoyResources(state.index, zone, state.access);
     this.unfollow = this.source.follow();
     const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);
     this.server = new XdsServer({

@@ -13,7 +13,6 @@ jest.setTimeout(START_TIMEOUT);
     return traffic;
   };
   let at: At;
-  let client: any;
   let instances: readonly Instance[] = [];
   const answers = (name: string): Promise<boolean> =>
     until(name, async () => (await call(at)) === `${name}:who`, 20_000);
@@ -25,7 +24,7 @@ jest.setTimeout(START_TIMEOUT);
       ports: [{ port: 6379, appProtocol: 'tcp' }],
     };
     await traffic.put(traffic.mesh.global, 'MeshMultiZoneService', 'web', spec);
-    client = await traffic.client('west');
+    await traffic.client('west');
     await traffic.instance('east', 'web', 'east-1');
     const names = ['west-1', 'west-2'];
     instances = await Promise.all(names.map((name) => started().instance('west', 'web', name)));
@@ -52,7 +51,6 @@ jest.setTimeout(START_TIMEOUT);
       until(names.join(), async () => (await next(load, 50)).join() === names.join(), 20_000);
     await settled(['west-1:who', 'west-2:who']);
     const killed: number[] = [];
-    const timer = setInterval(() => void client.ask('/stats?filter=outlier').then((t) => console.log(Math.round(load.elapsed), t.split('\n').filter((l) => /web/.test(l) && !l.endsWith(': 0')).map((l) => l.replace(/.*outlier_detection./, '')).join(' ')) ).then(() => client.ask('/clusters')).then((t) => console.log(t.split('\n').filter((l) => /web.*(health_flags|cx_connect_fail)/.test(l)).map((l) => l.replace(/.*web[^:]*::/, '')).join(' '))), 300);
     for (const one of instances) {
       killed.push(load.elapsed);
       await traffic.kill(one);
@@ -60,7 +58,6 @@ jest.setTimeout(START_TIMEOUT);
     }
     expect(await next(load, 50)).toEqual(['east-1:who']);
     const { failures } = load.outcome;
-    clearInterval(timer);
     console.log(failures, killed, load.outcome.answers);
     await Promise.all(instances.map((one) => traffic.revive(one)));
     await settled(['west-1:who', 'west-2:who']);

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { createZoneProxyTokens, type DataplaneTokens } from '@causeway/access';
 import {
   INDEX,
+  MESHES,
   PortCertificates,
   sourceForUsers,
   type CertificateSource,
@@ -9,6 +10,7 @@ import {
   type ModuleImports,
 } from '@causeway/control-plane';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
+import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { XdsModule, type XdsPortOptions } from '@causeway/xds';
@@ -57,6 +59,7 @@ class XdsCertificatesModule {
 
 type XdsSources = [
   index: IndexReader,
+  meshes: Meshes,
   dataplaneTokens: DataplaneTokens,
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
@@ -67,18 +70,19 @@ type XdsSources = [
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
-    inject: [INDEX, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    inject: [INDEX, MESHES, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [index, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const [index, meshes, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
   const { cp, clock, logger, settings } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
   return {
     ...{ zone, index, clock, logger, dataplaneTokens, workloadCertificates },
+    access: { meshes, isReady: () => true },
     zoneTokens: createZoneProxyTokens({ zone, federated, index, clock, logger }),
     authority: async () => {
       const state = await authority.state();

@@ -30,4 +30,5 @@ export { XdsModule } from './xds.module';
 export { XdsPort, type ConnectedProxy, type XdsPortOptions } from './xds-port';
 export { envoyBootstrap, type ControlPlaneAddress, type EnvoyBootstrapOptions } from './bootstrap/envoy-bootstrap';
 export { EnvoyResources } from './envoy/envoy-resources';
+export type { AccessSource } from './model/inbound-access';
 export type { Capture, EnvoyView } from './envoy/envoy-view';

@@ -8,6 +8,8 @@ import type { IndexReader } from '@causeway/store';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
+import type { AccessSource } from './model/inbound-access';
+import type { Destination } from './model/destination';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
@@ -17,6 +19,7 @@ import { XdsServer, type XdsLimits } from './server/xds-server';
 export interface XdsPortOptions {
   readonly zone: string;
   readonly index: IndexReader;
+  readonly access: AccessSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
@@ -49,8 +52,8 @@ export class XdsPort {
   private bound = 0;
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
-    this.resources = new EnvoyResources(index, zone);
+    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    this.resources = new EnvoyResources(index, zone, access);
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
@@ -59,7 +62,7 @@ export class XdsPort {
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
       renewed: (view) => this.resources.viewChanged(view),
-      destinations: (mesh) => this.resources.countOf(mesh),
+      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
     this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
   }
@@ -98,6 +101,12 @@ export class XdsPort {
     this.unfollow();
     this.options.zoneTokens.close();
   }
+}
+
+function countOf(destinations: Iterable<Destination>, mesh: string): number {
+  let count = 0;
+  for (const { service } of destinations) if (service.mesh === mesh) count += 1;
+  return count;
 }
 
 /** The SPIFFE id that a stored Dataplane is to have. */

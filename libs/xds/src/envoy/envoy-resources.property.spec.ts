@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { TLS_INBOUNDS } from '../model/inbound-access';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { targetsOf } from './destination-table';
@@ -60,15 +61,18 @@ const dataplane = fc
     state: fc.constantFrom('Ready', 'NotReady', 'Ignored'),
     address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'host.example'),
     zone: fc.constantFrom('west', 'east'),
+    takesTls: fc.boolean(),
   })
-  .map(({ name, app, state, address, zone }) => {
+  .map(({ name, app, state, address, zone, takesTls }) => {
     const inbound = [80, 6379, 9000].map((port) => ({
       port,
       ...(port === 6379 && { name: 'main' }),
       state,
       tags: { app },
     }));
-    return sketch('Dataplane', name, { networking: { address, inbound } }, { zone });
+    const conditions = takesTls ? [{ type: TLS_INBOUNDS, status: 'True' }] : [];
+    const labels = { app };
+    return sketch('Dataplane', name, { networking: { address, inbound } }, { zone, labels, status: { conditions } });
   });
 const multizone = fc.record({ name, vip, ports: fc.subarray(ports), members: fc.subarray(zones) }).map((given) =>
   sketch(
@@ -134,11 +138,45 @@ const trust = fc
     sketch('MeshTrust', name, { trustDomain: domain, caBundles: [{ type: 'Pem', pem: { value: pem } }] }, { zone }),
   );
 
+/** Settings in force, missing ones, broken ones, and a Mesh of somebody else. */
+const meshes = fc
+  .record({
+    mesh: fc.constantFrom('default', 'other'),
+    ref: fc.constantFrom('a', 'b', undefined),
+    controllerName: fc.constantFrom('causeway.io/control-plane', 'somebody.else/x'),
+    narrowed: fc.nat(2),
+  })
+  .map(({ mesh, ref, controllerName, narrowed }) => {
+    const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: ref ?? '' };
+    const spec = { controllerName, ...(ref !== undefined && { parametersRef }) };
+    return sketch('Mesh', mesh, spec, { status: { access: { narrowed } } });
+  });
+const parameters = fc
+  .record({
+    name: fc.constantFrom('a', 'b'),
+    mtls: fc.constantFrom('Strict', 'Permissive', 'Off', undefined, 'Perhaps'),
+    defaultAccess: fc.constantFrom('Allow', 'Deny', undefined),
+    override: fc.option(fc.constantFrom('Strict', 'Permissive'), { nil: undefined }),
+  })
+  .map(({ name, mtls, defaultAccess, override }) =>
+    sketch('MeshParameters', name, {
+      ...(mtls !== undefined && { mtls }),
+      ...(defaultAccess !== undefined && { defaultAccess }),
+      ...(override !== undefined && {
+        mtlsOverrides: [{ selector: { matchLabels: { app: 'a' } }, port: 80, mtls: override }],
+      }),
+      maxConnectionAge: '30m',
+    }),
+  );
+
 const change = fc.record({
-  resources: fc.array(fc.oneof(service, service, dataplane, multizone, external, entrance, zone, trust), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  resources: fc.array(
+    fc.oneof(service, service, dataplane, multizone, external, entrance, zone, trust, meshes, parameters),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  ),
   gone: fc.boolean(),
 });
 
@@ -151,7 +189,6 @@ const views: EnvoyView[] = [
     listed: 'all',
     dataplane: dataplaneId,
     identity,
-    callers: () => ['spiffe://x/y'],
   },
   {
     mesh: 'default',
@@ -163,7 +200,7 @@ const views: EnvoyView[] = [
     listed: 'all',
   },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
-  { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId, callers: () => 'anyone' },
+  { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId },
   { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },
 ];
 
@@ -223,7 +260,7 @@ test('what followed every change is what a fresh start makes, every difference w
     fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
       const held = new Map<string, Resource>();
       const followed = new TrafficZone();
-      const source = new EnvoyResources(followed.index, 'west');
+      const source = new EnvoyResources(followed.index, 'west', followed.access);
       source.follow();
       const told = new Set<string>();
       source.subscribe({
@@ -247,7 +284,8 @@ test('what followed every change is what a fresh start makes, every difference w
             if (now.get(key) !== then.get(key) && !isNewlyAsked(key, then, now)) expect(told).toContain(key);
         });
       }
-      const fresh = new EnvoyResources(new TrafficZone([...held.values()].reverse()).index, 'west');
+      const again = new TrafficZone([...held.values()].reverse());
+      const fresh = new EnvoyResources(again.index, 'west', again.access);
       expect([...source.model.destinations()].sort(byName)).toEqual([...fresh.model.destinations()].sort(byName));
       for (const view of views) expect(everything(source, view)).toEqual(everything(fresh, view));
       for (const view of views)

@@ -1,5 +1,6 @@
 import type { StorePoint } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import type { AccessSource } from '../model/inbound-access';
 import { TrafficModel, type ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
@@ -62,9 +63,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   constructor(
     private readonly index: IndexReader,
     zone: string,
+    access: AccessSource,
   ) {
     this.revision = index.point?.revision ?? 0;
-    this.model = new TrafficModel(index, zone);
+    this.model = new TrafficModel(index, zone, access);
     this.translation = new Translation({
       model: this.model,
       index,
@@ -110,6 +112,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
+    if (plan === 'pending') return plan;
     const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
     const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
@@ -174,21 +177,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     );
   }
 
-  /** How many destinations a mesh has. Linear in all of them. */
-  countOf(mesh: string): number {
-    let count = 0;
-    for (const { service } of this.model.destinations()) if (service.mesh === mesh) count += 1;
-    return count;
-  }
-
-  /** The workload's certificate, or who may call it, is another: these are not of the index. */
+  /** The workload's certificate is another: it is not of the index. */
   viewChanged(view: EnvoyView): void {
     this.changes += 1;
     this.tell(secret, [names.IDENTITY_SECRET], { view });
-    this.tell(listener, [...this.inboundNames(view)], { view });
   }
 
-  private applied(change: ModelChange, { revision }: StorePoint): void {
+  /** What decides about access besides the index has changed: a first state is complete. */
+  accessChanged(): void {
+    this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
+  }
+
+  private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
     this.changes += 1;
     const since = this.revision + 1;
     this.shift = Math.max(this.shift, this.revision - revision);
@@ -202,12 +202,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    for (const { before: old, after } of change.dataplanes)
+    for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
         changed.add(listener, names.inboundListenerName(inbound.at));
         changed.add(cluster, inbound.clusterName);
       }
     for (const [type, found] of changed) this.tell(type, found, { since });
+  }
+
+  /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
+  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'before' | 'after'>> {
+    yield* dataplanes;
+    if (access.length === 0) return;
+    for (const after of this.index.ofKind('Dataplane'))
+      if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
   }
 
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */

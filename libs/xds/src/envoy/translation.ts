@@ -9,6 +9,7 @@ import {
 import { Dataplane } from '@causeway/kinds';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { Destination } from '../model/destination';
+import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress } from '../model/zone-entrance';
 import { GrpcTranslation } from '../grpc/grpc-translation';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
@@ -17,7 +18,8 @@ import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import type { EnvoyView } from './envoy-view';
 import { servedInbounds, type Inbound } from './inbound';
-import { inboundListener, ingressListener } from './inbound-listeners';
+import { inboundListener } from './inbound-listeners';
+import { ingressListener } from './ingress-listener';
 import * as names from './names';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './outbound-listeners';
@@ -33,8 +35,8 @@ export class Translation {
     this.grpc = new GrpcTranslation(options);
   }
 
-  /** How a resource is made; undefined where there is none of this name. Costs what the resource holds. */
-  plan(view: EnvoyView, type: string, name: string): Plan | undefined {
+  /** How a resource is made; undefined where there is none of this name, `pending` until a later change. Costs what it holds. */
+  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
     if (view.wire === 'grpc') return this.grpc.plan(view, type, name);
     switch (type) {
       case RESOURCE_TYPES.cluster:
@@ -125,13 +127,17 @@ export class Translation {
     );
   }
 
-  private listener(view: EnvoyView, name: string): Plan | undefined {
-    const { capture, ingress, callers = () => [] } = view;
+  private listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+    const { capture, ingress } = view;
     const made = (fields: ReturnType<typeof ingressListener>): Plan =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
-    if (ingress && name === names.ingressListenerName(ingress)) return made(ingressListener(ingress));
+    if (ingress && name === names.ingressListenerName(ingress))
+      return made(ingressListener(ingress, view.sourceLimits));
     const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
-    if (inbound) return made(inboundListener(inbound, callers(inbound.at.port)));
+    if (inbound) {
+      const access = this.accessTo(view, inbound);
+      return access === 'pending' ? access : made(inboundListener(inbound, access));
+    }
     if (capture?.type === 'redirect') {
       const http = this.options.httpOf(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture.at, http));
@@ -150,6 +156,11 @@ export class Translation {
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
     }
     return kept('mesh', (last) => encodeResource(FilterChain, outbound.httpChain(name, destination), last));
+  }
+
+  private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
+    const found = dataplane && this.options.index.byIdentityKey(identityKey(dataplane));
+    return found ? this.options.model.access.ofInbound(found, at.port) : 'pending';
   }
 
   private routes(view: EnvoyView, name: string): Plan | undefined {

@@ -11,13 +11,14 @@ import {
   Router,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
-import type { Destination } from '../model/destination';
+import { isPlaintextOnly, type Destination } from '../model/destination';
+import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/endpoints';
-import type { Callers } from '../envoy/inbound-listeners';
 import { FROM_ADS } from '../envoy/tls';
 import { durationOf, pack, packFilter } from '../resources/any';
 
+type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers'>;
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
@@ -61,10 +62,11 @@ export function clientListener(name: string, destination: Destination | undefine
 }
 
 /**
- * How a gRPC server (XdsServer) listens: TLS with a client certificate, and then only `callers`. A server that does not know
- * the filter which names them refuses the whole listener, and serves nobody.
+ * How a gRPC server (XdsServer) listens: TLS with a client certificate, and then only the callers that may. A server that does
+ * not know the filter which names them refuses the whole listener, and serves nobody. A server takes either TLS or plaintext:
+ * with Permissive it takes TLS.
  */
-export function serverListener(name: string, at: SocketAddress, callers: Callers): ListenerFields {
+export function serverListener(name: string, at: SocketAddress, { mtls, callers }: ServerAccess): ListenerFields {
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
     action: { $case: 'nonForwardingAction' as const, value: {} },
@@ -87,7 +89,7 @@ export function serverListener(name: string, at: SocketAddress, callers: Callers
   return {
     name,
     address: { address: { $case: 'socketAddress', value: socketOf(at.address, at.port) } },
-    filterChains: [{ filters: [manager], transportSocket: tls }],
+    filterChains: [{ filters: [manager], ...(mtls !== 'Off' && { transportSocket: tls }) }],
   };
 }
 
@@ -104,9 +106,9 @@ function accessFilter(callers: readonly string[]) {
 }
 
 /**
- * The cluster of a destination: TLS with one of exactly its identities; gRPC sends the name of the channel as server name. Without a
- * destination, or without identities, it has no TLS and its endpoints are none: a cluster that was deleted and comes back unchanged
- * would not be taken.
+ * The cluster of a destination: TLS with one of exactly its identities; gRPC sends the name of the channel as server name. Without
+ * TLS it has endpoints only where all of them take plaintext; without a destination it has none: a cluster that was deleted and
+ * comes back unchanged would not be taken.
  */
 export function grpcCluster(name: string, destination: Destination | undefined): ClusterFields {
   const identities = destination?.identities ?? [];
@@ -114,7 +116,9 @@ export function grpcCluster(name: string, destination: Destination | undefined):
     name,
     clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS },
     edsClusterConfig: { edsConfig: FROM_ADS },
-    ...(identities.length > 0 && { transportSocket: clientTls(identities) }),
+    ...(identities.length > 0 &&
+      destination &&
+      !isPlaintextOnly(destination) && { transportSocket: clientTls(identities) }),
   };
 }
 
@@ -145,8 +149,11 @@ export function grpcEndpoints(
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   if (destination.external) return externalEndpoints(name, destination.external);
-  if (destination.identities.length === 0) return { clusterName: name };
-  return withoutRepeats(destinationEndpoints(destination, zone, entranceOf));
+  const isPlaintext = isPlaintextOnly(destination);
+  if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
+  // A cluster of gRPC speaks either TLS or plaintext.
+  const local = destination.local.filter(({ plaintext }) => plaintext === isPlaintext);
+  return withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf));
 }
 
 type External = NonNullable<Destination['external']>;

@@ -16,7 +16,7 @@ import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverList
 export class GrpcTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'model' | 'index' | 'table'>) {}
 
-  plan(view: EnvoyView, type: string, name: string): Plan | undefined {
+  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
     const { model, table } = this.options;
     const found = model.destination(name);
     const destination = found?.service.mesh === view.mesh ? found : undefined;
@@ -39,7 +39,7 @@ export class GrpcTranslation {
     }
   }
 
-  private server({ dataplane: id, callers = () => [] }: EnvoyView, name: string): Plan | undefined {
+  private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
     const dataplane = id && this.options.index.byIdentityKey(identityKey(id));
     if (!dataplane || !Dataplane.is(dataplane)) return undefined;
     const { address } = dataplane.spec.networking;
@@ -50,10 +50,12 @@ export class GrpcTranslation {
       })
       .find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
     if (!at) return undefined;
+    const access = this.options.model.access.ofInbound(dataplane, at.port);
+    if (access === 'pending') return access;
     return {
       scope: 'view',
       isKept: true,
-      encode: (last) => encodeResource(Listener, serverListener(name, at, callers(at.port)), last),
+      encode: (last) => encodeResource(Listener, serverListener(name, at, access), last),
     };
   }
 }

@@ -1,6 +1,7 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import { compareAddresses, isPort, socketAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
@@ -34,6 +35,8 @@ export interface Destination {
 /** An inbound of a Dataplane of this zone. */
 export interface LocalEndpoint extends SocketAddress {
   readonly ready: boolean;
+  /** Spoken to without TLS. */
+  readonly plaintext: boolean;
 }
 
 /** Another zone that serves a destination; where it is entered is asked of the model. */
@@ -45,6 +48,11 @@ export interface RemoteZone {
   readonly depreferred: boolean;
 }
 
+/** Whether nobody who serves a destination takes TLS. */
+export function isPlaintextOnly({ local, remote }: Pick<Destination, 'local' | 'remote'>): boolean {
+  return local.length > 0 && remote.length === 0 && local.every(({ plaintext }) => plaintext);
+}
+
 /** What the destinations of a service are made of, besides the service. */
 export interface ServiceFacts {
   readonly zone: string;
@@ -53,6 +61,7 @@ export interface ServiceFacts {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -99,7 +108,8 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
       createdAt: creationOrder,
-      servedHere: local.length > 0,
+      // Without TLS no server name says which service is meant.
+      servedHere: local.length > 0 && !facts.access.isOff(id.mesh),
       local: distinct(local),
       remote,
       ...(external && { external }),
@@ -134,11 +144,11 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
 function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
   const identities = identitiesOf(service);
   if (service.id.zone === facts.zone) {
-    const inbounds = [...facts.dataplanesOf(service)].flatMap(addressedInbounds);
+    const inbounds = [...facts.dataplanesOf(service)].flatMap((each) => addressedInbounds(each, facts.access));
     return ({ target }) => ({ local: inbounds.filter(({ serves }) => serves(target)), remote: [], identities });
   }
   const { mesh, zone } = service.id;
-  const entrance = zone === '' ? undefined : facts.entranceOf(mesh, zone);
+  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.entranceOf(mesh, zone);
   if (!entrance) return () => ({ ...NOTHING, identities });
   const { sni, depreferred } = entrance;
   return () => ({ local: [], remote: [{ zone, instances: instancesOf(service), sni, depreferred }], identities });
@@ -149,23 +159,25 @@ interface AddressedInbound extends LocalEndpoint {
 }
 
 /** The inbounds of a Dataplane with the address at which other proxies reach them; ignored ones are none. */
-function addressedInbounds(dataplane: DataplaneResource): AddressedInbound[] {
+function addressedInbounds(dataplane: DataplaneResource, access: ServiceFacts['access']): AddressedInbound[] {
   const { address, advertisedAddress } = dataplane.spec.networking;
   return inboundsOf(dataplane).flatMap((inbound: DataplaneInbound) => {
     const at = socketAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
     const { name, state = 'Ready' } = inbound;
     if (!at || state === 'Ignored') return [];
     const serves = (target: number | string): boolean => target === inbound.port || target === name;
-    return [{ ...at, ready: state === 'Ready', serves }];
+    const plaintext = access.isPlaintext(dataplane, inbound.port);
+    return [{ ...at, ready: state === 'Ready', plaintext, serves }];
   });
 }
 
-/** Each address once, in one order: ready where one of its inbounds is. */
+/** Each address once, in one order: ready where one of its inbounds is, in plaintext where all are. */
 function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[] {
   const found = new Map<string, LocalEndpoint>();
-  for (const { address, port, ready } of endpoints) {
+  for (const { address, port, ready, plaintext } of endpoints) {
     const key = `${address} ${port}`;
-    found.set(key, { address, port, ready: ready || found.get(key)?.ready === true });
+    const { ready: was = false, plaintext: spoken = true } = found.get(key) ?? {};
+    found.set(key, { address, port, ready: ready || was, plaintext: plaintext && spoken });
   }
   return [...found.values()].sort(compareAddresses);
 }

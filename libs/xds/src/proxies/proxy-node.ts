@@ -22,6 +22,8 @@ export type ProxyNode =
       /** Absent for a proxy that only serves. */
       readonly capture?: Capture;
       readonly key: ProxyKey;
+      /** Absent for Envoy. */
+      readonly wire?: 'grpc';
     }
   | { readonly type: 'ingress' | 'egress'; readonly name: string };
 
@@ -39,7 +41,7 @@ const METADATA = AT.field('metadata');
  * Reads the node of a proxy: `<mesh>.<name>` for a Dataplane, `.<name>` for a zone proxy, as Kuma writes them; what Causeway adds
  * stands in the metadata under `causeway.io/` (docs/reference/xds.md, Proxies). Throws Invalid with every violation.
  */
-export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata'>): ProxyNode {
+export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'userAgent'>): ProxyNode {
   const { node, metadata } = caller;
   const type = metadata['dataplane.proxyType'] ?? 'dataplane';
   if (type === 'ingress' || type === 'egress') return { type, name: zoneProxyName(node) };
@@ -55,7 +57,8 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata'>): P
   const capture = captureOf(metadata, violations);
   const key = keyOf(metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
-  return { type, mesh, name, ...(capture && { capture }), key };
+  const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
+  return { type, mesh, name, ...(capture && { capture }), key, ...(wire && { wire }) };
 }
 
 function zoneProxyName(node: string): string {

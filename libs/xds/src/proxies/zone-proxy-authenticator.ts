@@ -98,8 +98,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const proxy = dataplaneProxyId(dataplane.id);
     const listed = this.listed(node, dataplane);
-    const { capture, key } = node;
-    const facts = [capture ?? null, key, listed === 'all', bindingFacts(binding)];
+    const { capture, key, wire } = node;
+    const facts = [capture ?? null, wire ?? null, key, listed === 'all', bindingFacts(binding)];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
     );
@@ -107,14 +107,14 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   private dataplaneView(
-    { mesh, capture, key }: DataplaneNode,
+    { mesh, capture, key, wire }: DataplaneNode,
     of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed']; readonly binding: WorkloadBinding },
   ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
     const { certificates, renewed } = this.options;
     const { dataplane, listed, binding } = of;
-    const shared = { mesh, listed, dataplane, ...(capture && { capture }) };
-    if (key.type === 'none') return { view: { ...shared, callers: () => 'anyone' } };
-    const view: EnvoyView = { ...shared, callers: () => 'anyone', identity: () => certificate.current() };
+    const shared = { mesh, listed, dataplane, ...(capture && { capture }), ...(wire && { wire }) };
+    if (key.type === 'none') return { view: shared };
+    const view: EnvoyView = { ...shared, identity: () => certificate.current() };
     const certificate = certificates.enrol({ dataplane, binding, key, renewed: () => renewed(view) });
     return { view, certificate };
   }
