@@ -35,7 +35,7 @@ class Addresses {
 
 async function measure(traffic: TrafficMesh): Promise<void> {
   const [east, west] = [traffic.zone('east'), traffic.zone('west')];
-  const { at, process } = await traffic.instance('east', 'first');
+  const { at, process } = await traffic.instance('east', 'first', 'first');
   await traffic.client('west');
   const [named, answered]: [number[], number[]] = [[], []];
   const addresses = new Addresses();
@@ -51,7 +51,7 @@ async function measure(traffic: TrafficMesh): Promise<void> {
         tags: { 'kuma.io/service': service, 'kuma.io/protocol': 'tcp' },
       });
       const began = performance.now();
-      await traffic.put(east, 'Dataplane', 'first-east', { networking: { address: at.address, inbound } });
+      await traffic.put(east, 'Dataplane', 'first', { networking: { address: at.address, inbound } });
       const found = await addresses.of(service);
       const { ms } = await firstAnswer({ address: found.vip, port }, { began });
       if (n >= WARM) named.push(found.at - began);

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
@@ -31,6 +31,13 @@ export interface Instance {
   readonly at: At;
   readonly process: ServiceProcess;
   readonly proxy: EnvoyProcess;
+}
+
+/** What a Dataplane says of an instance. */
+export interface RegisteredInstance extends Pick<Instance, 'zone' | 'name' | 'at'> {
+  readonly service: string;
+  readonly process: { readonly port: number };
+  readonly state?: string;
 }
 
 /** The port of every service, at its VIP and at its instances. */
@@ -99,12 +106,11 @@ export class TrafficMesh {
   }
 
   /** Starts a process that answers `<name>:<what it is told>`, its Dataplane and its proxy. */
-  async instance(zone: string, service: string, name = `${service}-${zone}`): Promise<Instance> {
-    const process = await echo(name);
-    this.processes.push(process);
-    const at = { address: this.machine(), port: PORT };
-    await this.putInstance(zone, name, { service, at, servicePort: process.port });
-    return { zone, name, at, process, proxy: await this.proxy(zone, name) };
+  async instance(zone: string, service: string, name: string): Promise<Instance> {
+    const process = await this.echo(name);
+    const registered = { zone, name, at: { address: this.machine(), port: PORT }, process };
+    await this.putInstance({ ...registered, service });
+    return { ...registered, proxy: await this.proxy(zone, name) };
   }
 
   /** Ends the process and the proxy of an instance at once, as when their machine dies. */
@@ -113,21 +119,22 @@ export class TrafficMesh {
   }
 
   /** Starts the process and the proxy of an instance that was killed; its Dataplane was there all the time. */
-  async revive({ zone, name, at, process: { port } }: Instance): Promise<Instance> {
+  async revive(killed: Instance): Promise<Instance> {
+    const { zone, name, process } = killed;
+    return { ...killed, process: await this.echo(name, process.port), proxy: await this.proxy(zone, name) };
+  }
+
+  private async echo(name: string, port = 0): Promise<ServiceProcess> {
     const process = await echo(name, '127.0.0.1', port);
     this.processes.push(process);
-    return { zone, name, at, process, proxy: await this.proxy(zone, name) };
+    return process;
   }
 
   /** Puts the Dataplane of an instance. */
-  putInstance(
-    zone: string,
-    name: string,
-    { service, at, servicePort, state }: { service: string; at: At; servicePort: number; state?: string },
-  ): Promise<void> {
+  putInstance({ zone, service, name, at, process, state = 'Ready' }: RegisteredInstance): Promise<void> {
     const tags = { 'kuma.io/service': service, 'kuma.io/protocol': 'tcp' };
-    const inbound = [{ port: at.port, servicePort, tags, ...(state !== undefined && { state }) }];
-    return this.put(this.mesh.zone(zone), 'Dataplane', name, { networking: { address: at.address, inbound } });
+    const inbound = [{ port: at.port, servicePort: process.port, tags, state }];
+    return this.put(this.zone(zone), 'Dataplane', name, { networking: { address: at.address, inbound } });
   }
 
   /** Starts a proxy that listens at the VIPs of its zone. */
