@@ -6,6 +6,8 @@ import type { ProcessPlane } from '../../test/support/process-plane';
 /** A service as a zone's watch delivered it, with virtual IP and an available hostname. */
 export interface SeenService {
   readonly name: string;
+  /** Its virtual IP. */
+  readonly vip: string;
   /** Its first port, which distinguishes versions of a service. */
   readonly port: number;
   /** When, by `performance.now()`. */

@@ -9,7 +9,7 @@ import { ProcessMesh } from '../support/process-mesh';
 import type { PlaneEnvironment, ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 import type { At } from './calls';
-import { temporaryToken, writeBootstrap } from './temporary-bootstrap';
+import { dataplaneToken, writeBootstrap, type ProxyBootstrap } from './proxy-bootstrap';
 
 /** What of an installation a test chooses. */
 export interface TrafficSettings {
@@ -158,18 +158,15 @@ export class TrafficMesh {
     });
   }
 
-  /** Starts a proxy of a Dataplane, by what `causeway proxies bootstrap` writes. */
-  async proxy(zone: string, dataplane: string, meta: object = {}): Promise<EnvoyProcess> {
-    const token = await temporaryToken(this.mesh.zone(zone), { Name: dataplane, Workload: dataplane });
-    return this.envoy(zone, { id: `default.${dataplane}`, token, meta, key: true });
+  /** Starts a proxy of a Dataplane. */
+  async proxy(zone: string, dataplane: string, metadata: ProxyBootstrap['metadata'] = {}): Promise<EnvoyProcess> {
+    const token = await dataplaneToken(this.zone(zone), dataplane);
+    return this.envoy(zone, { id: `default.${dataplane}`, token, metadata, hasKey: true });
   }
 
-  private async envoy(
-    zone: string,
-    o: { id: string; token: string; meta: object; key: boolean },
-  ): Promise<EnvoyProcess> {
-    const folder = mkdtempSync(join(this.folder, 'p'));
-    const file = await writeBootstrap(folder, { ...o, at: [this.mesh.zone(zone).xdsAddress] });
+  private async envoy(zone: string, proxy: Omit<ProxyBootstrap, 'controlPlanes'>): Promise<EnvoyProcess> {
+    const folder = mkdtempSync(join(this.folder, 'proxy-'));
+    const file = await writeBootstrap(folder, { ...proxy, controlPlanes: [this.zone(zone).xdsAddress] });
     const envoy = await EnvoyProcess.run(ENVOY ?? '', file, folder);
     this.envoys.add(envoy);
     return envoy;
@@ -189,10 +186,8 @@ export class TrafficMesh {
     await this.put(plane, 'ZoneIngress', 'ingress', { networking: { address, port: INGRESS_PORT } });
     await this.put(plane, 'MeshZoneAddress', 'ingress', { address, port: INGRESS_PORT });
     const token = await this.mesh.global.text('/tokens/zone', { zone, scope: ['ingress'], validFor: '24h' });
-    this.ingresses.set(
-      zone,
-      await this.envoy(zone, { id: '.ingress', token, meta: { 'dataplane.proxyType': 'ingress' }, key: false }),
-    );
+    const metadata = { 'dataplane.proxyType': 'ingress' };
+    this.ingresses.set(zone, await this.envoy(zone, { id: '.ingress', token, metadata, hasKey: false }));
   }
 
   /** A loopback address that nothing else has. */
