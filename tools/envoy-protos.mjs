@@ -125,10 +125,7 @@ const PATCHES = {
   // Envoy 1.33: how long it waits between two attempts to connect. 1.37: when the process behind a listener is dialled.
   'envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.proto': (text) =>
     afterMessage(
-      text.replace(
-        'import "envoy/config/core/v3/base.proto";',
-        'import "envoy/config/core/v3/backoff.proto";\n$&',
-      ),
+      text.replace('import "envoy/config/core/v3/base.proto";', 'import "envoy/config/core/v3/backoff.proto";\n$&'),
       'TcpProxy',
       `  config.core.v3.BackoffStrategy backoff_options = 18;
   enum UpstreamConnectMode {

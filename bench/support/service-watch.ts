@@ -54,7 +54,7 @@ function hear(line: string, seen: (service: SeenService) => void): void {
 
 function vipOf(status: JsonValue | undefined): string {
   const vip = isJsonObject(status) ? status['vip'] : undefined;
-  return isJsonObject(vip) ? String(vip['ip']) : '';
+  return isJsonObject(vip) && typeof vip['ip'] === 'string' ? vip['ip'] : '';
 }
 
 /** A status with a virtual IP and an available hostname. */
