@@ -26,6 +26,8 @@ export interface AdsStreamOptions<V> {
   readonly session: Omit<SessionOptions<V>, 'form' | 'send'>;
   /** Is called when the proxy has been admitted. */
   readonly admitted: () => void;
+  /** Is called before the session of an admitted proxy is closed. */
+  readonly closing: () => void;
   /** Is called once; `why` is undefined where the proxy ended the stream. */
   readonly ended: (why: string | undefined) => void;
   /** A mistake of ours. */
@@ -230,6 +232,7 @@ export class AdsStream<V> {
     if (this.isOver) return;
     this.isOver = true;
     this.waiting = [];
+    if (this.session) this.options.closing();
     this.session?.close();
     this.release?.();
     this.options.ended(why);

@@ -106,6 +106,7 @@ export class XdsServer<V> {
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
   private readonly encoder = new ResponseEncoder();
   private readonly waiting = new Set<Subscriber<V>>();
+  private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
   private readonly stops: (() => void)[] = [];
@@ -138,6 +139,12 @@ export class XdsServer<V> {
   proxies(): readonly ProxyStatus[] {
     const { revision } = this.options.source;
     return [...this.streams].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
+  }
+
+  /** Calls `listener` with the last state of each stream of an admitted proxy that ends. */
+  onLeaving(listener: (status: ProxyStatus) => void): () => void {
+    this.leaving.add(listener);
+    return () => void this.leaving.delete(listener);
   }
 
   /** Ends all streams so that the proxies turn to another replica, and stops listening. */
@@ -181,6 +188,7 @@ export class XdsServer<V> {
       },
       admitted: () => this.admitted(stream),
       failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: stackOf(error) }),
+      closing: () => this.closing(stream),
       ended: (why) => this.ended(stream, why),
     });
     if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
@@ -189,6 +197,11 @@ export class XdsServer<V> {
     this.streams.add(stream);
     this.introducing.add(stream);
     stream.begin();
+  }
+
+  private closing(stream: AdsStream<V>): void {
+    const status = statusOfProxy(stream, this.options.source.revision);
+    if (status) for (const listener of this.leaving) listener(status);
   }
 
   /** Asks again who these proxies are, or all of them. */
