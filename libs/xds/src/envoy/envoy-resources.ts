@@ -80,7 +80,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   follow(): () => void {
     const unsubscribe = [
       this.index.subscribe((event) => this.applied(this.model.apply(event), event.point)),
-      this.access.onReady(() => this.accessChanged()),
+      this.access.onReady(() => this.outside(this.model.accessChanged())),
+      this.access.onTls((dataplanes) => this.outside(this.model.tlsChanged(dataplanes))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -187,9 +188,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(secret, [names.IDENTITY_SECRET], { view });
   }
 
-  /** What decides about access besides the index has changed: a first state is complete. */
-  private accessChanged(): void {
-    this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
+  /** A change that is not of the index. */
+  private outside(change: ModelChange): void {
+    if (change.destinations.length + change.access.length === 0) return;
+    this.applied(change, { revision: this.revision - this.shift });
   }
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {

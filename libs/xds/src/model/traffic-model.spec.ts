@@ -1,4 +1,4 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { sketch, TrafficZone, type TrafficSketch } from '../../../../test/support/traffic-zone';
 import { TrafficModel, type ModelChange } from './traffic-model';
 
@@ -34,6 +34,48 @@ function follow(...resources: readonly Resource[]): { zone: TrafficZone; model: 
   zone.index.subscribe((event) => changes.push(model.apply(event)));
   return { zone, model, changes };
 }
+
+describe('a service whose inbounds do not only take TLS', () => {
+  const settings = (spec: JsonObject): Resource => sketch('MeshParameters', 'p', spec);
+  const mesh = sketch('Mesh', 'default', {
+    parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'p' },
+  });
+  const own = dataplane('a', 'redis');
+  const [here, there] = ['kri_msvc_default_west__redis_80', 'kri_msvc_default_east__redis_80'];
+
+  it('is spoken to in plaintext where it takes nothing else, and where it takes both until its proxy takes TLS', () => {
+    const { zone, model } = follow(mesh, settings({}), service('redis'), own);
+    const isPlaintext = (): unknown => model.destination(here)?.local[0]?.plaintext;
+    expect(isPlaintext()).toBe(false);
+    zone.put(settings({ mtls: 'Permissive' }));
+    expect(isPlaintext()).toBe(true);
+    zone.takeTls(own);
+    expect(model.tlsChanged([identityKey(own.id)]).destinations).toHaveLength(1);
+    expect(isPlaintext()).toBe(false);
+    expect(model.tlsChanged([identityKey(own.id)]).destinations).toEqual([]);
+    zone.put(settings({ mtls: 'Off' }));
+    expect(isPlaintext()).toBe(true);
+    // Clients do not fall back to plaintext because settings are gone.
+    zone.delete(settings({}));
+    expect(isPlaintext()).toBe(false);
+  });
+
+  it('has no way between zones while TLS is off, and gets it back', () => {
+    const remote = service('redis', EAST);
+    const { zone, model } = follow(
+      mesh,
+      settings({ mtls: 'Off' }),
+      address('192.0.2.1'),
+      service('redis'),
+      own,
+      remote,
+    );
+    const ways = (): unknown => [model.destination(here)?.servedHere, model.destination(there)?.remote.length];
+    expect(ways()).toEqual([false, 0]);
+    zone.put(settings({ mtls: 'Permissive' }));
+    expect(ways()).toEqual([true, 1]);
+  });
+});
 
 describe('a service of this zone', () => {
   it('has the inbounds of its Dataplanes, NotReady ones too, Ignored ones not', () => {

@@ -11,7 +11,7 @@ import {
 import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
-import { AccessTable, takesTls, type AccessSource } from './inbound-access';
+import { AccessTable, type AccessSource } from './inbound-access';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
 import { trustDomainsOf, type TrustDomain } from './trust-domains';
@@ -139,6 +139,17 @@ export class TrafficModel {
     return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
   }
 
+  /** Proxies of these Dataplanes, by identity key, may have begun or ceased to take TLS. */
+  tlsChanged(dataplanes: Iterable<string>): ModelChange {
+    const services = new Set<string>();
+    for (const key of dataplanes) {
+      const dataplane = asDataplane(this.index.byIdentityKey(key));
+      if (dataplane?.id.zone !== this.zone || !this.access.isMixed(dataplane.id.mesh)) continue;
+      for (const each of this.withGroups(this.matcher.setItem(key, dataplane, dataplane))) services.add(each);
+    }
+    return { ...NO_CHANGE, destinations: [...services].flatMap((key) => this.recompute(key)) };
+  }
+
   /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
   private *servicesOf(meshes: readonly string[]): Iterable<string> {
     for (const kind of SERVICE_KINDS)
@@ -254,7 +265,7 @@ export class TrafficModel {
 }
 
 function isSameEndpoint(before: Resource, after: Resource): boolean {
-  return before.spec === after.spec && before.labels === after.labels && takesTls(before) === takesTls(after);
+  return before.spec === after.spec && before.labels === after.labels;
 }
 
 function isGroup(key: string): boolean {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isTrustedHere } from '@causeway/controllers';
 import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
@@ -9,7 +10,8 @@ export interface TrustDomain {
 
 /**
  * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
- * rejects a domain that is named twice. A domain without certificates is left out.
+ * rejects a domain that is named twice. What is no certificate of an authority is left out, and so is a domain without any: Envoy
+ * would reject the whole secret. Certificates that have ended stay: Envoy believes nobody by them.
  */
 export function trustDomainsOf(trusts: Iterable<Resource>, mesh: string, here: string): readonly TrustDomain[] {
   const domains = new Map<string, Set<string>>();
@@ -19,11 +21,25 @@ export function trustDomainsOf(trusts: Iterable<Resource>, mesh: string, here: s
     const bundles = domains.get(trustDomain) ?? new Set();
     for (const bundle of isJsonArray(caBundles) ? caBundles : []) {
       const pem = isJsonObject(bundle) && isJsonObject(bundle['pem']) ? bundle['pem']['value'] : undefined;
-      if (typeof pem === 'string' && pem.trim() !== '') bundles.add(`${pem.trim()}\n`);
+      for (const certificate of typeof pem === 'string' ? authoritiesIn(pem) : []) bundles.add(certificate);
     }
     if (bundles.size > 0) domains.set(trustDomain, bundles);
   }
   return [...domains]
     .map(([name, bundles]) => ({ name, pem: [...bundles].sort().join('') }))
     .sort((a, b) => compareText(a.name, b.name));
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** The authorities of a bundle that can be used, each once and in one form; linear in the bundle. */
+function authoritiesIn(bundle: string): readonly string[] {
+  return (bundle.match(CERTIFICATE) ?? []).flatMap((block) => {
+    try {
+      const certificate = new X509Certificate(block);
+      return certificate.ca ? [certificate.toString()] : [];
+    } catch {
+      return [];
+    }
+  });
 }
