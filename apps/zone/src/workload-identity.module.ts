@@ -1,11 +1,12 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
-import { WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
+import { RotationRequests, WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import { openSecrets, type SecretsSource } from './secrets-key';
+import { ZoneTrustEvidence } from './trust-evidence';
 
 /** The `DataplaneTokens` of this replica. */
 export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
@@ -55,7 +56,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           provide: ZoneAuthority,
           inject: [POSTGRES_BACKEND, SEALING_KEYS],
           useFactory: ({ store }: PostgresBackend, keys: SealingKeys) =>
-            new ZoneAuthority({ store, keys, zone: cp.role === 'zone' ? cp.zone : '', clock, logger, validity }),
+            new ZoneAuthority({ store, keys, zone: settings.CAUSEWAY_ZONE_NAME, clock, logger, validity }),
         },
         {
           provide: SealedKeyCheck,
@@ -69,13 +70,30 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             new WorkloadCertificates({ index, signer, clock, validity }),
         },
         {
+          provide: RotationRequests,
+          inject: [POSTGRES_BACKEND],
+          useFactory: ({ store }: PostgresBackend) => new RotationRequests(store, clock),
+        },
+        {
+          provide: ZoneTrustEvidence,
+          inject: [INDEX],
+          useFactory: (index: IndexReader) =>
+            new ZoneTrustEvidence({
+              index,
+              zone: settings.CAUSEWAY_ZONE_NAME,
+              isFederated: cp.role === 'zone' && cp.federated,
+              // Nobody is connected before the program serves proxies.
+              proxiesWithout: () => Promise.resolve([]),
+            }),
+        },
+        {
           provide: DATAPLANE_TOKENS,
           inject: [POSTGRES_BACKEND, INDEX],
           useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
             createDataplaneTokens({ ...core, store, index }),
         },
       ],
-      exports: [ZoneAuthority, WorkloadCertificates, DATAPLANE_TOKENS],
+      exports: [ZoneAuthority, WorkloadCertificates, RotationRequests, ZoneTrustEvidence, DATAPLANE_TOKENS],
     };
   }
 

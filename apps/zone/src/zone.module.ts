@@ -20,6 +20,7 @@ import {
   type ControlPlaneCore,
 } from '@causeway/control-plane';
 import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
+import { RotationRequests, ZoneAuthority } from '@causeway/identity';
 import { KdsZoneModule } from '@causeway/kds';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
@@ -31,7 +32,8 @@ import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { WorkloadIdentityModule } from './workload-identity.module';
+import { ZoneTrustEvidence } from './trust-evidence';
+import { DATAPLANE_TOKENS, WorkloadIdentityModule } from './workload-identity.module';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
 /** What a zone's settings come to, checked. */
@@ -78,8 +80,8 @@ export class ZoneModule {
       }),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, zoneLeader, dns],
-      inject: [ZoneLeader, DNS_SERVER],
+      imports: [...state, authentication, identity, zoneLeader, dns],
+      inject: [ZoneLeader, DNS_SERVER, ZoneAuthority, RotationRequests, ZoneTrustEvidence, DATAPLANE_TOKENS],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });

@@ -13,7 +13,8 @@ export { createZoneTokenService, type ZoneTokenService } from './zones/zone-toke
 export { type IssuedZoneToken, type ZoneTokenRequest } from './zones/zone-token-issuer';
 export { createDataplaneTokens, type DataplaneTokenRequest, type DataplaneTokens } from './dataplanes/dataplane-tokens';
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
-export { type ListedToken } from './tokens/token-issuer';
+export { type IssuedToken, type ListedToken } from './tokens/token-issuer';
+export { parseValidity } from './tokens/validity';
 export {
   AUTHORITY_SECRET,
   authorityText,

@@ -19,7 +19,13 @@ export {
 export { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
-export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
-export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
+export {
+  ZoneAuthority,
+  type AuthorityStateOfZone,
+  type CertificateSigner,
+  type SignedCertificate,
+} from './zone-authority';
+export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
+export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { type CertificateOrder } from './x509';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -7,8 +7,11 @@
 export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
 export {
   accepting,
+  COMPANION_KINDS,
   designate,
+  isMeshCompanion,
   isTerminating,
+  MADE_WITH_MESH,
   type Designation,
   type MeshMembership,
   type MeshOwner,
