@@ -1,15 +1,14 @@
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { ask, echo, freePort, httpService, say, type ServiceProcess } from '../support/mesh-processes';
+import { ask, echo, httpService, loopbackBlock, say, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
-/** Loopback addresses that no other suite uses. */
-const BLOCK = `127.${20 + (process.pid % 200)}.${Math.floor(Math.random() * 256)}`;
-const host = (last: number): string => `${BLOCK}.${last}`;
+const host = loopbackBlock();
 const INGRESS = { address: host(100), port: 10001 };
 const SERVER = host(101);
 const REDIS = { vip: host(7), port: 6379 };
@@ -70,7 +69,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
   }
 
   const redisIs = (answer: string): Promise<boolean> =>
-    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer, 10_000);
+    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer);
 
   beforeAll(async () => {
     const [a, b, port] = await Promise.all([TrafficPlane.start('west'), TrafficPlane.start('east'), freePort()]);
@@ -91,7 +90,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
       a.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client'),
       a.envoy('redirected', { mesh: 'default', listed: new Set(), capture }, 'client'),
       b.envoy('ingress', { ...view, ingress: INGRESS }),
-      b.envoy('server', { ...view, dataplane: dataplane.id, callers: () => 'anyone' }, 'server'),
+      b.envoy('server', { ...view, dataplane: dataplane.id }, 'server'),
     ]);
     await redisIs('redis:hello');
   });

@@ -1,5 +1,8 @@
 import { identityKey, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
+import { parse } from 'yaml';
+import { DEFAULT_MESH_OWNER, Meshes } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
+import type { AccessSource } from '@causeway/xds';
 
 /** What of a resource a test chooses. */
 export interface TrafficSketch {
@@ -13,12 +16,13 @@ export interface TrafficSketch {
 
 /** A resource of the mesh `default` in zone `west`, unless given. */
 export function sketch(kind: string, name: string, spec: JsonObject, given: TrafficSketch = {}): Resource {
-  const isGlobal = kind === 'Zone' || kind === 'ZoneIngress';
+  const isSetting = kind === 'Zone' || kind === 'Mesh' || kind === 'MeshParameters';
+  const isGlobal = isSetting || kind === 'ZoneIngress';
   const namespaced = kind === 'MeshService' || kind === 'Dataplane';
   const id: Identity = {
     kind,
     mesh: isGlobal ? '' : (given.mesh ?? 'default'),
-    zone: kind === 'Zone' || kind === 'MeshMultiZoneService' ? '' : (given.zone ?? 'west'),
+    zone: isSetting || kind === 'MeshMultiZoneService' ? '' : (given.zone ?? 'west'),
     namespace: namespaced ? (given.namespace ?? 'default') : '',
     name,
   };
@@ -41,10 +45,26 @@ export function sketch(kind: string, name: string, spec: JsonObject, given: Traf
 /** An index that a test writes, one batch a call. */
 export class TrafficZone {
   readonly index = new ResourceIndex();
+  private ready = true;
+  private readonly waiting = new Set<() => void>();
+  readonly access: AccessSource = {
+    meshes: new Meshes({ index: this.index, owner: DEFAULT_MESH_OWNER, parse }),
+    isReady: () => this.ready,
+    onReady: (listener) => {
+      this.waiting.add(listener);
+      return () => this.waiting.delete(listener);
+    },
+  };
   private revision = 0;
 
   constructor(resources: Iterable<Resource> = []) {
     this.index.load({ point: { incarnation: 'test', revision: 0 }, resources: [...resources], tombstones: [] });
+  }
+
+  /** Whether a complete first state of what decides about access was stored; it is, unless a test says otherwise. */
+  set isReady(ready: boolean) {
+    this.ready = ready;
+    if (ready) for (const listener of this.waiting) listener();
   }
 
   put(...resources: readonly Resource[]): void {

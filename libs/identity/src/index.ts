@@ -25,7 +25,8 @@ export {
   type CertificateSigner,
   type SignedCertificate,
 } from './zone-authority';
+export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
 export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
-export { type CertificateOrder } from './x509';
+export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

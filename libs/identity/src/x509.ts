@@ -1,9 +1,9 @@
-import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, webcrypto, X509Certificate } from 'node:crypto';
 import type * as X509 from '@peculiar/x509';
 import { FieldPath, type Violation } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 
-const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+export const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY = 24 * 3_600_000;
 /** Validity of a zone's authority, ms. */
 const AUTHORITY_VALIDITY = 3_650 * DAY;
@@ -32,7 +32,7 @@ export type CheckedCsr =
   { readonly ok: true; readonly publicKey: Buffer } | { readonly ok: false; readonly violation: Violation };
 
 /** Loaded with the first certificate: loading takes longer than the rest of a start. */
-async function library(): Promise<typeof X509> {
+export async function library(): Promise<typeof X509> {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
@@ -127,4 +127,22 @@ export async function checkCsr(pem: string): Promise<CheckedCsr> {
   } catch (error) {
     return refuse(`cannot be read: ${errorText(error)}`);
   }
+}
+
+/** The id of an authority by its certificate in PEM: the first 128 bits of the SHA-256 of its DER, in hexadecimal. */
+export function authorityIdOf(certificate: string): string {
+  return createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** The ids of the authorities in a bundle in PEM; what is no certificate is left out. */
+export function authorityIdsOf(bundle: string): readonly string[] {
+  return (bundle.match(CERTIFICATE) ?? []).flatMap((certificate) => {
+    try {
+      return [authorityIdOf(certificate)];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -161,12 +161,15 @@ export { LocalRateLimit as NetworkLocalRateLimit } from './gen/envoy/extensions/
 export { RBAC as NetworkRbac } from './gen/envoy/extensions/filters/network/rbac/v3/rbac';
 export { Config as SetFilterState } from './gen/envoy/extensions/filters/network/set_filter_state/v3/set_filter_state';
 export { SniCluster } from './gen/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster';
-export { TcpProxy } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
+export { TcpProxy, TcpProxy_UpstreamConnectMode } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
 export {
   DestinationIPInput,
   DestinationPortInput,
   ServerNameInput,
+  SourceIPInput,
+  TransportProtocolInput,
 } from './gen/envoy/extensions/matching/common_inputs/network/v3/network_inputs';
+export { ConsistentHashing } from './gen/envoy/extensions/matching/input_matchers/consistent_hashing/v3/consistent_hashing';
 export { PreviousHostsPredicate } from './gen/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts';
 export { ProxyProtocolUpstreamTransport } from './gen/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol';
 export { RawBuffer } from './gen/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer';

@@ -21,8 +21,6 @@ function put(spec: Record<string, string | number>): Change {
   return { type: 'put', id, expect: 'absent', labels: {}, spec };
 }
 
-jest.setTimeout(30_000);
-
 describeWithRedis('an election on real servers (docs/design.md §3)', () => {
   let database: TestDatabase;
   let redis: RedisServer;
@@ -73,7 +71,7 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
         const first = await leader();
         const other = first === a ? b : a;
         await first.stop();
-        await until('the other leads', () => other.leading, 15_000);
+        await until('the other leads', () => other.leading);
         expect(other.terms).toMatchObject([{ epoch: 2 }]);
       });
 

@@ -9,7 +9,7 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { isIP } from 'node:net';
-import type { Destination } from '../model/destination';
+import { isPlaintextOnly, type Destination } from '../model/destination';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import type { Inbound } from './inbound';
@@ -20,6 +20,18 @@ import { FROM_ADS, upstreamTls } from './tls';
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 
 const CONNECT_TIMEOUT = durationOf(5_000);
+/**
+ * After so long a connection to another zone takes no new request, and ends with its last: an ingress passes connections on, so
+ * only new ones reach an ingress or an instance that came later.
+ */
+const CROSS_ZONE_AGE = durationOf(15 * 60_000);
+/** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
+const NO_BREAKER = 1_000_000;
+const circuitBreakers = {
+  thresholds: [
+    { maxConnections: NO_BREAKER, maxPendingRequests: NO_BREAKER, maxRequests: NO_BREAKER, maxRetries: NO_BREAKER },
+  ],
+};
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** Protocols whose connections have a connection manager: their requests follow routes. */
@@ -33,26 +45,32 @@ function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
 
 /**
  * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's entrance;
- * otherwise it has its own. Without known identities there is nobody to trust, so there are no endpoints.
+ * otherwise it has its own. Without known identities nobody is believed, so at most endpoints that are spoken to in plaintext count.
  */
 export function destinationCluster(name: string, destination: Destination): ClusterFields {
   if (destination.external) return externalCluster(name, destination);
-  if (destination.identities.length === 0) return emptyCluster(name);
-  const { sni, identities, remote } = destination;
-  const usual = remote.length === 1 && destination.local.length === 0 ? remote[0]?.sni : undefined;
+  const { sni, identities, remote, local } = destination;
+  const hasPlaintext = local.some(({ plaintext }) => plaintext);
+  if (identities.length === 0 && !hasPlaintext) return emptyCluster(name);
+  const usual = remote.length === 1 && local.length === 0 ? remote[0]?.sni : undefined;
   const [main, other] = usual === 'hash' || sni.kri === '' ? [sni.hash, ''] : [sni.kri, sni.hash];
   // A destination that no server name stands for is reached in this zone only, where none is read.
   const mixed = usual === undefined && remote.some((zone) => zone.sni === 'hash') && other !== '';
+  const tls = upstreamTls(main, identities);
+  // A cluster that names certificates waits for them: where nobody speaks TLS there may be none.
+  const isPlaintext = isPlaintextOnly(destination);
+  const matches = [
+    ...(hasPlaintext ? [{ name: 'plaintext', match: { tls: 'off' }, transportSocket: PLAINTEXT }] : []),
+    ...(mixed ? [{ name: 'hash', match: { sni: 'hash' }, transportSocket: upstreamTls(other, identities) }] : []),
+  ];
   return {
     name,
     ...eds(endpointsNameOf(destination)),
-    transportSocket: upstreamTls(main, identities),
-    ...(mixed && {
-      transportSocketMatches: [
-        { name: 'hash', match: { sni: 'hash' }, transportSocket: upstreamTls(other, identities) },
-        { name: 'kri', match: {}, transportSocket: upstreamTls(main, identities) },
-      ],
-    }),
+    ...(!isPlaintext && { transportSocket: tls }),
+    ...(!isPlaintext &&
+      matches.length > 0 && {
+        transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
+      }),
     typedExtensionProtocolOptions: httpOptions(destination),
     ...(destination.service.kind === 'MeshMultiZoneService' && { commonLbConfig: weightedLocalities }),
   };
@@ -65,6 +83,7 @@ export function endpointsNameOf({ name, service, local, remote }: Destination): 
   return shared ? entranceEndpointsName(service.mesh, first.zone) : name;
 }
 
+const PLAINTEXT = packFilter('raw', RawBuffer, {});
 /** No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. */
 const noPanic = { healthyPanicThreshold: { value: 0 } };
 /** The zones of a MeshMultiZoneService share its traffic by their instances. */
@@ -78,20 +97,25 @@ function eds(serviceName: string) {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.EDS },
     edsClusterConfig: { edsConfig: FROM_ADS, serviceName },
     connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
     commonLbConfig: noPanic,
     closeConnectionsOnHostHealthFailure: true,
   };
 }
 
 /** Servers are spoken to as their port says: HTTP/2 for http2 and grpc. */
-function httpOptions(destination: Pick<Destination, 'protocol'>) {
+function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote'>>) {
   if (!isHttp(destination)) return {};
+  const { remote = [] } = destination;
   const protocolConfig =
     destination.protocol === 'http'
       ? { $case: 'httpProtocolOptions' as const, value: {} }
       : { $case: 'http2ProtocolOptions' as const, value: {} };
   const upstreamProtocolOptions = { $case: 'explicitHttpConfig' as const, value: { protocolConfig } };
-  const { configType } = packFilter('http', HttpProtocolOptions, { upstreamProtocolOptions });
+  const { configType } = packFilter('http', HttpProtocolOptions, {
+    upstreamProtocolOptions,
+    ...(remote.length > 0 && { commonHttpProtocolOptions: { maxConnectionDuration: CROSS_ZONE_AGE } }),
+  });
   return { [HTTP_OPTIONS]: configType.value };
 }
 
@@ -105,6 +129,7 @@ function staticCluster(name: string, at: readonly SocketAddress[]): ClusterField
     name,
     clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.STATIC },
     connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
     loadAssignment: {
       clusterName: name,
       endpoints: at.length === 0 ? [] : [{ lbEndpoints: at.map((to) => endpoint(to)) }],
@@ -123,7 +148,7 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
     ...staticCluster(name, [listener]),
     transportSocket: packFilter('proxy-protocol', ProxyProtocolUpstreamTransport, {
       config: { version: ProxyProtocolConfig_Version.V2 },
-      transportSocket: packFilter('raw', RawBuffer, {}),
+      transportSocket: PLAINTEXT,
     }),
   };
 }
@@ -144,6 +169,7 @@ function externalCluster(name: string, destination: Destination): ClusterFields 
     name,
     clusterDiscoveryType: { $case: 'type', value: type },
     connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
     loadAssignment: {
       clusterName: name,
       endpoints: priorities.map((priority, i) => ({
