@@ -1,4 +1,11 @@
-import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import { RotationRequests, WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
@@ -69,23 +76,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           useFactory: (index: IndexReader, signer: ZoneAuthority) =>
             new WorkloadCertificates({ index, signer, clock, validity }),
         },
-        {
-          provide: RotationRequests,
-          inject: [POSTGRES_BACKEND],
-          useFactory: ({ store }: PostgresBackend) => new RotationRequests(store, clock),
-        },
-        {
-          provide: ZoneTrustEvidence,
-          inject: [INDEX],
-          useFactory: (index: IndexReader) =>
-            new ZoneTrustEvidence({
-              index,
-              zone: settings.CAUSEWAY_ZONE_NAME,
-              isFederated: cp.role === 'zone' && cp.federated,
-              // Nobody is connected before the program serves proxies.
-              proxiesWithout: () => Promise.resolve([]),
-            }),
-        },
+        ...rotationProviders(core),
         {
           provide: DATAPLANE_TOKENS,
           inject: [POSTGRES_BACKEND, INDEX],
@@ -100,4 +91,26 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.tokens.close();
   }
+}
+
+/** What a rotation of the authority is ordered and decided by. */
+function rotationProviders({ cp, clock, settings }: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+  const isFederated = cp.role === 'zone' && cp.federated;
+  return [
+    {
+      provide: RotationRequests,
+      inject: [POSTGRES_BACKEND],
+      useFactory: ({ store }: PostgresBackend) => new RotationRequests(store, clock),
+    },
+    {
+      provide: ZoneTrustEvidence,
+      inject: [INDEX],
+      useFactory: (index: IndexReader) =>
+        new ZoneTrustEvidence({
+          ...{ index, zone: settings.CAUSEWAY_ZONE_NAME, isFederated },
+          // Nobody is connected before the program serves proxies.
+          proxiesWithout: () => Promise.resolve([]),
+        }),
+    },
+  ];
 }

@@ -177,6 +177,37 @@ export function registerTokens(program: Command, context: CommandContext, finish
   const tokens = program
     .command('tokens')
     .description('tokens of users, zones and Dataplanes, their keys, and the certificate of the global');
+  registerIssuing(tokens, context, finish);
+  tokens
+    .command('list')
+    .description('shows who has which token and until when, the first to expire first; never the tokens')
+    .option('--users', 'only those of users')
+    .option('--zones', 'only those of zones')
+    .option('--dataplanes', 'only those of Dataplanes')
+    .addOption(outputOption())
+    .action(async (options: ListTokensOptions) => finish(await listTokens(context, options)));
+  tokens
+    .command('revoke')
+    .description('revokes a token; who is connected with it is sent away at once')
+    .argument('<id>', 'the id (jti) of the token, or the token')
+    .option('--users', 'the id is that of a user')
+    .option('--zones', 'the id is that of a zone')
+    .option('--dataplanes', 'the id is that of a Dataplane')
+    .action(async (id: string, options: TokenUseOptions) => finish(await revokeToken(context, id, options)));
+  tokens
+    .command('rotate')
+    .description('makes a newer signing key of zone tokens, or of those of users or Dataplanes')
+    .option('--users', 'the key of user tokens')
+    .option('--dataplanes', 'the key of dataplane tokens')
+    .action(async (options: TokenUseOptions) => finish(await rotateKey(context, options)));
+  tokens
+    .command('ca')
+    .description('shows the certificate that zones verify the global by')
+    .action(async () => finish(await showAuthority(context)));
+}
+
+/** The subcommands that issue tokens. */
+function registerIssuing(tokens: Command, context: CommandContext, finish: SetExitCode): void {
   tokens
     .command('user')
     .description('issues a token that shows who a user is; it is shown once')
@@ -210,30 +241,4 @@ export function registerTokens(program: Command, context: CommandContext, finish
     .action(async (name: string | undefined, options: DataplaneTokenOptions) =>
       finish(await issueDataplaneToken(context, name, options)),
     );
-  tokens
-    .command('list')
-    .description('shows who has which token and until when, the first to expire first; never the tokens')
-    .option('--users', 'only those of users')
-    .option('--zones', 'only those of zones')
-    .option('--dataplanes', 'only those of Dataplanes')
-    .addOption(outputOption())
-    .action(async (options: ListTokensOptions) => finish(await listTokens(context, options)));
-  tokens
-    .command('revoke')
-    .description('revokes a token; who is connected with it is sent away at once')
-    .argument('<id>', 'the id (jti) of the token, or the token')
-    .option('--users', 'the id is that of a user')
-    .option('--zones', 'the id is that of a zone')
-    .option('--dataplanes', 'the id is that of a Dataplane')
-    .action(async (id: string, options: TokenUseOptions) => finish(await revokeToken(context, id, options)));
-  tokens
-    .command('rotate')
-    .description('makes a newer signing key of zone tokens, or of those of users or Dataplanes')
-    .option('--users', 'the key of user tokens')
-    .option('--dataplanes', 'the key of dataplane tokens')
-    .action(async (options: TokenUseOptions) => finish(await rotateKey(context, options)));
-  tokens
-    .command('ca')
-    .description('shows the certificate that zones verify the global by')
-    .action(async () => finish(await showAuthority(context)));
 }
