@@ -1,24 +1,21 @@
 import type { DataplaneTokens } from '@causeway/access';
 import type { SharedQuerySources } from '@causeway/control-plane';
 import type { DnsServer } from '@causeway/dns';
-import type { RotationRequests, ZoneAuthority } from '@causeway/identity';
 import type { QuerySources } from '@causeway/queries';
-import type { ZoneTrustEvidence } from './trust-evidence';
+import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
 
 type ZoneQuerySources = [
   shared: SharedQuerySources,
   leader: ZoneLeader,
   dns: DnsServer,
-  authority: ZoneAuthority,
-  requests: RotationRequests,
-  evidence: ZoneTrustEvidence,
+  rotation: RotationOperation,
   dataplaneTokens: DataplaneTokens,
 ];
 
 /** What a zone answers from: besides what all control planes have, its DNS, the session with its global, and who workloads are. */
 export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
-  const [shared, leader, dns, authority, requests, evidence, dataplaneTokens] = sources;
+  const [shared, leader, dns, rotation, dataplaneTokens] = sources;
   const base = shared.get();
   const { cp } = base;
   return {
@@ -34,7 +31,7 @@ export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults()],
     },
     dataplaneAccess: dataplaneTokens.tokens,
-    authorityAccess: { authority, requests, evidence },
+    authorityAccess: rotation,
     syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
   };
 }

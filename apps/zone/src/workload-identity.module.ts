@@ -8,7 +8,9 @@ import {
 } from '@nestjs/common';
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import { ProxyDirectory } from '@causeway/controllers';
 import { RotationRequests, WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
+import type { AuthorityAccess } from '@causeway/queries';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
@@ -25,6 +27,15 @@ const SEALING_KEYS = Symbol('SealingKeys');
 export interface WorkloadIdentityOptions extends ModuleImports {
   readonly core: ControlPlaneCore<ZoneSettings>;
   readonly secrets: SecretsSource;
+}
+
+/** How operators see and rotate the authority. */
+export class RotationOperation implements AuthorityAccess {
+  constructor(
+    readonly authority: ZoneAuthority,
+    readonly requests: RotationRequests,
+    readonly evidence: ZoneTrustEvidence,
+  ) {}
 }
 
 /** Checks at the start that the keys of secrets open what is stored. */
@@ -52,7 +63,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   constructor(@Inject(DATAPLANE_TOKENS) private readonly tokens: DataplaneTokens) {}
 
   static forRoot({ imports, core, secrets }: WorkloadIdentityOptions): DynamicModule {
-    const { cp, settings, logger, clock } = core;
+    const { settings, logger, clock } = core;
     const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
     return {
       module: WorkloadIdentityModule,
@@ -84,7 +95,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             createDataplaneTokens({ ...core, store, index }),
         },
       ],
-      exports: [ZoneAuthority, WorkloadCertificates, RotationRequests, ZoneTrustEvidence, DATAPLANE_TOKENS],
+      exports: [ZoneAuthority, WorkloadCertificates, RotationOperation, ZoneTrustEvidence, DATAPLANE_TOKENS],
     };
   }
 
@@ -94,23 +105,21 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
 }
 
 /** What a rotation of the authority is ordered and decided by. */
-function rotationProviders({ cp, clock, settings }: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+  const { cp, clock, settings } = core;
   const isFederated = cp.role === 'zone' && cp.federated;
   return [
     {
-      provide: RotationRequests,
-      inject: [POSTGRES_BACKEND],
-      useFactory: ({ store }: PostgresBackend) => new RotationRequests(store, clock),
+      provide: ZoneTrustEvidence,
+      inject: [INDEX, ProxyDirectory],
+      useFactory: (index: IndexReader, proxies: ProxyDirectory) =>
+        new ZoneTrustEvidence({ index, proxies, zone: settings.CAUSEWAY_ZONE_NAME, isFederated }),
     },
     {
-      provide: ZoneTrustEvidence,
-      inject: [INDEX],
-      useFactory: (index: IndexReader) =>
-        new ZoneTrustEvidence({
-          ...{ index, zone: settings.CAUSEWAY_ZONE_NAME, isFederated },
-          // Nobody is connected before the program serves proxies.
-          proxiesWithout: () => Promise.resolve([]),
-        }),
+      provide: RotationOperation,
+      inject: [POSTGRES_BACKEND, ZoneAuthority, ZoneTrustEvidence],
+      useFactory: ({ store }: PostgresBackend, authority: ZoneAuthority, evidence: ZoneTrustEvidence) =>
+        new RotationOperation(authority, new RotationRequests(store, clock), evidence),
     },
   ];
 }

@@ -19,22 +19,22 @@ import {
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
+import { ProxyDirectory } from '@causeway/controllers';
 import { DNS_SERVER, type DnsSettings } from '@causeway/dns';
-import { RotationRequests, ZoneAuthority } from '@causeway/identity';
 import { KdsZoneModule } from '@causeway/kds';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
 import { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
+import { ProxiesModule } from './proxies.module';
 import type { GlobalAddress } from './global-address';
 import { dnsModule } from './dns-options';
 import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { ZoneTrustEvidence } from './trust-evidence';
-import { DATAPLANE_TOKENS, WorkloadIdentityModule } from './workload-identity.module';
+import { DATAPLANE_TOKENS, RotationOperation, WorkloadIdentityModule } from './workload-identity.module';
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -65,8 +65,9 @@ export class ZoneModule {
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
       useFactory: kdsOptions(core, global),
     });
-    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
-    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, identity], core });
+    const proxies = ProxiesModule.forRoot({ imports: state, core });
+    const identity = WorkloadIdentityModule.forRoot({ imports: [...state, proxies], core, secrets });
+    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
       inject: [ZoneLeader],
@@ -74,27 +75,25 @@ export class ZoneModule {
     });
     const dns = dnsModule({ imports: state, core, config });
     const xds = xdsModule({ imports: [...state, identity, kds], core });
+    const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, identity, zoneLeader, dns],
-      inject: [ZoneLeader, DNS_SERVER, ZoneAuthority, RotationRequests, ZoneTrustEvidence, DATAPLANE_TOKENS],
+      imports: [...state, authentication, identity, zoneLeader, dns, proxies],
+      inject: [ZoneLeader, DNS_SERVER, RotationOperation, DATAPLANE_TOKENS, ProxyDirectory],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [
-        SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }),
-        queries,
-        zoneLeader,
-        dns,
-        xds,
-      ],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, ...served],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, shown, kds, identity, zoneLeader, leader, dns, xds, queries, rest, grpc, telemetry],
+      imports: [
+        ...[...state, ...users, shown, kds, proxies, identity, zoneLeader, leader, dns, xds],
+        ...[queries, rest, grpc, telemetry],
+      ],
     };
   }
 }

@@ -9,7 +9,7 @@ export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops } from './runner/loop-runner';
 export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
 export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
-export { TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
+export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
 export { createTrustLoop } from './trust/trust-reconciler';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export {
@@ -25,3 +25,5 @@ export { SelectorMatcher } from './matching/selector-matcher';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
+export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
+export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

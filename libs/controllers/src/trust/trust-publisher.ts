@@ -67,6 +67,11 @@ export function unspreadDomains(
   return missing.sort(compareText);
 }
 
+/** The meshes whose workloads get certificates of the zone's authority. */
+export function meshesOfAuthority(index: IndexReader, zone: string): ReadonlySet<string> {
+  return new Set(domainsOf(index.ofKind(MeshIdentity.name), index, zone).values());
+}
+
 function hasAll(bundles: TrustResource['spec']['caBundles'], certificates: readonly string[]): boolean {
   const texts = bundles.map(({ pem }) => pem?.value ?? '');
   return certificates.every((certificate) => texts.some((text) => text.includes(certificate.trim())));
