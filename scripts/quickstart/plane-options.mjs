@@ -41,7 +41,7 @@ export function startOptions(settings, plane, { postgres, lock }) {
 
 // A control plane warns of variables that are not its own, so that no typing error goes unseen.
 const FOR_GLOBAL = /^CAUSEWAY_KDS_/;
-const FOR_ZONES = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|GLOBAL)_/;
+const FOR_ZONES = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|SECRETS|WORKLOAD|GLOBAL)_/;
 
 function environmentFor(plane, environment) {
   const others = plane.app === 'global' ? FOR_ZONES : FOR_GLOBAL;

@@ -31,6 +31,8 @@ export function a(heard: Heard, data = '192.0.2.1'): Answer {
   return { type: 'A', name: heard.question.name, ttl: 60, data };
 }
 
+const TRIES_FOR_A_FREE_PORT = 20;
+
 /** A resolver of the test on 127.0.0.1, over UDP and TCP at one port. */
 export class FakeUpstream {
   readonly heard: Heard[] = [];
@@ -39,7 +41,14 @@ export class FakeUpstream {
   private tcp: Server | undefined;
   private udp: Socket | undefined;
 
+  /** Takes a port that is free for both transports. */
   async start(): Promise<this> {
+    for (let tries = 1; !(await this.listen(tries === TRIES_FOR_A_FREE_PORT)); tries++) await this.close();
+    return this;
+  }
+
+  /** False where the port of the one transport is taken for the other, which is an error on the last try. */
+  private async listen(isLast: boolean): Promise<boolean> {
     this.tcp = createServer((socket) => {
       let held = Buffer.alloc(0);
       socket.on('error', () => undefined);
@@ -60,8 +69,13 @@ export class FakeUpstream {
         udp.send(answer, from.port, from.address);
     });
     udp.bind(this.port, '127.0.0.1');
-    await once(udp, 'listening');
-    return this;
+    try {
+      await once(udp, 'listening');
+    } catch (error) {
+      if (isLast) throw error;
+      return false;
+    }
+    return true;
   }
 
   get address(): string {

@@ -139,6 +139,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('gives the zones, which listen beyond loopback, a key that seals their secrets, and the global none', () => {
+    for (const [name, { environment }] of controlPlanes) {
+      const key = environment?.['CAUSEWAY_SECRETS_KEY'];
+      if (name === 'global') expect(key).toBeUndefined();
+      else expect(key).toMatch(/^\$\{CAUSEWAY_SECRETS_KEY:\?/);
+    }
+  });
+
   it('mounts files that exist and volumes that are declared', () => {
     for (const [, { volumes = [] }] of all) {
       for (const source of volumes.map((volume) => String(volume.split(':')[0]))) {

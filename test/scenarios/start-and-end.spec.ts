@@ -14,8 +14,10 @@ import { globalConfig } from '../../apps/global/src/config';
 import { GlobalModule } from '../../apps/global/src/global.module';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
+import { secretsSource } from '../../apps/zone/src/secrets-key';
 import { ZoneModule } from '../../apps/zone/src/zone.module';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { TEST_SECRETS_KEY } from '../support/process-plane';
 import { until } from '../support/until';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -58,7 +60,9 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     CAUSEWAY_GRPC_PORT: '0',
     CAUSEWAY_DIAGNOSTICS_PORT: '0',
     ...(program === 'global' ? { CAUSEWAY_KDS_PORT: '0', CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' } : {}),
-    ...(program === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_DNS_PORT: '0' } : {}),
+    ...(program === 'zone'
+      ? { CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_DNS_PORT: '0', CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY }
+      : {}),
   };
   const shutdown = new AbortController();
   const facts = {
@@ -76,7 +80,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     }
     const { values: settings, redacted } = zoneConfig({ env, args: [] });
     const cp = { role: 'zone', zone: 'east', federated: false } as const;
-    const plan = { global: undefined, dns: dnsSettings(settings) };
+    const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };
     return ZoneModule.forRoot({ cp, settings, redacted, ...facts }, plan);
   };
   const log: string[] = [];
@@ -139,6 +143,7 @@ describe('a control plane as a Nest application', () => {
         'onModuleInit StoreBinding',
         'onModuleInit IndexFollower',
         'onModuleInit AuthenticationModule',
+        'onModuleInit SealedKeyCheck',
         'onModuleInit RestCertificates',
         'onModuleInit GrpcCertificates',
         'onModuleInit LeaderService',
@@ -160,6 +165,7 @@ describe('a control plane as a Nest application', () => {
         'onApplicationShutdown GrpcCertificates',
         'onApplicationShutdown AuditModule',
         'onApplicationShutdown AccessModule',
+        'onApplicationShutdown WorkloadIdentityModule',
         'onApplicationShutdown AuthenticationModule',
         'onApplicationShutdown IndexFollower',
         'onApplicationShutdown StoreConnection',

@@ -18,7 +18,7 @@ export interface EnvoyOptions {
   readonly ca?: string;
 }
 
-/** A real Envoy that asks our server for everything, by delta ADS. Admin on a loopback port of its own choice. */
+/** A real Envoy that asks our server for everything. Admin on a loopback port of its own choice. */
 export class EnvoyProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -26,30 +26,57 @@ export class EnvoyProcess {
     private readonly admin: number,
   ) {}
 
+  /** Starts one with a bootstrap of ours, by delta ADS. */
   static async start(program: string, options: EnvoyOptions): Promise<EnvoyProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-envoy-'));
-    const adminFile = join(folder, 'admin');
     writeFileSync(join(folder, 'envoy.json'), JSON.stringify(bootstrap(options)));
-    const args = ['-c', join(folder, 'envoy.json'), '--admin-address-path', adminFile, '--concurrency', '1'];
+    return EnvoyProcess.run(program, join(folder, 'envoy.json'), folder);
+  }
+
+  /** Starts one with the bootstrap in a file. `folder` is its own, and goes when it is stopped. */
+  static async run(program: string, bootstrapFile: string, folder: string): Promise<EnvoyProcess> {
+    const adminFile = join(folder, 'admin');
+    const admin = JSON.stringify({ admin: { address: { socket_address: { address: '127.0.0.1', port_value: 0 } } } });
+    const files = ['-c', bootstrapFile, '--config-yaml', admin, '--admin-address-path', adminFile];
+    const args = [...files, '--concurrency', '1'];
     const more = ['--disable-hot-restart', '--log-level', 'warn', '--drain-time-s', '1'];
     const child = spawn(program, [...args, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
     let log = '';
     child.stderr?.on('data', (text: Buffer) => (log = `${log}${text.toString()}`.slice(-4_000)));
-    const address = await until('the address of Envoy', () => {
+    const port = await until('the port of Envoy', () => {
       if (child.exitCode !== null) throw new Error(`Envoy has ended: ${log}`);
       try {
-        return readFileSync(adminFile, 'utf8').trim();
+        return /:([1-9]\d*)$/.exec(readFileSync(adminFile, 'utf8').trim())?.[1];
       } catch {
         return undefined;
       }
     });
-    return new EnvoyProcess(child, folder, Number(address.split(':').at(-1)));
+    return new EnvoyProcess(child, folder, Number(port));
   }
 
   /** One of Envoy's counters or gauges; 0 where there is none. */
   async stat(name: string): Promise<number> {
     const text = await this.ask(`/stats?filter=^${name.replaceAll('.', '\\.')}$`);
     return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
+  }
+
+  /** Its counters and gauges whose names match; those that were never touched are left out. */
+  async stats(filter: RegExp): Promise<Readonly<Record<string, number>>> {
+    const text = await this.ask(`/stats?usedonly&filter=${encodeURIComponent(filter.source)}`);
+    return Object.fromEntries([...text.matchAll(/^(.+): (\d+)$/gm)].map(([, name, value]) => [name, Number(value)]));
+  }
+
+  /** The sum of those whose names match. */
+  async sum(filter: RegExp): Promise<number> {
+    return Object.values(await this.stats(filter)).reduce((sum, value) => sum + value, 0);
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
   }
 
   ask(path: string): Promise<string> {

@@ -17,6 +17,9 @@ interface Doors {
   dns?: readonly string[];
 }
 
+/** A key that seals the secrets of zones of tests. */
+export const TEST_SECRETS_KEY = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+
 /** Settings of a control plane by their environment variable. */
 export type PlaneEnvironment = Readonly<Record<string, string>>;
 
@@ -41,7 +44,10 @@ export class ProcessPlane {
       CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
       CAUSEWAY_LOCALHOST_IS_ADMIN: 'true',
     };
-    const own = app === 'global' ? { CAUSEWAY_KDS_PORT: '0' } : { CAUSEWAY_DNS_PORT: '0', CAUSEWAY_ZONE_NAME: name };
+    const own =
+      app === 'global'
+        ? { CAUSEWAY_KDS_PORT: '0' }
+        : { CAUSEWAY_DNS_PORT: '0', CAUSEWAY_ZONE_NAME: name, CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY };
     this.child = fork(resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js'), {
       cwd: ROOT,
       env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },

@@ -37,7 +37,7 @@ const NOTE = { area: 'admin-token', key: 'latest' } as const;
  */
 export async function ensureAdminToken(context: TokenChoreContext, tokens: Authentication['tokens']): Promise<void> {
   const { cp, clock, logger, settings, store } = context;
-  const file = settings.CAUSEWAY_ADMIN_TOKEN_FILE ?? defaultFile(cp);
+  const file = settings.CAUSEWAY_ADMIN_TOKEN_FILE ?? join(stateFolder(cp, settings), 'admin.token');
   if (file === 'off') return;
   const former = await store.note(NOTE.area, NOTE.key);
   const end = former?.['expiresAt'];
@@ -55,10 +55,17 @@ export async function ensureAdminToken(context: TokenChoreContext, tokens: Authe
   }
 }
 
-/** In the state folder of the user, as the XDG base directories are by default. */
-function defaultFile(cp: ControlPlane): string {
+/**
+ * Where a control plane leaves files of its first start: beside `CAUSEWAY_ADMIN_TOKEN_FILE`, else in the state folder of the
+ * user, as the XDG base directories are by default.
+ */
+export function stateFolder(
+  cp: ControlPlane,
+  { CAUSEWAY_ADMIN_TOKEN_FILE: file }: Pick<ControlPlaneCore['settings'], 'CAUSEWAY_ADMIN_TOKEN_FILE'>,
+): string {
+  if (file !== undefined && file !== 'off') return dirname(file);
   const name = cp.role === 'global' ? 'global' : `zone-${cp.zone}`;
-  return join(homedir(), '.local', 'state', 'causeway', name, 'admin.token');
+  return join(homedir(), '.local', 'state', 'causeway', name);
 }
 
 type Issued = Awaited<ReturnType<Authentication['tokens']['issue']>>;

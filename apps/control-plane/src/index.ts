@@ -21,7 +21,7 @@ export { grpcApiModule } from './grpc-api';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { meshLoops } from './mesh-loops';
 export { maintainStore, type Chore } from './store-maintenance';
-export { tokenChores } from './admin-token';
+export { stateFolder, tokenChores } from './admin-token';
 export { namingInsights } from './naming-insights';
 export { watchMetrics } from './metrics';
 export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';

@@ -34,18 +34,70 @@ describe('unifiedDiff', () => {
     ]);
   });
 
-  it('removes and adds exactly what differs', () => {
-    const list = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 12 });
-    fc.assert(
-      fc.property(list, list, (before, after) => {
-        const lines = unifiedDiff(before, after, plain).filter((line) => !line.startsWith('@@'));
-        const side = (sign: string): string[] =>
-          lines.filter((line) => line.startsWith(sign) || line.startsWith(' ')).map((line) => line.slice(3));
-        // Equal lines at the ends are left out of both sides alike.
-        expect(before.join('')).toContain(side('-').join(''));
-        expect(after.join('')).toContain(side('+').join(''));
-        expect(side('-').length - side('+').length).toBe(lines.length === 0 ? 0 : before.length - after.length);
-      }),
-    );
+  describe('of any two lists', () => {
+    const list = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 24 });
+    const linesOf = (items: readonly string[]): string[] =>
+      items.length === 0 ? ['[]'] : items.map((item) => `- ${item}`);
+
+    it('makes the one of the other, and the other of the one backwards', () => {
+      fc.assert(
+        fc.property(list, list, (before, after) => {
+          const diff = unifiedDiff(before, after, plain);
+          // A hunk is applied by its head.
+          expect(patched(linesOf(before), diff, '-')).toEqual(linesOf(after));
+          expect(patched(linesOf(after), diff, '+')).toEqual(linesOf(before));
+        }),
+      );
+    });
+
+    it('removes and adds as few lines as can be', () => {
+      fc.assert(
+        fc.property(list, list, (before, after) => {
+          const changes = unifiedDiff(before, after, plain).filter((line) => /^[-+]/.test(line));
+          const [old, now] = [linesOf(before), linesOf(after)];
+          expect(changes.length).toBe(old.length + now.length - 2 * lcsLength(old, now));
+        }),
+      );
+    });
   });
 });
+
+/** The lines of one side (`-` the old, `+` the new) changed into the other's; throws where a hunk does not fit. */
+function patched(lines: readonly string[], diff: readonly string[], side: '-' | '+'): readonly string[] {
+  const result: string[] = [];
+  let at = 0;
+  const left = { '-': 0, '+': 0 };
+  for (const line of diff) {
+    const head = /^@@ -(\d+),(\d+) \+(\d+),(\d+) @@$/.exec(line)?.slice(1).map(Number);
+    if (head) {
+      expect(left).toEqual({ '-': 0, '+': 0 });
+      const [oldStart = 0, oldCount = 0, newStart = 0, newCount = 0] = head;
+      [left['-'], left['+']] = [oldCount, newCount];
+      const [from, to] = side === '-' ? [oldStart, newStart] : [newStart, oldStart];
+      const [count, made] = side === '-' ? [oldCount, newCount] : [newCount, oldCount];
+      // An empty side is named by the line before it.
+      result.push(...lines.slice(at, (at = count === 0 ? from : from - 1)));
+      expect(result.length).toBe(made === 0 ? to : to - 1);
+      continue;
+    }
+    const [sign, text] = [line.slice(0, 1), line.slice(1)];
+    if (sign !== '+') left['-'] -= 1;
+    if (sign !== '-') left['+'] -= 1;
+    if (sign === ' ' || sign === side) expect(lines[at++]).toBe(text);
+    if (sign !== side) result.push(text);
+  }
+  expect(left).toEqual({ '-': 0, '+': 0 });
+  return [...result, ...lines.slice(at)];
+}
+
+/** The length of the longest common subsequence, by its definition; for short lists. */
+function lcsLength(one: readonly string[], other: readonly string[]): number {
+  let row: number[] = Array(other.length + 1).fill(0);
+  for (const line of one) {
+    const next = [0];
+    for (const [j, candidate] of other.entries())
+      next.push(line === candidate ? (row[j] ?? 0) + 1 : Math.max(row[j + 1] ?? 0, next[j] ?? 0));
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

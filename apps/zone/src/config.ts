@@ -28,6 +28,8 @@ export const zoneSettings = {
   CAUSEWAY_VIP_COOLDOWN: duration('60s'),
   CAUSEWAY_SERVICE_GRACE: duration('1h'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
+  CAUSEWAY_SECRETS_KEY: optional(secret(text())),
+  CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['1m', '8760h']),
   CAUSEWAY_DNS_PORT: port(5653),
   CAUSEWAY_DNS_BIND_ADDRESS: list('127.0.0.1'),
   CAUSEWAY_DNS_TTL: duration('5s'),
@@ -60,6 +62,9 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_VIP_COOLDOWN: 'how long a freed address goes to no other service; at least twice CAUSEWAY_DNS_TTL',
   CAUSEWAY_SERVICE_GRACE: 'how long a service without instances keeps its address and names',
   CAUSEWAY_ABSENCE_HOLD: 'how long resources that a new incarnation of the global lacks are kept',
+  CAUSEWAY_SECRETS_KEY:
+    'keys that seal secrets in the database, id:base64 of 32 bytes, separated by commas: the first seals, all open; required beyond loopback',
+  CAUSEWAY_WORKLOAD_CERT_VALIDITY: 'how long certificates of workloads are valid; they are renewed at half of it',
   CAUSEWAY_DNS_PORT: 'port of DNS, UDP and TCP; 0 takes a free one',
   CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas',
   CAUSEWAY_DNS_TTL: 'how long answers may be kept',

@@ -3,6 +3,7 @@ import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { dnsSettings } from './dns-options';
 import { readGlobalAddress, warnOfTrust } from './global-address';
+import { secretsSource } from './secrets-key';
 import { ZoneModule } from './zone.module';
 
 /** Runs a zone's control plane until it is told to end. */
@@ -11,10 +12,11 @@ async function bootstrap(): Promise<void> {
   const { values: settings } = config;
   const [global, ranges, dns] = [readGlobalAddress(settings), checkRanges(settings), dnsSettings(settings)];
   const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: global !== undefined } as const;
+  const secrets = secretsSource(settings, cp);
   const program = createProgram(cp, config);
   warnOfRanges(ranges, program.core.logger);
   if (global) warnOfTrust(global, program.core.logger);
-  await runProgram(program, () => ZoneModule.forRoot(program.core, { global, dns }));
+  await runProgram(program, () => ZoneModule.forRoot(program.core, { global, dns, secrets }));
 }
 
 bootstrap().catch(exitOnError);

@@ -7,19 +7,22 @@ import {
   MESHES,
   StoreBinding,
   tokenChores,
+  type Chore,
   type ControlPlaneCore,
   type LeaderTermFactory,
   type LeaderWork,
   type ModuleImports,
 } from '@causeway/control-plane';
-import type { Authentication } from '@causeway/access';
+import type { Authentication, DataplaneTokens } from '@causeway/access';
 import {
   createConditionsReconciler,
   createZoneReconcilers,
   LoopRunner,
   poolReports,
+  TrustPublisher,
   type ControlLoop,
 } from '@causeway/controllers';
+import { AuthorityLifecycle, ZoneAuthority } from '@causeway/identity';
 import {
   confirmPeerIncarnation,
   GLOBAL_PEER,
@@ -37,6 +40,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import type { PendingIncarnation } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
+import { DATAPLANE_TOKENS } from './workload-identity.module';
 
 /** What a zone's leader works with. */
 interface ZoneLeaderOptions {
@@ -47,6 +51,8 @@ interface ZoneLeaderOptions {
   readonly binding: StoreBinding;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
+  readonly authority: ZoneAuthority;
+  readonly dataplaneTokens: DataplaneTokens;
 }
 
 type ZoneLeaderSources = [
@@ -56,11 +62,25 @@ type ZoneLeaderSources = [
   authentication: Authentication,
   meshes: Meshes,
   binding: StoreBinding,
+  authority: ZoneAuthority,
+  dataplaneTokens: DataplaneTokens,
 ];
 
+/** How often the leader looks whether a step of the certificate authority is due, ms. */
+const AUTHORITY_INTERVAL = 1_000;
+/** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
+const KEY_INTERVAL = 10_000;
+
 /** The control loops of one term. */
-function createLoops({ core, meshes, binding }: ZoneLeaderOptions): readonly ControlLoop[] {
+function createLoops(
+  { core, meshes, binding }: ZoneLeaderOptions,
+  authorities: AuthorityLifecycle,
+): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
+  const trust = new TrustPublisher({
+    zone: settings.CAUSEWAY_ZONE_NAME,
+    certificates: () => authorities.certificates(),
+  });
   const loops = createZoneReconcilers({
     cp,
     meshes,
@@ -80,21 +100,25 @@ function createLoops({ core, meshes, binding }: ZoneLeaderOptions): readonly Con
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   });
-  return [...meshLoops(core, meshes, binding), ...loops, createConditionsReconciler({ ...core, meshes })];
+  return [...meshLoops(core, meshes, binding), ...loops, trust, createConditionsReconciler({ ...core, meshes })];
 }
 
 /** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
 class ZoneTerm implements LeaderWork {
   readonly loops: readonly ControlLoop[];
   private readonly runner: LoopRunner;
+  private readonly authorities: AuthorityLifecycle;
   private current: ZoneSync | undefined;
 
   constructor(
     private readonly options: ZoneLeaderOptions,
     private readonly term: LeaderTerm,
   ) {
-    const { core, backend, index } = options;
-    this.loops = createLoops(options);
+    const { core, backend, index, authority } = options;
+    // Without proxies nobody has to learn of a new authority first.
+    const missing = (): Promise<readonly string[]> => Promise.resolve([]);
+    this.authorities = new AuthorityLifecycle({ authority, fence: term, logger: core.logger, missing });
+    this.loops = createLoops(options, this.authorities);
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
     this.current = options.createSync(term);
   }
@@ -106,12 +130,32 @@ class ZoneTerm implements LeaderWork {
 
   async run(): Promise<void> {
     const { core, backend, authentication } = this.options;
-    const chores = tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens);
+    const chores = [
+      ...tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens),
+      ...this.identityChores(),
+    ];
     try {
       await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(core, backend, this.term, chores)]);
     } finally {
       this.current = undefined;
     }
+  }
+
+  private identityChores(): readonly Chore[] {
+    const { tokens } = this.options.dataplaneTokens;
+    return [
+      {
+        failure: 'the certificate authority of workloads could not be looked at',
+        every: AUTHORITY_INTERVAL,
+        run: () => this.authorities.turn(),
+      },
+      {
+        failure: 'the first signing key of dataplane tokens could not be made',
+        every: KEY_INTERVAL,
+        run: () => tokens.ensureKey(),
+      },
+      { failure: 'expired dataplane tokens could not be forgotten', run: () => tokens.purge() },
+    ];
   }
 }
 
@@ -159,9 +203,17 @@ export class ZoneLeaderModule {
       providers: [
         {
           provide: ZoneLeader,
-          inject: [POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-          useFactory: (...[backend, index, createSync, authentication, meshes, binding]: ZoneLeaderSources) =>
-            new ZoneLeader({ core, backend, index, createSync, authentication, meshes, binding }),
+          inject: [
+            ...[POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
+            ...[ZoneAuthority, DATAPLANE_TOKENS],
+          ],
+          useFactory: (
+            ...[backend, index, createSync, authentication, meshes, binding, authority, tokens]: ZoneLeaderSources
+          ) =>
+            new ZoneLeader({
+              ...{ core, backend, index, createSync, authentication, meshes, binding },
+              ...{ authority, dataplaneTokens: tokens },
+            }),
         },
       ],
       exports: [ZoneLeader],

@@ -29,7 +29,9 @@ import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
+import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
+import { WorkloadIdentityModule } from './workload-identity.module';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
 /** What a zone's settings come to, checked. */
@@ -37,12 +39,13 @@ export interface ZonePlan {
   /** Undefined for a zone by itself. */
   readonly global: GlobalAddress | undefined;
   readonly dns: DnsSettings;
+  readonly secrets: SecretsSource;
 }
 
 /** A zone's control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
 @Module({})
 export class ZoneModule {
-  static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config }: ZonePlan): DynamicModule {
+  static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config, secrets }: ZonePlan): DynamicModule {
     const facts = CoreModule.forRoot(core);
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store], zoneRanges: zoneRanges(core.settings) });
@@ -58,7 +61,8 @@ export class ZoneModule {
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
       useFactory: kdsOptions(core, global),
     });
-    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds], core });
+    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
+    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
       inject: [ZoneLeader],
@@ -87,7 +91,7 @@ export class ZoneModule {
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, shown, kds, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
+      imports: [...state, ...users, shown, kds, identity, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
     };
   }
 }

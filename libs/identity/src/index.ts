@@ -31,4 +31,5 @@ export {
   type MeshAuthority,
 } from './mesh-authority';
 export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
+export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -112,6 +112,18 @@ export class ZoneAuthority implements CertificateSigner {
     return this.change(fence, (held) => abandonRotation(existing(held)));
   }
 
+  /**
+   * Why the stored key does not open with the sealing keys of this replica, or undefined where it does, and before there
+   * is one. Nothing of a key is in the reason. Throws Unavailable.
+   */
+  async keyProblem(): Promise<string | undefined> {
+    for (const { key } of (await this.state())?.authorities ?? []) {
+      const opened = this.options.keys.open(key, this.purpose);
+      if (!opened.ok) return opened.reason;
+    }
+    return undefined;
+  }
+
   /** Signs with the authority that signs now. Throws Unavailable before it was made, and where its key does not open. */
   async sign(order: CertificateOrder): Promise<SignedCertificate> {
     const state = existing(await this.state());

@@ -36,12 +36,13 @@ export function connected({ zones, away }: Pick<RestingMesh, 'zones' | 'away'>):
   return zones.filter(({ name }) => name !== away);
 }
 
-/** A zone that is there has a Zone and is not lost; one that is away and was ever seen is lost, by its rule. */
+/** A zone that is there has a Zone and is not lost; one that is away and ever had a session is lost, by its rule. */
 function differenceOfZone({ name }: WatchedDisk, mesh: RestingMesh): string[] {
   const { global, away, lost } = mesh;
   const row = living(global, zoneKey(name));
   if (!row) return name === away ? [] : [`global lacks the Zone of ${name}, which is connected`];
-  const isLost = name === away && global.notes.has(`${INSIGHTS}\0${name}`);
+  const isKnown = global.sessions.has(name) || global.notes.has(`${INSIGHTS}\0${name}`);
+  const isLost = name === away && isKnown;
   const want = isLost ? lostRuleOf(row.spec['lost'], lost).policy : undefined;
   const said = lostOf(row);
   if (said?.policy !== want)

@@ -77,15 +77,20 @@ export function flag(fallback: boolean): Setting<boolean> {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A time written as `200ms`, `3s`, `5m`, `1h`; the value is in ms. */
-export function duration(fallback?: string): Setting<number> {
+/** A time written as `200ms`, `3s`, `5m`, `1h`, where wanted from the first to the second of `range`; the value is in ms. */
+export function duration(fallback?: string, range?: readonly [least: string, most: string]): Setting<number> {
+  const [least = 0, most = Infinity] = range?.map((end) => durationOf(end) ?? 0) ?? [];
   const parse = (given: string): ParseResult<number> => {
-    const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
-    return digits === undefined
-      ? bad('must be a time such as 200ms, 3s, 5m or 1h')
-      : good(Number(digits) * (UNITS[unit] ?? 1));
+    const time = durationOf(given);
+    if (time === undefined) return bad('must be a time such as 200ms, 3s, 5m or 1h');
+    return time < least || time > most ? bad(`must be ${range?.join(' to ') ?? ''}`) : good(time);
   };
   return setting(parse, fallback);
+}
+
+function durationOf(given: string): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
+  return digits === undefined ? undefined : Number(digits) * (UNITS[unit] ?? 1);
 }
 
 /** A list separated by commas; empty parts are dropped. */

@@ -109,7 +109,7 @@ export function ingressListener(at: SocketAddress): ListenerFields {
         filters: [
           packFilter('connection-limit', ConnectionLimit, { statPrefix: name, maxConnections: MOST_CONNECTIONS }),
           chooseCluster('in:%REQUESTED_SERVER_NAME%'),
-          tcpProxy('none'),
+          tcpProxy('none', { statPrefix: 'ingress' }),
         ],
       },
     ],

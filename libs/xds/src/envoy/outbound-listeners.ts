@@ -39,9 +39,9 @@ export function addressOf({ address, port }: SocketAddress) {
   return { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } };
 }
 
-export function tcpProxy(cluster: string, onDemand = false) {
+export function tcpProxy(cluster: string, { onDemand = false, statPrefix = cluster } = {}) {
   return packFilter('tcp-proxy', TcpProxy, {
-    statPrefix: cluster,
+    statPrefix,
     clusterSpecifier: { $case: 'cluster', value: cluster },
     idleTimeout: IDLE,
     // Another entrance is tried where one does not answer.
@@ -114,7 +114,13 @@ export function redirectListener(at: SocketAddress, http: readonly SocketAddress
     trafficDirection: TrafficDirection.OUTBOUND,
     listenerFilters: [packFilter('original-dst', OriginalDst, {})],
     filterChains: [
-      { name: ON_DEMAND, filters: [chooseCluster('vip:%DOWNSTREAM_LOCAL_ADDRESS%'), tcpProxy('none', true)] },
+      {
+        name: ON_DEMAND,
+        filters: [
+          chooseCluster('vip:%DOWNSTREAM_LOCAL_ADDRESS%'),
+          tcpProxy('none', { onDemand: true, statPrefix: 'outbound' }),
+        ],
+      },
     ],
     ...chainsByAddress(http, ON_DEMAND),
   };

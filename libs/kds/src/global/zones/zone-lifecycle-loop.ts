@@ -75,10 +75,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
       await deleteForbidden(options, forbidden);
       if (!orphansLikely) return;
       orphansLikely = false;
-      for (const zone of await orphanZones(options)) {
-        await deleteRemains(options, zone);
-        liveness.forget(zone);
-      }
+      for (const zone of await orphanZones(options)) await deleteRemains(options, zone);
     } catch (error) {
       orphansLikely = true;
       forbidden.giveBack();
@@ -112,10 +109,13 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
 }
 
 async function reportLost(
-  { store, index, meshes, term, lost, logger }: ZoneLifecycleOptions,
+  { store, sessions, index, meshes, term, lost, logger }: ZoneLifecycleOptions,
   liveness: ZoneLivenessTracker,
 ): Promise<void> {
-  await liveness.refresh(() => store.notes(INSIGHT_AREA));
+  await liveness.refresh(async () => {
+    const [insights, records] = await Promise.all([store.notes(INSIGHT_AREA), sessions.sessions()]);
+    return { insights, sessions: records };
+  });
   const ruled = [...meshes.all()].flatMap(({ name, parameters: { lostZones } }) =>
     lostZones ? [[name, lostZones] as const] : [],
   );

@@ -43,11 +43,18 @@ describe('ZoneLivenessTracker', () => {
     lost = undefined;
   });
 
-  /** Rounds of a keeper, each of which finds this insight of the zone. */
-  const rounds = async (count: number, insight: (round: number) => JsonObject): Promise<void> => {
+  /** Rounds of a keeper, each of which finds this insight of the zone, and its session. */
+  const rounds = async (
+    count: number,
+    insight: (round: number) => JsonObject | undefined,
+    session?: number,
+  ): Promise<void> => {
     for (let round = 0; round < count; round++) {
       clock.advance(ROUND);
-      await tracker.refresh(() => Promise.resolve([{ key: 'east', value: insight(round) }]));
+      const value = insight(round);
+      const insights = value ? [{ key: 'east', value }] : [];
+      const sessions = session === undefined ? [] : [{ zone: 'east', up: session, down: session }];
+      await tracker.refresh(() => Promise.resolve({ insights, sessions }));
       lost = tracker.lossOf(zone(lost), RULES);
     }
   };
@@ -104,6 +111,40 @@ describe('ZoneLivenessTracker', () => {
     await rounds(2, stands('Online'));
     expect(lost).toEqual({ policy: 'withdraw', since: new Date(0).toISOString() });
     await rounds(1, renewed(7));
+    expect(lost).toBeUndefined();
+  });
+
+  const none = (): undefined => undefined;
+
+  it('a zone that went away between its handshake and its first stream is lost, under the next leader too', async () => {
+    await rounds(2, none, 7);
+    expect(lost).toBeUndefined();
+    await rounds(1, none, 7);
+    const told = lost;
+    expect(told).toMatchObject({ policy: 'withdraw' });
+    tracker = new ZoneLivenessTracker(clock);
+    await rounds(4, none, 7);
+    expect(lost).toEqual(told);
+  });
+
+  it('a zone that shakes hands again begins its time anew', async () => {
+    await rounds(2, none, 7);
+    await rounds(2, none, 8);
+    expect(lost).toBeUndefined();
+    await rounds(1, none, 8);
+    expect(lost).toBeDefined();
+  });
+
+  it('a deleted zone of which nothing is left was never seen', async () => {
+    await rounds(2, renewed(0), 7);
+    await rounds(1, none);
+    await rounds(10, none);
+    expect(lost).toBeUndefined();
+  });
+
+  it('an insight of before the deletion counts for no later zone of the name', async () => {
+    await rounds(2, stands('Offline'), 7);
+    await rounds(2, none, 8);
     expect(lost).toBeUndefined();
   });
 });

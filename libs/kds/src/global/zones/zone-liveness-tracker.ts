@@ -1,16 +1,22 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { Note } from '@causeway/store';
+import type { Note, SessionRecord } from '@causeway/store';
 import { lostSince, lostStateOf, reportedLoss, zoneLoss, type LostRules, type ZoneLoss } from '@causeway/sync';
 import { isOnline, STALE_AFTER } from './zone-insights';
 
-/** The last insight of a zone, and when it was first read, by `Clock.elapsed`. */
-interface SeenInsight {
-  readonly insight: string;
+/** The last sign of a zone (its insight, else its session), and when it was first read, by `Clock.elapsed`. */
+interface SeenSign {
+  readonly sign: string;
   readonly online: boolean;
   readonly at: number;
   /** Whether it was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
+}
+
+/** What the store says of the zones' sessions. */
+export interface ZoneSigns {
+  readonly insights: readonly Pick<Note, 'key' | 'value'>[];
+  readonly sessions: readonly Pick<SessionRecord, 'zone' | 'up' | 'down'>[];
 }
 
 /** Since when a Zone's status reports it as lost: as the status has it, and by `Clock.elapsed`. */
@@ -25,7 +31,7 @@ interface ReportedLoss {
  */
 export class ZoneLivenessTracker {
   private readonly servingSince: number;
-  private readonly seen = new Map<string, SeenInsight>();
+  private readonly seen = new Map<string, SeenSign>();
   private readonly reported = new Map<string, ReportedLoss>();
   private looked: number | undefined;
 
@@ -33,10 +39,20 @@ export class ZoneLivenessTracker {
     this.servingSince = clock.elapsed();
   }
 
-  /** Reads the insights of all zones. Rejects as `read` does. */
-  async refresh(read: () => Promise<readonly Pick<Note, 'key' | 'value'>[]>): Promise<void> {
+  /**
+   * Reads what is known of all zones. A zone of which nothing is known any more was deleted: a later zone of its name was
+   * never seen. Rejects as `read` does.
+   */
+  async refresh(read: () => Promise<ZoneSigns>): Promise<void> {
     const asked = this.clock.elapsed();
-    for (const { key, value } of await read()) if (value) this.see(key, value);
+    const { insights, sessions } = await read();
+    const signs = new Map<string, Omit<SeenSign, 'at' | 'isNew'>>();
+    // A zone may go away between its handshake and its first stream, and hold copies of a time before its Zone was deleted.
+    for (const { zone, up, down } of sessions) signs.set(zone, { sign: JSON.stringify([up, down]), online: false });
+    for (const { key, value } of insights) if (value) signs.set(key, signOf(value));
+    for (const known of [this.seen, this.reported])
+      for (const zone of known.keys()) if (!signs.has(zone)) known.delete(zone);
+    for (const [zone, sign] of signs) this.see(zone, sign);
     this.looked = asked;
   }
 
@@ -57,18 +73,10 @@ export class ZoneLivenessTracker {
     return zoneLoss(rules, looked - since, known.since);
   }
 
-  /** The zone was deleted: a later zone of its name was never seen. */
-  forget(zone: string): void {
-    this.seen.delete(zone);
-    this.reported.delete(zone);
-  }
-
-  private see(zone: string, value: JsonObject): void {
-    const { globalInstanceId, renewedAt, health } = value;
-    const insight = JSON.stringify([globalInstanceId, renewedAt, health]);
-    if (this.seen.get(zone)?.insight === insight) return;
+  private see(zone: string, found: Omit<SeenSign, 'at' | 'isNew'>): void {
+    if (this.seen.get(zone)?.sign === found.sign) return;
     const [at, isNew] = [this.clock.elapsed(), this.looked !== undefined];
-    this.seen.set(zone, { insight, online: isOnline(value), at, isNew });
+    this.seen.set(zone, { ...found, at, isNew });
   }
 
   /**
@@ -89,6 +97,11 @@ export class ZoneLivenessTracker {
   private dateOf(elapsed: number): string {
     return new Date(this.clock.now() - (this.clock.elapsed() - elapsed)).toISOString();
   }
+}
+
+function signOf(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
+  const { globalInstanceId, renewedAt, health } = insight;
+  return { sign: JSON.stringify([globalInstanceId, renewedAt, health]), online: isOnline(insight) };
 }
 
 /** The longest wait after which a Zone is reported as lost for somebody: that much time has passed at least. */

@@ -1,0 +1,102 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isLoopback } from '@causeway/access';
+import { exitWithProblems, stateFolder } from '@causeway/control-plane';
+import { SealingKeys } from '@causeway/identity';
+import type { ControlPlane } from '@causeway/resources';
+import { errorText, type Logger } from '@causeway/runtime';
+import type { ZoneSettings } from './config';
+
+/** Where the keys come from that seal secrets of the store. */
+export type SecretsSource =
+  | { readonly type: 'given'; readonly keys: SealingKeys }
+  /** A file with a key, made at the first start. */
+  | { readonly type: 'file'; readonly file: string };
+
+/** Longest file with keys, characters. */
+const MOST_CHARACTERS = 8_192;
+
+/**
+ * Reads `CAUSEWAY_SECRETS_KEY`. Without it a zone that listens on loopback only uses a file of its own; one that listens
+ * beyond loopback ends with one line, and so does one whose keys cannot be read.
+ */
+export function secretsSource(settings: ZoneSettings, cp: ControlPlane): SecretsSource {
+  const given = settings.CAUSEWAY_SECRETS_KEY;
+  if (given !== undefined) {
+    const parsed = SealingKeys.parse(given);
+    return parsed.ok
+      ? { type: 'given', keys: parsed.keys }
+      : exitWithProblems([`CAUSEWAY_SECRETS_KEY: ${parsed.reason}`]);
+  }
+  const beyond = bindAddresses(settings).find((address) => !isLoopback(address));
+  if (beyond !== undefined)
+    return exitWithProblems([
+      `CAUSEWAY_SECRETS_KEY: is required where a zone listens beyond loopback (${beyond}); make one: echo "k1:$(openssl rand -base64 32)"`,
+    ]);
+  const zone = cp.role === 'zone' ? cp.zone : '';
+  return { type: 'file', file: join(stateFolder(cp, settings), `zone-${zone}.secrets.key`) };
+}
+
+/** Every address that the program listens on. */
+function bindAddresses(settings: ZoneSettings): readonly string[] {
+  return [settings.CAUSEWAY_BIND_ADDRESS, ...settings.CAUSEWAY_DNS_BIND_ADDRESS];
+}
+
+/**
+ * The keys of the source. A file that is not there is made, readable by its owner only; replicas that start together on
+ * one machine agree on one. Rejects with the file and the reason where it cannot be made or read; nothing of a key is in
+ * the reason.
+ */
+export async function openSecrets(source: SecretsSource, logger: Logger): Promise<SealingKeys> {
+  if (source.type === 'given') return source.keys;
+  const { file } = source;
+  try {
+    const text = (await readIfThere(file)) ?? (await makeFile(file, logger));
+    const parsed = SealingKeys.parse(text.trim());
+    if (!parsed.ok) throw new Error(parsed.reason);
+    return parsed.keys;
+  } catch (cause) {
+    const advice = 'set CAUSEWAY_SECRETS_KEY, or CAUSEWAY_ADMIN_TOKEN_FILE to a folder that can be written';
+    throw new Error(`the key of secrets in ${file} cannot be used: ${errorText(cause)}; ${advice}`, { cause });
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(file, { encoding: 'utf8' });
+    if (text.length > MOST_CHARACTERS) throw new Error(`it has more than ${MOST_CHARACTERS} characters`);
+    return text;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Written whole under another name first: no replica reads half a key. */
+async function makeFile(file: string, logger: Logger): Promise<string> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.${randomUUID()}.new`;
+  const text = `local-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`;
+  const handle = await open(unfinished, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+    await link(unfinished, file); // unlike rename it never replaces
+    logger.warn('CAUSEWAY_SECRETS_KEY is not set: a key was made; without its file the secrets of this zone are lost', {
+      file,
+    });
+    return text;
+  } catch (error) {
+    const made = codeOf(error) === 'EEXIST' ? await readIfThere(file) : undefined;
+    if (made === undefined) throw error;
+    return made;
+  } finally {
+    await handle.close();
+    await rm(unfinished, { force: true });
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

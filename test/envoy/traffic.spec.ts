@@ -1,0 +1,190 @@
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import type { JsonObject, Resource } from '@causeway/resources';
+import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
+import { ask, echo, freePort, httpService, say, type ServiceProcess } from '../support/mesh-processes';
+import { TestAuthority, type TestCertificate } from '../support/test-authority';
+import { putAll, TrafficPlane } from '../support/traffic-plane';
+import { sketch } from '../support/traffic-zone';
+import { until } from '../support/until';
+
+/** Loopback addresses that no other suite uses. */
+const BLOCK = `127.${20 + (process.pid % 200)}.${Math.floor(Math.random() * 256)}`;
+const host = (last: number): string => `${BLOCK}.${last}`;
+const INGRESS = { address: host(100), port: 10001 };
+const SERVER = host(101);
+const REDIS = { vip: host(7), port: 6379 };
+const WEB = { vip: host(8), port: 8080 };
+const REDIS_KRI = 'kri_msvc_default_east__redis_6379';
+const REDIS_SNI = 'sni.msvc.default.east.redis.6379';
+const REDIS_HASH = 'a25502fde077cd057.redis.6379.default.ms';
+const EAST = { zone: 'east' };
+const identities = [{ type: 'SpiffeID', value: 'spiffe://default.east.mesh.local/workload/server' }];
+
+function service(name: string, at: { vip: string; port: number }, protocol: string, spec: JsonObject = {}): Resource {
+  const selector = { dataplaneTags: { app: name } };
+  const ports = [{ port: at.port, targetPort: name, appProtocol: protocol }];
+  return sketch(
+    'MeshService',
+    name,
+    { selector, ports, identities, ...spec },
+    { ...EAST, status: { vip: { ip: at.vip } } },
+  );
+}
+
+/** What a server sends to a client that speaks TLS; empty where the connection ends before. */
+function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ rejectUnauthorized: false, ...options }, () => socket.write(text));
+    socket.on('data', (part) => {
+      resolve(part.toString());
+      socket.destroy();
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(''));
+  });
+}
+
+(ENVOY === undefined ? describe.skip : describe)('from west to a process in east, by real Envoys,', () => {
+  let [west, east]: readonly TrafficPlane[] = [];
+  let [client, ingress, server, redirected]: readonly EnvoyProcess[] = [];
+  const processes: ServiceProcess[] = [];
+  let any = 0;
+  const redisAny = (): { vip: string; port: number } => ({ vip: host(17), port: any });
+  const webAny = (): { vip: string; port: number } => ({ vip: host(18), port: any });
+  const redis = service('redis', REDIS, 'tcp');
+  const web = service('web', WEB, 'http');
+  const meshAddress = sketch('MeshZoneAddress', 'in', { ...INGRESS }, EAST);
+  const zoneIngress = sketch('ZoneIngress', 'in', { networking: { ...INGRESS } }, EAST);
+
+  /** Puts the processes and their Dataplane, with the services at these ports. */
+  async function startServices(...ports: readonly number[]): Promise<Resource> {
+    const [tcp, http] = await Promise.all([echo('redis'), httpService('web')]);
+    processes.push(tcp, http);
+    const inbound = ports.map((port, i) => ({
+      port,
+      servicePort: i % 2 === 0 ? tcp.port : http.port,
+      protocol: i % 2 === 0 ? 'tcp' : 'http',
+      name: ['redis', 'web', 'redis-any', 'web-any'][i] ?? '',
+      tags: { app: ['redis', 'web', 'redis-any', 'web-any'][i] ?? '' },
+    }));
+    return east?.dataplane('server', { address: SERVER, inbound }) ?? redis;
+  }
+
+  const redisIs = (answer: string): Promise<boolean> =>
+    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer, 10_000);
+
+  beforeAll(async () => {
+    const [a, b, port] = await Promise.all([TrafficPlane.start('west'), TrafficPlane.start('east'), freePort()]);
+    [west, east] = [a, b];
+    any = port;
+    putAll([a, b], a.trust(''), b.trust(''), redis, web, meshAddress);
+    putAll([a, b], service('redis-any', redisAny(), 'tcp'), service('web-any', webAny(), 'http'));
+    const dataplane = await startServices(REDIS.port, WEB.port, 1_001, 1_002);
+    const view = { mesh: 'default', listed: new Set<string>() };
+    const listed = new Set([REDIS_KRI, 'kri_msvc_default_east__web_8080']);
+    // Without a rule of the kernel, an Envoy on all addresses gets what is for any address at this port.
+    const capture = {
+      type: 'redirect',
+      at: { address: '0.0.0.0', port },
+      reentry: { address: host(1), port: 15011 },
+    } as const;
+    [client, redirected, ingress, server] = await Promise.all([
+      a.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client'),
+      a.envoy('redirected', { mesh: 'default', listed: new Set(), capture }, 'client'),
+      b.envoy('ingress', { ...view, ingress: INGRESS }),
+      b.envoy('server', { ...view, dataplane: dataplane.id, callers: () => 'anyone' }, 'server'),
+    ]);
+    await redisIs('redis:hello');
+  });
+  afterAll(async () => {
+    await Promise.all([west?.stop(), east?.stop()]);
+    await Promise.all(processes.map((one) => one.stop()));
+  });
+  afterEach(() => expect([...(west?.problems() ?? []), ...(east?.problems() ?? [])]).toEqual([]));
+
+  it('bytes and requests arrive, through an ingress that holds no key', async () => {
+    expect(await say(REDIS.vip, REDIS.port, 'a')).toBe('redis:a');
+    const answer = await ask(WEB.vip, WEB.port, '/x', { 'x-forwarded-client-cert': 'URI=spiffe://liar' });
+    expect(answer).toMatchObject({ status: 200, name: 'web' });
+    // Who called is said by the server's proxy.
+    const said = answer.headers['x-forwarded-client-cert'];
+    expect(said).toMatch(
+      /^By=[^,]*\/workload\/server;Hash=\w+;URI=spiffe:\/\/default.west.mesh.local\/workload\/client$/,
+    );
+    expect(await ingress?.stat(`cluster.in_${REDIS_SNI}.upstream_cx_total`)).toBeGreaterThan(0);
+    expect(await ingress?.ask('/certs')).not.toContain('"days_until_expiration"');
+  });
+
+  it('a zone with a ZoneIngress only is entered by names in the hash form', async () => {
+    west?.state.put(zoneIngress);
+    west?.state.delete(meshAddress);
+    const before = (await ingress?.stat(`cluster.in_${REDIS_HASH}.upstream_cx_total`)) ?? 0;
+    await until('the other name', async () => {
+      expect(await say(REDIS.vip, REDIS.port)).toBe('redis:hello');
+      return ((await ingress?.stat(`cluster.in_${REDIS_HASH}.upstream_cx_total`)) ?? 0) > before;
+    });
+    west?.state.put(meshAddress);
+  });
+
+  it('a server with another identity than the service’s is not believed', async () => {
+    const value = 'spiffe://default.east.mesh.local/workload/other';
+    west?.state.put(service('redis', REDIS, 'tcp', { identities: [{ type: 'SpiffeID', value }] }));
+    await redisIs('');
+    expect(await client?.stat(`cluster.${REDIS_KRI}.ssl.fail_verify_san`)).toBeGreaterThan(0);
+    west?.state.put(redis);
+    await redisIs('redis:hello');
+  });
+
+  it.each<[string, (strangers: TestAuthority) => Promise<Partial<TestCertificate>>, string]>([
+    ['without a certificate', () => Promise.resolve({}), 'fail_verify_no_cert'],
+    [
+      'with a certificate of an unknown authority',
+      (strangers) => strangers.issue({ uri: 'spiffe://default.west.mesh.local/workload/client' }),
+      'fail_verify_error',
+    ],
+    [
+      'with an id of east, signed by the authority of west',
+      async () => (await west?.authority.issue({ uri: 'spiffe://default.east.mesh.local/workload/server' })) ?? {},
+      'fail_verify_error',
+    ],
+  ])('a client %s is refused by the server, and counted', async (_, certificate, counter) => {
+    const { chain, key } = await certificate(await TestAuthority.create('strangers'));
+    const own = chain !== undefined && key !== undefined ? { cert: chain, key } : {};
+    const stat = `listener.${SERVER}_${REDIS.port}.ssl.${counter}`;
+    const before = (await server?.stat(stat)) ?? 0;
+    expect(await sayTls({ host: INGRESS.address, port: INGRESS.port, servername: REDIS_SNI, ...own })).toBe('');
+    await until('the count', async () => ((await server?.stat(stat)) ?? 0) > before);
+  });
+
+  it('plain text is refused by the server, and counted', async () => {
+    expect(await say(SERVER, REDIS.port)).not.toContain('redis'); // an alert of TLS at most
+    expect(await server?.stat(`listener.${SERVER}_${REDIS.port}.ssl.connection_error`)).toBeGreaterThan(0);
+  });
+
+  it.each(['ads', 'sni.msvc.default.east.nobody.80', `in:${REDIS_SNI}`, REDIS_KRI])(
+    'the server name %s is refused by the ingress, and counted; nothing is dialled',
+    async (servername) => {
+      const counters = ['tcp.ingress.downstream_cx_no_route', 'cluster.ads.upstream_cx_total'];
+      const read = (): Promise<number[]> => Promise.all(counters.map(async (name) => (await ingress?.stat(name)) ?? 0));
+      const [before = 0, dialled] = await read();
+      expect(await sayTls({ host: INGRESS.address, port: INGRESS.port, servername })).toBe('');
+      expect(await read()).toEqual([before + 1, dialled]);
+    },
+  );
+
+  it('redirected connections ask for their cluster at first use; an unknown address is refused at once', async () => {
+    const [tcp, http] = [redisAny(), webAny()];
+    const { port } = tcp;
+    const held = async (): Promise<readonly string[]> => {
+      const text = (await redirected?.ask('/clusters')) ?? '';
+      return [...new Set([...text.matchAll(/^(.+?)::/gm)].map(([, name]) => name ?? ''))];
+    };
+    expect(await held()).toEqual(['ads']);
+    expect(await say(tcp.vip, port, 'a')).toBe('redis:a');
+    expect(await say(host(99), port)).toBe('');
+    // An HTTP service goes round through its filter chain, then directly.
+    expect(await ask(http.vip, port)).toMatchObject({ status: 200, name: 'web' });
+    expect(await ask(http.vip, port)).toMatchObject({ status: 200, name: 'web' });
+    expect(await held()).toEqual(expect.arrayContaining([`vip:${tcp.vip}:${port}`]));
+    expect(await redirected?.stat(`http.kri_msvc_default_east__web-any_${port}.downstream_cx_total`)).toBe(2);
+  });
+});

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A process of a service on loopback: where it listens, and its end. */
+export interface ServiceProcess {
+  readonly port: number;
+  /** Connections that it has taken so far. */
+  readonly accepted: () => number;
+  /** Ends it and its connections at once, as a killed process does. */
+  stop(): Promise<void>;
+}
+
+async function listening(server: Server, host: string, port: number): Promise<ServiceProcess> {
+  const open = new Set<Socket>();
+  let accepted = 0;
+  server.on('connection', (socket) => {
+    accepted += 1;
+    open.add(socket.on('close', () => open.delete(socket)).on('error', () => undefined));
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
+    stop: async () => {
+      const closed = new Promise((done) => server.close(done));
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Answers every piece of bytes with `<name>:<piece>`. */
+export function echo(name: string, host = '127.0.0.1', port = 0): Promise<ServiceProcess> {
+  const server = createServer((socket) => socket.on('data', (part) => socket.write(`${name}:${part.toString()}`)));
+  return listening(server, host, port);
+}
+
+/** Answers every request with its name and the headers of the request, as JSON. */
+export function httpService(name: string, host = '127.0.0.1', port = 0): Promise<ServiceProcess> {
+  const server = createHttpServer(({ headers, url }, answer) => {
+    answer.setHeader('content-type', 'application/json').end(JSON.stringify({ name, url, headers }));
+  });
+  return listening(server, host, port);
+}
+
+/** What comes back for `text`; empty where the connection is refused, closed or reset before a byte came. */
+export function say(address: string, port: number, text = 'hello'): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, address, () => socket.write(text));
+    socket.on('data', (part) => {
+      resolve(part.toString());
+      socket.destroy();
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(''));
+  });
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** The name of the process that answered; the text of the answer where it was none. */
+  readonly name: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** One request on a connection of its own; status 0 where the connection ends without an answer. */
+export function ask(
+  address: string,
+  port: number,
+  path = '/',
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> {
+  return new Promise((resolve) => {
+    const options = { host: address, port, path, headers: { connection: 'close', ...headers }, agent: false };
+    const sent = request(options, (answer) => {
+      let text = '';
+      answer.on('data', (part: Buffer) => (text += part.toString()));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, ...bodyOf(text) }));
+    });
+    sent.on('error', () => resolve({ status: 0, name: '', headers: {} })).end();
+  });
+}
+
+function bodyOf(text: string): Omit<HttpAnswer, 'status'> {
+  try {
+    return JSON.parse(text) as Omit<HttpAnswer, 'status'>;
+  } catch {
+    return { name: text, headers: {} };
+  }
+}
+
+/** A port of loopback that is free now. */
+export async function freePort(): Promise<number> {
+  const { port, stop } = await echo('');
+  await stop();
+  return port;
+}

@@ -1,0 +1,109 @@
+import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { EnvoyResources, XdsServer, type AdmittedProxy, type EnvoyView, type ProxyCaller } from '@causeway/xds';
+import { EnvoyProcess, ENVOY } from './envoy-process';
+import { TestAuthority } from './test-authority';
+import { sketch, TrafficZone } from './traffic-zone';
+
+/**
+ * A zone that tells real Envoys what its index says: no database, no program. Its workloads have certificates of the zone's own
+ * authority. `stop` leaves nothing open.
+ */
+export class TrafficPlane {
+  readonly server: XdsServer<EnvoyView>;
+  readonly source: EnvoyResources;
+  /** Views by node id; a node without one is refused. */
+  readonly views = new Map<string, EnvoyView>();
+  private readonly envoys: EnvoyProcess[] = [];
+  private readonly unfollow: () => void;
+  private port = 0;
+
+  private constructor(
+    readonly zone: string,
+    readonly state: TrafficZone,
+    readonly authority: TestAuthority,
+  ) {
+    this.source = new EnvoyResources(state.index, zone);
+    this.unfollow = this.source.follow();
+    const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);
+    this.server = new XdsServer({
+      source: this.source,
+      auth: { admit },
+      clock: systemClock,
+      logger: silentLogger,
+      limits: {},
+    });
+  }
+
+  static async start(zone: string): Promise<TrafficPlane> {
+    const plane = new TrafficPlane(zone, new TrafficZone(), await TestAuthority.create(`${zone} authority`));
+    plane.port = await plane.server.listen('127.0.0.1', 0);
+    return plane;
+  }
+
+  get trustDomain(): string {
+    return `default.${this.zone}.mesh.local`;
+  }
+
+  spiffeId(workload: string): string {
+    return `spiffe://${this.trustDomain}/workload/${workload}`;
+  }
+
+  /** The zone's authority as a MeshTrust of the zone `of`: `''` is the global's, which every zone believes. */
+  trust(of = this.zone): Resource {
+    const caBundles = [{ type: 'Pem', pem: { value: this.authority.certificate } }];
+    return sketch('MeshTrust', `trust-${this.zone}`, { trustDomain: this.trustDomain, caBundles }, { zone: of });
+  }
+
+  /** Puts a Dataplane of this zone, whose proxy serves its inbounds. */
+  dataplane(name: string, networking: JsonObject): Resource {
+    const dataplane = sketch('Dataplane', name, { networking }, { zone: this.zone });
+    this.state.put(dataplane);
+    return dataplane;
+  }
+
+  /** Starts an Envoy with this view; with a workload it has a certificate of that workload. */
+  async envoy(node: string, view: EnvoyView, workload?: string, signer = this.authority): Promise<EnvoyProcess> {
+    if (workload === undefined) this.views.set(node, view);
+    else {
+      const { chain, key } = await signer.issue({ uri: this.spiffeId(workload) });
+      this.views.set(node, { ...view, identity: () => ({ chain, key: { pem: key } }) });
+    }
+    const envoy = await EnvoyProcess.start(ENVOY ?? '', { id: node, xdsPort: this.port });
+    this.envoys.push(envoy);
+    return envoy;
+  }
+
+  /** What a proxy rejected of what it was told, and what was never told because it breaks Envoy's rules. */
+  problems(): readonly string[] {
+    const rejected = this.server
+      .proxies()
+      .flatMap(({ id, types }) =>
+        types.flatMap(({ lastRejection }) => (lastRejection ? [`${id}: ${lastRejection.text}`] : [])),
+      );
+    return [...rejected, ...[...this.source.refused].map(([name, why]) => `${name}: ${JSON.stringify(why)}`)];
+  }
+
+  /** True when a proxy holds all that it was told. */
+  isSettled(node: string): boolean {
+    const proxy = this.server.proxies().find(({ id }) => id === node);
+    return proxy !== undefined && proxy.types.every((type) => type.ackedRevision === this.source.revision);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.envoys.map((envoy) => envoy.stop()));
+    this.unfollow();
+    await this.server.close();
+  }
+
+  private async admit({ node }: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
+    const view = this.views.get(node);
+    if (!view) throw new Forbidden(`no view for ${node}`);
+    return Promise.resolve({ proxy: { id: node, view } });
+  }
+}
+
+/** The same resources in several zones, as sync would bring them. */
+export function putAll(planes: readonly TrafficPlane[], ...resources: readonly Resource[]): void {
+  for (const plane of planes) plane.state.put(...resources);
+}

@@ -1,0 +1,163 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { say } from '../support/mesh-processes';
+
+/** Where something listens. */
+export interface At {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** How long a call may take, ms: a connection that hangs is a failure. */
+const PATIENCE = 5_000;
+
+/** What comes back for `text` on a connection of its own; empty where nothing does in time. */
+export async function call({ address, port }: At, text = 'who'): Promise<string> {
+  const over = new AbortController();
+  const late = pause(PATIENCE, '', { signal: over.signal }).catch(() => '');
+  const answer = await Promise.race([say(address, port, text), late]);
+  over.abort();
+  return answer;
+}
+
+/** Calls until somebody answers; the answer, and ms since `began` (performance.now()). */
+export async function firstAnswer(
+  at: At,
+  text = 'who',
+  { began = performance.now(), timeoutMs = 30_000 } = {},
+): Promise<{ readonly answer: string; readonly ms: number }> {
+  for (;;) {
+    const answer = await call(at, text);
+    const ms = performance.now() - began;
+    if (answer !== '') return { answer, ms };
+    if (ms > timeoutMs) throw new Error(`nobody answered at ${at.address}:${at.port} within ${timeoutMs} ms`);
+    await pause(2);
+  }
+}
+
+/** What became of the calls of a load. */
+export interface LoadOutcome {
+  readonly calls: number;
+  /** Calls without an answer: when they began, ms since the load did. */
+  readonly failures: readonly number[];
+  /** Calls by their answer. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Lasting connections that ended between two calls and were made anew. */
+  readonly reconnected: number;
+}
+
+export interface LoadOptions {
+  /** Calls a second on connections of their own. */
+  readonly rate?: number;
+  /** Connections that last, each with a call every 20 ms. */
+  readonly lasting?: number;
+}
+
+/** Calls one address all the time, until it is stopped. */
+export class Load {
+  private readonly began = performance.now();
+  private readonly failures: number[] = [];
+  private readonly answers = new Map<string, number>();
+  private readonly running: Promise<void>[] = [];
+  private calls = 0;
+  private reconnected = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly at: At,
+    { rate = 50, lasting = 4 }: LoadOptions = {},
+  ) {
+    if (rate > 0) this.running.push(this.callAnew(rate));
+    for (let n = 0; n < lasting; n++) this.running.push(this.callOn());
+  }
+
+  /** ms since it began. */
+  get elapsed(): number {
+    return performance.now() - this.began;
+  }
+
+  /** What happened so far. */
+  get outcome(): LoadOutcome {
+    const { calls, failures, reconnected } = this;
+    return { calls, failures: [...failures], answers: Object.fromEntries(this.answers), reconnected };
+  }
+
+  async stop(): Promise<LoadOutcome> {
+    this.isOver = true;
+    await Promise.all(this.running);
+    return this.outcome;
+  }
+
+  private note(began: number, answer: string): void {
+    this.calls++;
+    if (answer === '') this.failures.push(Math.round(began));
+    else this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
+  }
+
+  private async callAnew(rate: number): Promise<void> {
+    const open = new Set<Promise<void>>();
+    while (!this.isOver) {
+      const began = this.elapsed;
+      const one = call(this.at).then((answer) => this.note(began, answer));
+      open.add(one);
+      void one.then(() => open.delete(one));
+      await pause(1_000 / rate);
+    }
+    await Promise.all(open);
+  }
+
+  private async callOn(): Promise<void> {
+    let connection = new LastingConnection(this.at);
+    while (!this.isOver) {
+      if (connection.isOver) {
+        this.reconnected++;
+        connection = new LastingConnection(this.at);
+      }
+      const began = this.elapsed;
+      this.note(began, await connection.call('who'));
+      await pause(20);
+    }
+    connection.close();
+  }
+}
+
+/** A connection with one call after the other. */
+export class LastingConnection {
+  isOver = false;
+  private readonly socket: Socket;
+  private waiting: ((answer: string) => void) | undefined;
+
+  constructor({ address, port }: At) {
+    this.socket = connect(port, address).setNoDelay(true);
+    this.socket.on('error', () => undefined);
+    this.socket.on('data', (part: Buffer) => this.answer(part.toString()));
+    this.socket.on('end', () => (this.isOver = true));
+    this.socket.on('close', () => {
+      this.isOver = true;
+      this.answer('');
+    });
+  }
+
+  /** The answer; empty where the connection ends before it, or nothing comes in time. */
+  call(text: string): Promise<string> {
+    if (this.isOver) return Promise.resolve('');
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.close(), PATIENCE);
+      this.waiting = (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      };
+      this.socket.write(text);
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private answer(text: string): void {
+    const { waiting } = this;
+    this.waiting = undefined;
+    waiting?.(text);
+  }
+}
