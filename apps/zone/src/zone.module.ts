@@ -31,7 +31,7 @@ import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { WorkloadIdentityModule } from './workload-identity.module';
+import { SEALING_KEYS, WorkloadIdentityModule } from './workload-identity.module';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
 /** What a zone's settings come to, checked. */
@@ -56,12 +56,12 @@ export class ZoneModule {
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const users = [access, admission, audit, authentication];
     const shown = CertificatesModule.forRoot({ imports: state });
+    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
     const kds = KdsZoneModule.forRootAsync({
-      imports: state,
-      inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
+      imports: [...state, identity],
+      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS],
       useFactory: kdsOptions(core, global),
     });
-    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
     const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],

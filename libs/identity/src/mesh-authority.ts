@@ -99,7 +99,7 @@ export function meshUrisOf(dataplane: DataplaneResource): readonly string[] {
 
 /**
  * Why a credential is no proof of the services of a Dataplane, undefined if it is one: whoever may write Dataplanes chooses
- * their tags, so it needs the claim "Tags" with the services, or "Workload" (docs/design.md §10).
+ * their tags, so it needs the claim "Tags" with the services, or "Workload" (docs/reference/kuma-interop.md).
  */
 export function serviceProblem({ tags, workload }: WorkloadBinding): string | undefined {
   if (workload !== undefined || tags?.[Label.service] !== undefined) return undefined;

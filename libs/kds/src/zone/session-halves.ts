@@ -36,7 +36,7 @@ export function inboundHalf(
   { options, session, peerState }: ZoneSessionParts,
   { stream, channel }: GlobalStream,
 ): InboundHalf {
-  const { store, term, version, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const { store, term, version, onPropagated, sealing, hold = DEFAULT_ABSENCE_HOLD } = options;
   const fence = { epoch: term.epoch, holder: term.holder };
   return new InboundHalf(session, {
     ...{ stream, channel, peerState, hold },
@@ -44,6 +44,7 @@ export function inboundHalf(
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(session.causeway ? {} : fromKuma(new KumaIncarnation())),
     ...(onPropagated ? { onPropagated } : {}),
+    ...(sealing ? { sealing } : {}),
   });
 }
 
