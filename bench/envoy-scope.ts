@@ -57,7 +57,7 @@ async function measure(): Promise<void> {
     const dataplane = west.dataplane('server', { address: '127.0.0.2', inbound });
     west.state.put(west.trust(''), ...Array.from({ length: SERVICES }, (_, n) => service(n)));
     const view = { mesh: 'default', listed: new Set<string>() };
-    await west.envoy('server', { ...view, dataplane: dataplane.id, callers: () => 'anyone' as const }, 'server');
+    await west.envoy('server', { ...view, dataplane: dataplane.id }, 'server');
     const began = performance.now();
     const own: EnvoyView = {
       mesh: 'default',

@@ -1,6 +1,6 @@
 /**
  * Envoy's protos, trimmed: of the 594 files in `@grpc/grpc-js-xds` only what proxies are told and ask in, without what this
- * control plane never sends. The package's protos are those of about Envoy 1.31; two patches bring what is used of later ones.
+ * control plane never sends. The package's protos are those of about Envoy 1.31; the patches bring what is used of later ones.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -119,6 +119,19 @@ const PATCHES = {
   }
   FcdsConfig fcds_config = 36;`,
     ),
+  // Envoy 1.37: when the process behind a listener is dialled.
+  'envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.proto': (text) =>
+    afterMessage(
+      text,
+      'TcpProxy',
+      `  enum UpstreamConnectMode {
+    IMMEDIATE = 0;
+    ON_DOWNSTREAM_DATA = 1;
+    ON_DOWNSTREAM_TLS_HANDSHAKE = 2;
+  }
+  UpstreamConnectMode upstream_connect_mode = 21 [(validate.rules).enum = {defined_only: true}];
+  google.protobuf.UInt32Value max_early_data_bytes = 22 [(validate.rules).uint32 = {lte: 1048576}];`,
+    ),
   'validate/validate.proto': (text) =>
     Object.entries(IGNORE_EMPTY).reduce(
       (patched, [message, number]) => afterMessage(patched, message, `    optional bool ignore_empty = ${number};`),
@@ -173,7 +186,7 @@ function afterMessage(text, message, fields) {
   const start = text.indexOf(`\nmessage ${message} {`);
   const end = text.indexOf('\n}', start);
   if (start < 0) throw new Error(`no message ${message} to patch`);
-  const field = /(\w+) = \d+;\s*$/.exec(fields)[1];
+  const field = /(\w+) = \d+[^;=]*(?:\[[^\]]*\])?;\s*$/.exec(fields)[1];
   if (new RegExp(`\\b${field} = `).test(text.slice(start, end))) return text;
   return `${text.slice(0, end)}\n${fields}${text.slice(end)}`;
 }

@@ -108,7 +108,7 @@ describe.each([
   const issue = async (name: string, validFor = '1h'): Promise<{ readonly id: string; readonly token: string }> =>
     authentication.tokens.issue({ name, validFor });
   const endOf = async (one: Watching): Promise<string> => {
-    await until('the end of the watch', () => one.end !== undefined, 10_000);
+    await until('the end of the watch', () => one.end !== undefined);
     return `${one.end?.code}: ${one.end?.message}`;
   };
   /** Writes a resource and expects that this watch still tells it. */

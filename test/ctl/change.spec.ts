@@ -49,6 +49,29 @@ describe('causeway delete, label, wait and edit', () => {
       });
     }, 30_000);
 
+    it('by labels, names copies of other zones and leaves them alone, and what has their name', async () => {
+      const labels = { team: 'copied' };
+      await seed('mine', labels);
+      await seed('both');
+      for (const [name, zone] of [
+        ['both', 'west'],
+        ['theirs', 'west'],
+        ['above', ''],
+      ] as const)
+        await fixture.seed({ id: serviceId(name, zone), labels, spec: PORTS, status: {} });
+      const copies = [
+        'MeshService above is a copy, made on the global: skipped; it is changed there\n',
+        'MeshService both is a copy, made on zone west: skipped; it is changed there\n',
+        'MeshService theirs is a copy, made on zone west: skipped; it is changed there\n',
+      ];
+      const labelled = await causeway(['label', 'msvc', '-l', 'team=copied', 'tier=x']);
+      expect([labelled.code, labelled.out]).toEqual([0, 'MeshService mine labelled\n']);
+      const { code, out, err } = await causeway(['delete', 'msvc', '-l', 'team=copied']);
+      expect([code, out, err.split(/(?<=\n)/).sort()]).toEqual([0, 'MeshService mine deleted\n', copies]);
+      expect(labelsOf('both')).toBeDefined();
+      expect(fixture.index.get(serviceId('both', 'west'))).toBeDefined();
+    }, 30_000);
+
     it('deletes nothing in a dry run, and takes what is not there as deleted if asked', async () => {
       await seed('stays');
       expect((await causeway(['delete', '--dry-run', 'msvc', 'stays'])).out).toBe(

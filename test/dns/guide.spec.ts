@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { Resolver } from 'node:dns/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import { pageExamples } from '../docs/page-examples';
 import { until } from '../support/until';
 import { DnsZone, generator, service } from './dns-zone';
@@ -43,15 +43,6 @@ function written(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text.replaceAll('5653', String(zone.port)));
   return path;
-}
-
-/** A port that nobody has just now. */
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
 }
 
 /** Starts a resolver and expects that it finds the names of the zone. */

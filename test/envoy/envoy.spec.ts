@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import {
@@ -92,15 +93,6 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     });
   }
 
-  async function freePort(): Promise<number> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    await new Promise((closed) => server.close(closed));
-    return port;
-  }
-
   const start = async (options: { ca?: string } = {}): Promise<EnvoyProcess> =>
     (envoy = await EnvoyProcess.start(ENVOY ?? '', { id: 'web-1', xdsPort: plane.port, ...options }));
 
@@ -119,7 +111,7 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     await until('the other endpoint', async () => (await said(port)) === 'two');
     // A changed cluster warms until its endpoints come again: they do, and the old ones serve meanwhile.
     plane.source.put(Cluster, { ...edsCluster('redis'), connectTimeout: { seconds: 3 } });
-    await until('the new cluster', () => typeOf(cluster)?.ackedRevision === plane.source.revision, 10_000);
+    await until('the new cluster', () => typeOf(cluster)?.ackedRevision === plane.source.revision);
     expect(await envoy?.stat('cluster_manager.warming_clusters')).toBe(0);
     expect(await said(port)).toBe('two');
     expect(plane.server.proxies()).toMatchObject([{ id: 'web-1', form: 'delta' }]);

@@ -1,7 +1,8 @@
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { ask, echo, freePort, httpService, say, type ServiceProcess } from '../support/mesh-processes';
+import { ask, echo, httpService, say, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
@@ -70,7 +71,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
   }
 
   const redisIs = (answer: string): Promise<boolean> =>
-    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer, 10_000);
+    until('redis', async () => (await say(REDIS.vip, REDIS.port)) === answer);
 
   beforeAll(async () => {
     const [a, b, port] = await Promise.all([TrafficPlane.start('west'), TrafficPlane.start('east'), freePort()]);
@@ -91,7 +92,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
       a.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client'),
       a.envoy('redirected', { mesh: 'default', listed: new Set(), capture }, 'client'),
       b.envoy('ingress', { ...view, ingress: INGRESS }),
-      b.envoy('server', { ...view, dataplane: dataplane.id, callers: () => 'anyone' }, 'server'),
+      b.envoy('server', { ...view, dataplane: dataplane.id }, 'server'),
     ]);
     await redisIs('redis:hello');
   });

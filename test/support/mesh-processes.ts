@@ -89,10 +89,3 @@ function bodyOf(text: string): Omit<HttpAnswer, 'status'> {
     return { name: text, headers: {} };
   }
 }
-
-/** A port of loopback that is free now. */
-export async function freePort(): Promise<number> {
-  const { port, stop } = await echo('');
-  await stop();
-  return port;
-}

@@ -23,7 +23,7 @@ export class TrafficPlane {
     readonly state: TrafficZone,
     readonly authority: TestAuthority,
   ) {
-    this.source = new EnvoyResources(state.index, zone);
+    this.source = new EnvoyResources(state.index, zone, state.access);
     this.unfollow = this.source.follow();
     const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);
     this.server = new XdsServer({
@@ -76,12 +76,12 @@ export class TrafficPlane {
 
   /** What a proxy rejected of what it was told, and what was never told because it breaks Envoy's rules. */
   problems(): readonly string[] {
-    const rejected = this.server
+    return this.server
       .proxies()
-      .flatMap(({ id, types }) =>
-        types.flatMap(({ lastRejection }) => (lastRejection ? [`${id}: ${lastRejection.text}`] : [])),
-      );
-    return [...rejected, ...[...this.source.refused].map(([name, why]) => `${name}: ${JSON.stringify(why)}`)];
+      .flatMap(({ id, types, refused }) => [
+        ...types.flatMap(({ lastRejection }) => (lastRejection ? [`${id}: ${lastRejection.text}`] : [])),
+        ...refused.map(({ name, violations }) => `${id}: ${name}: ${JSON.stringify(violations)}`),
+      ]);
   }
 
   /** True when a proxy holds all that it was told. */

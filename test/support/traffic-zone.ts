@@ -1,5 +1,8 @@
 import { identityKey, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
+import { parse } from 'yaml';
+import { DEFAULT_MESH_OWNER, Meshes } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
+import type { AccessSource } from '@causeway/xds';
 
 /** What of a resource a test chooses. */
 export interface TrafficSketch {
@@ -13,12 +16,13 @@ export interface TrafficSketch {
 
 /** A resource of the mesh `default` in zone `west`, unless given. */
 export function sketch(kind: string, name: string, spec: JsonObject, given: TrafficSketch = {}): Resource {
-  const isGlobal = kind === 'Zone' || kind === 'ZoneIngress';
+  const isSetting = kind === 'Zone' || kind === 'Mesh' || kind === 'MeshParameters';
+  const isGlobal = isSetting || kind === 'ZoneIngress';
   const namespaced = kind === 'MeshService' || kind === 'Dataplane';
   const id: Identity = {
     kind,
     mesh: isGlobal ? '' : (given.mesh ?? 'default'),
-    zone: kind === 'Zone' || kind === 'MeshMultiZoneService' ? '' : (given.zone ?? 'west'),
+    zone: isSetting || kind === 'MeshMultiZoneService' ? '' : (given.zone ?? 'west'),
     namespace: namespaced ? (given.namespace ?? 'default') : '',
     name,
   };
@@ -41,6 +45,12 @@ export function sketch(kind: string, name: string, spec: JsonObject, given: Traf
 /** An index that a test writes, one batch a call. */
 export class TrafficZone {
   readonly index = new ResourceIndex();
+  /** Whether a complete first state of what decides about access was stored. */
+  isReady = true;
+  readonly access: AccessSource = {
+    meshes: new Meshes({ index: this.index, owner: DEFAULT_MESH_OWNER, parse }),
+    isReady: () => this.isReady,
+  };
   private revision = 0;
 
   constructor(resources: Iterable<Resource> = []) {

@@ -20,7 +20,7 @@ export { bindingProblem, workloadProblem, type WorkloadBinding } from './workloa
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
-export { createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
+export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
 export {
   enabledBackend,
   isMeshAuthorityKey,

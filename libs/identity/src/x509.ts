@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, webcrypto, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, webcrypto, X509Certificate, type KeyObject } from 'node:crypto';
 import type * as X509 from '@peculiar/x509';
 import { FieldPath, type Violation } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
@@ -163,4 +163,22 @@ export async function checkCsr(pem: string): Promise<CheckedCsr> {
   } catch (error) {
     return refuse(`cannot be read: ${errorText(error)}`);
   }
+}
+
+/** The id of an authority by its certificate in PEM: the first 128 bits of the SHA-256 of its DER, in hexadecimal. */
+export function authorityIdOf(certificate: string): string {
+  return createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** The ids of the authorities in a bundle in PEM; what is no certificate is left out. */
+export function authorityIdsOf(bundle: string): readonly string[] {
+  return (bundle.match(CERTIFICATE) ?? []).flatMap((certificate) => {
+    try {
+      return [authorityIdOf(certificate)];
+    } catch {
+      return [];
+    }
+  });
 }

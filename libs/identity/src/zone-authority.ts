@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { isJsonObject, Unavailable, type JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { Fence, ResourceStore } from '@causeway/store';
@@ -13,7 +13,7 @@ import {
 } from './authority-rotation';
 import { decodeAuthorityState, type StoredAuthority } from './authority-decode';
 import type { SealedText, SealingKeys } from './sealing-keys';
-import { createZoneAuthority, signCertificate, type CertificateOrder } from './x509';
+import { authorityIdOf, createZoneAuthority, signCertificate, type CertificateOrder } from './x509';
 
 /** A signed certificate. */
 export interface SignedCertificate {
@@ -145,7 +145,7 @@ export class ZoneAuthority implements CertificateSigner {
   private async createAuthority(): Promise<StoredAuthority> {
     const { clock, keys, zone } = this.options;
     const { certificate, privateKey } = await createZoneAuthority(zone, clock.now());
-    const id = createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
+    const id = authorityIdOf(certificate);
     return { id, certificate, key: keys.seal(privateKey, this.purpose), longestValidity: this.validity };
   }
 

@@ -1,10 +1,16 @@
 import { Type, type Static } from 'typebox';
 import { planRanges } from '@causeway/ipam';
-import { defineKind, FieldPath, isJsonObject, Sync, type Violation } from '@causeway/resources';
+import { defineKind, durationMs, FieldPath, isJsonObject, Sync, type Violation } from '@causeway/resources';
 import { selectorViolations } from './schema/rules';
-import { Duration, Optionals, Selector, strict } from './schema/schema-parts';
+import { Duration, Optionals, PortNumber, Selector, strict } from './schema/schema-parts';
 
 const Range = Type.String({ title: 'a range such as 245.0.0.0/12', minLength: 3, maxLength: 64 });
+
+/** Off is no choice here: other zones could not reach the service, and would not know. */
+const MtlsOverride = Type.Object(
+  { selector: Selector, port: Type.Optional(PortNumber), mtls: Type.Enum(['Strict', 'Permissive']) },
+  strict,
+);
 
 const Spec = Type.Object(
   {
@@ -20,7 +26,14 @@ const Spec = Type.Object(
     lostZones: Type.Optional(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
+    /** How inbounds listen: Strict = mutual TLS only, Permissive = plaintext too, Off = plaintext only; absent means Strict. */
     mtls: Type.Optional(Type.Enum(['Strict', 'Permissive', 'Off'])),
+    /** Dataplanes, or one port of them, that listen otherwise, for migration; the first entry that selects an inbound counts. */
+    mtlsOverrides: Type.Optional(Type.Array(MtlsOverride, { maxItems: 64 })),
+    /** Who may call where no policy says so: anybody with a verified identity, or nobody; absent means Allow. */
+    defaultAccess: Type.Optional(Type.Enum(['Allow', 'Deny'])),
+    /** After how long an inbound closes a connection, 1s to 24h; absent means 1h. */
+    maxConnectionAge: Type.Optional(Duration),
     /** From which namespaces routes may bind to a service; absent means all. */
     allowedRoutes: Type.Optional(
       Type.Object(
@@ -37,6 +50,10 @@ const Spec = Type.Object(
   { ...strict, examples: [{ vipRanges: { MeshService: '245.0.0.0/12' }, exportDefault: 'None' }] },
 );
 
+/** Bounds of `maxConnectionAge`, ms. */
+const LEAST_AGE = 1_000;
+const MOST_AGE = 86_400_000;
+
 /** The settings of a mesh, as a MeshParameters or a ConfigMap holds them. */
 export type MeshParametersSpec = Static<typeof Spec>;
 
@@ -51,8 +68,12 @@ export const MeshParameters = defineKind({
   writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Spec,
-  validate: ({ vipRanges, allowedRoutes }, at) => [
+  validate: ({ vipRanges, allowedRoutes, mtlsOverrides = [], maxConnectionAge }, at) => [
     ...rangeViolations(vipRanges, at.field('vipRanges')),
+    ...mtlsOverrides.flatMap(({ selector }, i) =>
+      selectorViolations(selector, at.field('mtlsOverrides').index(i).field('selector')),
+    ),
+    ...ageViolations(maxConnectionAge, at.field('maxConnectionAge')),
     ...allowedRoutesViolations(allowedRoutes, at.field('allowedRoutes').field('namespaces')),
   ],
 });
@@ -76,6 +97,12 @@ function rangeViolations(ranges: MeshParametersSpec['vipRanges'], at: FieldPath)
   const settings = Object.entries(ranges ?? {}).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: true });
   return plan.ok ? [] : plan.errors.map((error) => at.violation(error, 'invalid'));
+}
+
+function ageViolations(age: string | undefined, at: FieldPath): Violation[] {
+  const ms = age === undefined ? LEAST_AGE : durationMs(age);
+  if (ms !== undefined && ms >= LEAST_AGE && ms <= MOST_AGE) return [];
+  return [at.violation(`must be from 1s to 24h; got ${age ?? ''}`, 'out-of-range')];
 }
 
 function allowedRoutesViolations(routes: MeshParametersSpec['allowedRoutes'], at: FieldPath): Violation[] {

@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
 import { globalIdentity, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
+import { meshAccess, mtlsModeOf } from './access';
 import { designate } from './membership';
 import { Meshes } from './meshes';
 
@@ -54,7 +55,8 @@ const configMap = { ...globalIdentity('ConfigMap', 'p'), namespace: 'n' };
 describe('whose a Mesh is', () => {
   it('T000-22 the expected Mesh is served as with an empty spec, missing or foreign', () => {
     const { rows, meshes } = given();
-    expect(meshes.state('default')).toEqual({ name: 'default', claim: 'assumed', parameters: {}, terminating: false });
+    const assumed = { name: 'default', claim: 'assumed', parameters: {}, access: meshAccess({}), terminating: false };
+    expect(meshes.state('default')).toEqual(assumed);
     rows.mesh('default', { controllerName: 'x.io/y', parametersRef });
     expect(meshes.state('default')).toMatchObject({ claim: 'assumed', parameters: {} });
     expect(meshes.isServed('default')).toBe(true);
@@ -166,5 +168,52 @@ describe('to which mesh a namespace belongs', () => {
     expect(designate(meshes, 'n', 'b')).toEqual({ ok: true, mesh: 'b' });
     expect(designate(meshes, 'other', 'a')).toMatchObject({ ok: false, rule: 'terminating' });
     expect(designate(meshes, 'n', 'a')).toMatchObject({ ok: false, rule: 'terminating' });
+  });
+});
+
+describe('access to the workloads of a mesh', () => {
+  const label = (app: string) => ({ app });
+  const override = (app: string, mtls: 'Strict' | 'Permissive', port?: number) => ({
+    selector: { matchLabels: label(app) },
+    ...(port !== undefined && { port }),
+    mtls,
+  });
+
+  it('is strict, and open to every verified identity, where nothing is said', () => {
+    expect(meshAccess({})).toEqual({
+      mtls: 'Strict',
+      defaultAccess: 'Allow',
+      overrides: [],
+      maxConnectionAge: 3_600_000,
+    });
+  });
+
+  it('the first override that selects an inbound counts', () => {
+    const mtlsOverrides = [override('a', 'Permissive', 80), override('a', 'Strict'), override('b', 'Permissive')];
+    const access = meshAccess({ mtls: 'Off', mtlsOverrides, maxConnectionAge: '90s' });
+    const modes = [
+      mtlsModeOf(access, label('a'), 80),
+      mtlsModeOf(access, label('a'), 81),
+      mtlsModeOf(access, label('b'), 81),
+      mtlsModeOf(access, label('c'), 80),
+    ];
+    expect(modes).toEqual(['Permissive', 'Strict', 'Permissive', 'Off']);
+    expect(access.maxConnectionAge).toBe(90_000);
+  });
+
+  it('is unknown while the settings cannot be read, and of a foreign Mesh; ranges in conflict do not matter', () => {
+    const { rows, meshes } = given();
+    const access = () => meshes.state('shop')?.access;
+    rows.mesh('shop', { parametersRef });
+    expect(access()).toBeUndefined();
+    rows.set(parameters, { defaultAccess: 'Deny', vipRanges: { MeshService: '245.0.0.0/12' } });
+    expect(access()).toMatchObject({ mtls: 'Strict', defaultAccess: 'Deny' });
+    rows.mesh('younger', { parametersRef });
+    expect(meshes.state('younger')?.fault).toBeDefined();
+    expect(meshes.state('younger')?.access).toMatchObject({ defaultAccess: 'Deny' });
+    rows.set(parameters, { defaultAccess: 'Perhaps' });
+    expect(access()).toBeUndefined();
+    rows.mesh('shop', { controllerName: 'x.io/y' });
+    expect(access()).toBeUndefined();
   });
 });

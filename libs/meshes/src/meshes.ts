@@ -9,6 +9,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import { meshAccess, type MeshAccess } from './access';
 import { isTerminating, namespaceLabels, selectorOf, type MeshOwner } from './membership';
 import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
 import { RangeBook } from './range-book';
@@ -31,6 +32,11 @@ export interface MeshState {
   readonly claim: 'ours' | 'foreign' | 'assumed';
   /** The settings in force; empty where there are none and where they are refused (row T000-35). */
   readonly parameters: MeshParametersSpec;
+  /**
+   * Who may call. It counts also where the settings are refused for their address ranges. Undefined of a foreign Mesh, and while
+   * the settings cannot be read: then nothing may change, least of all towards more access.
+   */
+  readonly access: MeshAccess | undefined;
   /** Why the parameters are refused. Services then keep the addresses they have. */
   readonly fault?: string;
   /** Takes no new members (row T003-27). */
@@ -163,7 +169,14 @@ export class Meshes {
     const expected = states.get(owner.expectedName);
     if (!expected || expected.claim === 'foreign') {
       const name = owner.expectedName;
-      states.set(name, { ...expected, name, claim: 'assumed', parameters: {}, terminating: false });
+      states.set(name, {
+        ...expected,
+        name,
+        claim: 'assumed',
+        parameters: {},
+        access: meshAccess({}),
+        terminating: false,
+      });
     }
     const selecting = rows.flatMap((row) => {
       const selector = selectorOf(row, owner);
@@ -178,19 +191,20 @@ export class Meshes {
     const terminating = isTerminating(resource.labels);
     // A Mesh of a Kuma peer names no controller.
     if ((resource.spec.controllerName ?? controllerName) !== controllerName) {
-      return { name, resource, claim: 'foreign', parameters: {}, terminating };
+      return { name, resource, claim: 'foreign', parameters: {}, access: undefined, terminating };
     }
-    const result = this.parametersOf(resource, book);
+    const { index, parse } = this.options;
+    const read = readParameters(resource.spec.parametersRef, index, parse);
+    const access = read.ok ? meshAccess(read.parameters) : undefined;
+    const result = this.withRanges(name, read, book);
     const settings = result.ok ? { parameters: result.parameters } : { parameters: {}, fault: result.message };
-    return { name, resource, claim: 'ours', terminating, ...settings };
+    return { name, resource, claim: 'ours', access, terminating, ...settings };
   }
 
-  private parametersOf({ id, spec }: Resource<MeshSpec>, book: RangeBook): ParametersResult {
-    const { index, parse } = this.options;
-    const result = readParameters(spec.parametersRef, index, parse);
+  private withRanges(name: string, result: ParametersResult, book: RangeBook): ParametersResult {
     if (!result.ok) return result;
     const ranges = result.parameters.vipRanges ?? {};
-    const conflict = this.zoneFault(id.name, ranges) ?? book.enter(id.name, ranges);
+    const conflict = this.zoneFault(name, ranges) ?? book.enter(name, ranges);
     return conflict === undefined ? result : { ok: false, message: conflict };
   }
 

@@ -161,7 +161,7 @@ export { LocalRateLimit as NetworkLocalRateLimit } from './gen/envoy/extensions/
 export { RBAC as NetworkRbac } from './gen/envoy/extensions/filters/network/rbac/v3/rbac';
 export { Config as SetFilterState } from './gen/envoy/extensions/filters/network/set_filter_state/v3/set_filter_state';
 export { SniCluster } from './gen/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster';
-export { TcpProxy } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
+export { TcpProxy, TcpProxy_UpstreamConnectMode } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
 export {
   DestinationIPInput,
   DestinationPortInput,

@@ -53,10 +53,12 @@ describe('withCondition', () => {
     expect(next).toEqual({ conditions: [{ ...stated, status: 'False', lastTransitionTime: AT0 }, other] });
   });
 
-  it('T000-36 an eighth type is written, a ninth is refused, one of the eight can still change', () => {
+  it('T000-36 an eighth type is written however often the others are there, a ninth is refused, one of the eight can still change', () => {
     const eight = withCondition(full(7), stated, T0);
     expect(types(eight)).toEqual(['T0', 'T1', 'T2', 'T3', 'T4', 'T5', 'T6', 'Mine']);
     expect(withCondition(eight, { ...stated, type: 'Ninth' }, T0)).toBe(eight);
+    const doubles = { conditions: Array(9).fill({ type: 'T', status: 'True' }) };
+    expect(types(withCondition(doubles, stated, T0))).toEqual(['T', 'Mine']);
     const changed = withCondition(eight, { ...stated, status: 'False' }, T0);
     expect([types(changed), changed]).toEqual([types(eight), expect.not.objectContaining(eight)]);
     const own = { conditions: [{ type: 'Mine' }, { type: 'Mine', status: 'True' }, { type: 'Too' }] };

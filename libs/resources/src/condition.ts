@@ -32,9 +32,9 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   const since = stored?.['status'] === next.status ? stored['lastTransitionTime'] : new Date(now).toISOString();
   const condition: JsonObject = { ...next, lastTransitionTime: since };
   if (jsonEqual(stored, condition)) return status;
-  const all = conditionsOf(status);
-  if (!stored && all.length >= MOST_CONDITIONS) return status;
-  return { ...status, conditions: keyedByType([...all, condition]) };
+  const conditions = keyedByType([...conditionsOf(status), condition]);
+  if (!stored && conditions.length > MOST_CONDITIONS) return status;
+  return { ...status, conditions };
 }
 
 /** `status` without the conditions of these types. Returns the same object if it has none of them. */

@@ -15,9 +15,17 @@ export {
 } from './resources/any';
 export { checkMessage } from './resources/check-message';
 export { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from './resources/encoded-resource';
-export type { ListingChange, Proxy, ResourceChange, ResourceSource, SourceListener } from './server/resource-source';
+export type {
+  ListingChange,
+  Proxy,
+  RefusedResource,
+  ResourceChange,
+  ResourceSource,
+  SourceListener,
+} from './server/resource-source';
 export type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './server/proxy-authenticator';
 export type { ProxyStatus, ProxyTypeStatus } from './server/proxy-status';
 export { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
 export { EnvoyResources } from './envoy/envoy-resources';
+export type { AccessSource } from './model/inbound-access';
 export type { Capture, EnvoyView } from './envoy/envoy-view';

@@ -73,7 +73,7 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
         const first = await leader();
         const other = first === a ? b : a;
         await first.stop();
-        await until('the other leads', () => other.leading, 15_000);
+        await until('the other leads', () => other.leading);
         expect(other.terms).toMatchObject([{ epoch: 2 }]);
       });
 

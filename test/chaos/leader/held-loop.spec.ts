@@ -84,7 +84,7 @@ describe('a leader whose event loop is held', () => {
     const [leader, other] = await leaderAndOther();
     await leader.kill();
     // The lease that it was granted last, and a moment to notice.
-    await until('the other leads', () => heard(other, 'lead'), 5_000);
+    await until('the other leads', () => heard(other, 'lead'));
     expect(heard(other, 'lead')).toMatchObject({ epoch: 2 });
   });
 });

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { createClient } from '@redis/client';
+import { freePort } from '../../../scripts/lib/ports.mjs';
 import { until } from '../../support/until';
 
 /** A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. */
@@ -21,10 +21,7 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /**
-   * Starts it again, empty. A client that tries to connect while nothing listens may hold the port itself for a moment
-   * (it can meet its own outgoing port), so a start that fails is tried again.
-   */
+  /** Starts it again, empty; tries again where a former one still holds the port. */
   async start(): Promise<void> {
     await until(`redis-server listens on ${this.port}`, () => this.startOnce());
   }
@@ -67,12 +64,4 @@ export class RedisServer {
     await client.flushAll();
     client.destroy();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import { ApiError, ConnectionError, type ResourceRef } from '@causeway/api-client';
 import type { Command } from 'commander';
-import { kindOf, UsageError, type CommandContext } from '../context';
+import { UsageError, type CommandContext } from '../context';
 import { messageOf } from '../control-plane';
 import { readDocuments } from '../documents';
 import { meshOption, nouns, type SetExitCode } from '../options';
-import { refOfDocument, refOfItem, refsOf, selectionOf, titleOf } from '../refs';
+import { refOfDocument, refsOf, titleOf } from '../refs';
+import { selectedResources } from '../selected-resources';
 
 export interface DeleteOptions {
   readonly mesh: string;
@@ -57,9 +58,7 @@ async function chosen(
   if (selector === undefined) return refsOf(context.registry, words, options);
   const [noun] = words;
   if (noun === undefined) throw new UsageError('-l needs a kind, as in: causeway delete meshservices -l team=db');
-  const kind = kindOf(context.registry, noun);
-  const { documents } = await (await context.api()).list(selectionOf(kind, options, selector));
-  return documents.map((item) => refOfItem(kind, item));
+  return selectedResources(context, noun, { ...options, selector });
 }
 
 async function fromFiles(

@@ -1,10 +1,11 @@
 import type { ResourceRef } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { kindOf, UsageError, type CommandContext } from '../context';
+import { UsageError, type CommandContext } from '../context';
 import { meshOption, type SetExitCode } from '../options';
-import { refOfItem, refsOf, selectionOf, titleOf } from '../refs';
+import { refsOf, titleOf } from '../refs';
 import { objectAt, textAt } from '../render';
+import { selectedResources } from '../selected-resources';
 import { printWarnings } from './delete';
 
 export interface LabelOptions {
@@ -51,9 +52,7 @@ async function chosen(
   if (options.selector === undefined) return refsOf(context.registry, words, options);
   const [noun, ...names] = words;
   if (noun === undefined || names.length > 0) throw new UsageError('-l needs a kind and no names');
-  const kind = kindOf(context.registry, noun);
-  const { documents } = await (await context.api()).list(selectionOf(kind, options, options.selector));
-  return documents.map((item) => refOfItem(kind, item));
+  return selectedResources(context, noun, { ...options, selector: options.selector });
 }
 
 async function labelOne(

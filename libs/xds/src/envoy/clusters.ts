@@ -9,7 +9,7 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { isIP } from 'node:net';
-import type { Destination } from '../model/destination';
+import { isPlaintextOnly, type Destination } from '../model/destination';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import type { Inbound } from './inbound';
@@ -33,26 +33,32 @@ function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
 
 /**
  * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's entrance;
- * otherwise it has its own. Without known identities there is nobody to trust, so there are no endpoints.
+ * otherwise it has its own. Without known identities nobody is believed, so at most endpoints that are spoken to in plaintext count.
  */
 export function destinationCluster(name: string, destination: Destination): ClusterFields {
   if (destination.external) return externalCluster(name, destination);
-  if (destination.identities.length === 0) return emptyCluster(name);
-  const { sni, identities, remote } = destination;
-  const usual = remote.length === 1 && destination.local.length === 0 ? remote[0]?.sni : undefined;
+  const { sni, identities, remote, local } = destination;
+  const hasPlaintext = local.some(({ plaintext }) => plaintext);
+  if (identities.length === 0 && !hasPlaintext) return emptyCluster(name);
+  const usual = remote.length === 1 && local.length === 0 ? remote[0]?.sni : undefined;
   const [main, other] = usual === 'hash' || sni.kri === '' ? [sni.hash, ''] : [sni.kri, sni.hash];
   // A destination that no server name stands for is reached in this zone only, where none is read.
   const mixed = usual === undefined && remote.some((zone) => zone.sni === 'hash') && other !== '';
+  const tls = upstreamTls(main, identities);
+  // A cluster that names certificates waits for them: where nobody speaks TLS there may be none.
+  const isPlaintext = isPlaintextOnly(destination);
+  const matches = [
+    ...(hasPlaintext ? [{ name: 'plaintext', match: { tls: 'off' }, transportSocket: PLAINTEXT }] : []),
+    ...(mixed ? [{ name: 'hash', match: { sni: 'hash' }, transportSocket: upstreamTls(other, identities) }] : []),
+  ];
   return {
     name,
     ...eds(endpointsNameOf(destination)),
-    transportSocket: upstreamTls(main, identities),
-    ...(mixed && {
-      transportSocketMatches: [
-        { name: 'hash', match: { sni: 'hash' }, transportSocket: upstreamTls(other, identities) },
-        { name: 'kri', match: {}, transportSocket: upstreamTls(main, identities) },
-      ],
-    }),
+    ...(!isPlaintext && { transportSocket: tls }),
+    ...(!isPlaintext &&
+      matches.length > 0 && {
+        transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
+      }),
     typedExtensionProtocolOptions: httpOptions(destination),
     ...(destination.service.kind === 'MeshMultiZoneService' && { commonLbConfig: weightedLocalities }),
   };
@@ -65,6 +71,7 @@ export function endpointsNameOf({ name, service, local, remote }: Destination): 
   return shared ? entranceEndpointsName(service.mesh, first.zone) : name;
 }
 
+const PLAINTEXT = packFilter('raw', RawBuffer, {});
 /** No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. */
 const noPanic = { healthyPanicThreshold: { value: 0 } };
 /** The zones of a MeshMultiZoneService share its traffic by their instances. */
@@ -123,7 +130,7 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
     ...staticCluster(name, [listener]),
     transportSocket: packFilter('proxy-protocol', ProxyProtocolUpstreamTransport, {
       config: { version: ProxyProtocolConfig_Version.V2 },
-      transportSocket: packFilter('raw', RawBuffer, {}),
+      transportSocket: PLAINTEXT,
     }),
   };
 }

@@ -1,4 +1,4 @@
-import { compareText } from '@causeway/resources';
+import { compareText, identityKey } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { DestinationChange } from '../model/traffic-model';
 import { isHttp } from './clusters';
@@ -9,14 +9,16 @@ import { hostPort } from './names';
  * claim one, the older has it, so nobody can take over the name of a service that exists.
  */
 export class DestinationTable {
-  private readonly byVip = new Claims();
-  private readonly bySni = new Claims();
+  private readonly byVip = new Claims(byAge);
+  private readonly bySni = new Claims(byAge);
+  private readonly byTarget = new Claims(grpcFirst);
   /** Grows when an address of an HTTP service comes or goes. */
   httpVersion = 0;
 
   clear(): void {
     this.byVip.clear();
     this.bySni.clear();
+    this.byTarget.clear();
     this.httpVersion += 1;
   }
 
@@ -26,10 +28,12 @@ export class DestinationTable {
     if (before) {
       this.byVip.remove(keyOf(before), before);
       for (const sni of serverNames(before)) this.bySni.remove(sni, before);
+      for (const target of targetsOf(before)) this.byTarget.remove(meshKey(before.service.mesh, target), before);
     }
     if (after) {
       if (after.vip !== '') this.byVip.add(keyOf(after), after);
       for (const sni of serverNames(after)) this.bySni.add(sni, after);
+      for (const target of targetsOf(after)) this.byTarget.add(meshKey(after.service.mesh, target), after);
     }
     // Who lists a destination lists its address, whichever service has it.
     const isMoved = keys.size > 1 || before?.vip !== after?.vip || before?.protocol !== after?.protocol;
@@ -46,12 +50,17 @@ export class DestinationTable {
 
   /** The destination at `address:port` of a mesh. */
   atVip(mesh: string, vip: string): Destination | undefined {
-    return this.byVip.holder(vipKey(mesh, vip));
+    return this.byVip.holder(meshKey(mesh, vip));
   }
 
   /** The destination that this zone's ingress serves under a server name. */
   withSni(sni: string): Destination | undefined {
     return this.bySni.holder(sni);
+  }
+
+  /** The destination of a gRPC channel to `xds:///<target>`, in a mesh. */
+  ofTarget(mesh: string, target: string): Destination | undefined {
+    return this.byTarget.holder(meshKey(mesh, target));
   }
 
   /** All server names that this zone's ingress serves. */
@@ -70,16 +79,26 @@ export function serverNames({ servedHere, sni }: Destination): readonly string[]
   return servedHere ? [sni.kri, sni.hash].filter((each) => each !== '') : [];
 }
 
-function keyOf(destination: Destination): string {
-  return vipKey(destination.service.mesh, vipOf(destination));
+/**
+ * What gRPC channels name a destination by: a hostname, alone or with the port, or its server name, which the ingresses of
+ * other zones know too.
+ */
+export function targetsOf({ hostnames, port, sni }: Destination): readonly string[] {
+  return [...hostnames.flatMap((name) => [name, `${name}:${port}`]), ...[sni.kri].filter((each) => each !== '')];
 }
 
-function vipKey(mesh: string, vip: string): string {
-  return `${mesh} ${vip}`;
+function keyOf(destination: Destination): string {
+  return meshKey(destination.service.mesh, vipOf(destination));
+}
+
+function meshKey(mesh: string, name: string): string {
+  return `${mesh} ${name}`;
 }
 
 class Claims {
   private readonly byKey = new Map<string, readonly Destination[]>();
+
+  constructor(private readonly order: (a: Destination, b: Destination) => number) {}
 
   clear(): void {
     this.byKey.clear();
@@ -94,7 +113,7 @@ class Claims {
   }
 
   add(key: string, destination: Destination): void {
-    this.byKey.set(key, [...(this.byKey.get(key) ?? []), destination].sort(byAge));
+    this.byKey.set(key, [...(this.byKey.get(key) ?? []), destination].sort(this.order));
   }
 
   remove(key: string, { name }: Destination): void {
@@ -104,7 +123,18 @@ class Claims {
   }
 }
 
-/** An unknown time of creation ranks last. */
 function byAge(a: Destination, b: Destination): number {
-  return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE) || compareText(a.name, b.name);
+  return byServiceAge(a, b) || compareText(a.name, b.name);
+}
+
+/** The older service, and of its ports the first that speaks gRPC, else the first. */
+function grpcFirst(a: Destination, b: Destination): number {
+  const rank = ({ protocol }: Destination): number => (protocol === 'grpc' ? 0 : 1);
+  const sameService = rank(a) - rank(b) || a.port - b.port;
+  return byServiceAge(a, b) || compareText(identityKey(a.service), identityKey(b.service)) || sameService;
+}
+
+/** An unknown time of creation ranks last. */
+function byServiceAge(a: Destination, b: Destination): number {
+  return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE);
 }

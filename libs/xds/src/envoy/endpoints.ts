@@ -8,6 +8,13 @@ const SOCKET_MATCH = 'envoy.transport_socket_match';
 
 type Endpoints = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
 
+/** By which of a cluster's transport sockets an endpoint is spoken to, where it is not the usual one. */
+type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' };
+
+function metadataOf(match: SocketMatch) {
+  return { metadata: { filterMetadata: { [SOCKET_MATCH]: { ...match } } } };
+}
+
 /** An endpoint at an address; one that is not ready is there and unhealthy, so that its traffic can go elsewhere. */
 export function endpoint({ address, port }: SocketAddress, ready = true) {
   return {
@@ -74,13 +81,15 @@ function localLocality(local: readonly LocalEndpoint[], zone: string) {
   return {
     ...localityOf(zone, 0),
     loadBalancingWeight: local.length,
-    lbEndpoints: local.map((each) => endpoint(each, each.ready)),
+    lbEndpoints: local.map((each) => ({
+      ...endpoint(each, each.ready),
+      ...(each.plaintext && metadataOf({ tls: 'off' })),
+    })),
   };
 }
 
 function remoteLocality({ zone, instances, sni }: RemoteZone, entrance: ZoneEntrance | undefined) {
   if (!entrance) return [];
-  const metadata = { filterMetadata: { [SOCKET_MATCH]: { sni } } };
-  const lbEndpoints = entrance.addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && { metadata }) }));
+  const lbEndpoints = entrance.addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
   return [{ ...localityOf(zone, 0), loadBalancingWeight: instances, lbEndpoints }];
 }

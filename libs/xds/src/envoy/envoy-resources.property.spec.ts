@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { TLS_INBOUNDS } from '../model/inbound-access';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
+import { ClusterLoadAssignment } from '@causeway/proto-gen';
+import { targetsOf } from './destination-table';
 import { EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
 
@@ -27,13 +30,14 @@ const service = fc
     healthy: fc.nat(3),
     state: fc.constantFrom('Available', 'Unavailable'),
     order: fc.nat(3),
+    hostnames: fc.subarray(['a.mesh', 'b.mesh']),
     selector: fc.constantFrom<JsonObject>(
       { dataplaneTags: { app: 'a' } },
       { dataplaneLabels: {} },
       { dataplaneRef: { name: 'a' } },
     ),
   })
-  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, selector }) =>
+  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, hostnames, selector }) =>
     sketch(
       'MeshService',
       name,
@@ -42,7 +46,11 @@ const service = fc
         zone,
         mesh,
         creationOrder: order,
-        status: { ...statusOf(vip), dataplaneProxies: { total: 3, healthy } },
+        status: {
+          ...statusOf(vip),
+          dataplaneProxies: { total: 3, healthy },
+          addresses: hostnames.map((hostname) => ({ hostname, status: 'Available' })),
+        },
       },
     ),
   );
@@ -53,15 +61,18 @@ const dataplane = fc
     state: fc.constantFrom('Ready', 'NotReady', 'Ignored'),
     address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'host.example'),
     zone: fc.constantFrom('west', 'east'),
+    takesTls: fc.boolean(),
   })
-  .map(({ name, app, state, address, zone }) => {
+  .map(({ name, app, state, address, zone, takesTls }) => {
     const inbound = [80, 6379, 9000].map((port) => ({
       port,
       ...(port === 6379 && { name: 'main' }),
       state,
       tags: { app },
     }));
-    return sketch('Dataplane', name, { networking: { address, inbound } }, { zone });
+    const conditions = takesTls ? [{ type: TLS_INBOUNDS, status: 'True' }] : [];
+    const labels = { app };
+    return sketch('Dataplane', name, { networking: { address, inbound } }, { zone, labels, status: { conditions } });
   });
 const multizone = fc.record({ name, vip, ports: fc.subarray(ports), members: fc.subarray(zones) }).map((given) =>
   sketch(
@@ -127,11 +138,45 @@ const trust = fc
     sketch('MeshTrust', name, { trustDomain: domain, caBundles: [{ type: 'Pem', pem: { value: pem } }] }, { zone }),
   );
 
+/** Settings in force, missing ones, broken ones, and a Mesh of somebody else. */
+const meshes = fc
+  .record({
+    mesh: fc.constantFrom('default', 'other'),
+    ref: fc.constantFrom('a', 'b', undefined),
+    controllerName: fc.constantFrom('causeway.io/control-plane', 'somebody.else/x'),
+    narrowed: fc.nat(2),
+  })
+  .map(({ mesh, ref, controllerName, narrowed }) => {
+    const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: ref ?? '' };
+    const spec = { controllerName, ...(ref !== undefined && { parametersRef }) };
+    return sketch('Mesh', mesh, spec, { status: { access: { narrowed } } });
+  });
+const parameters = fc
+  .record({
+    name: fc.constantFrom('a', 'b'),
+    mtls: fc.constantFrom('Strict', 'Permissive', 'Off', undefined, 'Perhaps'),
+    defaultAccess: fc.constantFrom('Allow', 'Deny', undefined),
+    override: fc.option(fc.constantFrom('Strict', 'Permissive'), { nil: undefined }),
+  })
+  .map(({ name, mtls, defaultAccess, override }) =>
+    sketch('MeshParameters', name, {
+      ...(mtls !== undefined && { mtls }),
+      ...(defaultAccess !== undefined && { defaultAccess }),
+      ...(override !== undefined && {
+        mtlsOverrides: [{ selector: { matchLabels: { app: 'a' } }, port: 80, mtls: override }],
+      }),
+      maxConnectionAge: '30m',
+    }),
+  );
+
 const change = fc.record({
-  resources: fc.array(fc.oneof(service, service, dataplane, multizone, external, entrance, zone, trust), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  resources: fc.array(
+    fc.oneof(service, service, dataplane, multizone, external, entrance, zone, trust, meshes, parameters),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  ),
   gone: fc.boolean(),
 });
 
@@ -144,7 +189,6 @@ const views: EnvoyView[] = [
     listed: 'all',
     dataplane: dataplaneId,
     identity,
-    callers: () => ['spiffe://x/y'],
   },
   {
     mesh: 'default',
@@ -156,6 +200,7 @@ const views: EnvoyView[] = [
     listed: 'all',
   },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
+  { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId },
   { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },
 ];
 
@@ -170,6 +215,15 @@ function everything(source: EnvoyResources, view: EnvoyView): Map<string, string
     if (resource) found.set(`${type} ${name}`, resource.version);
     if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
   };
+  if (view.wire === 'grpc') {
+    for (const destination of source.model.destinations()) {
+      for (const target of targetsOf(destination)) take(RESOURCE_TYPES.listener, target);
+      take(cluster, destination.name);
+      take(RESOURCE_TYPES.endpoints, destination.name);
+      checkGrpcEndpoints(source.get(view, RESOURCE_TYPES.endpoints, destination.name));
+    }
+    return found;
+  }
   for (const type of [cluster, RESOURCE_TYPES.listener])
     for (const name of source.names({ id: 'p', view }, type)) take(type, name);
   for (const name of ['identity', 'trust']) take(RESOURCE_TYPES.secret, name);
@@ -182,12 +236,31 @@ function everything(source: EnvoyResources, view: EnvoyView): Map<string, string
   return found;
 }
 
+/** What grpc-js asks of endpoints, else it rejects them. */
+function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
+  if (resource === undefined || resource === 'pending') throw new Error('gRPC is never told that endpoints are absent');
+  const { endpoints } = ClusterLoadAssignment.decode(resource.bytes);
+  const addresses = endpoints.flatMap(({ lbEndpoints }) =>
+    lbEndpoints.map((each) => JSON.stringify(each.hostIdentifier)),
+  );
+  expect(new Set(addresses).size).toBe(addresses.length);
+  const places = endpoints.map(({ locality, priority }) => `${locality?.zone ?? ''} ${priority}`);
+  expect(new Set(places).size).toBe(places.length);
+  for (const { locality, loadBalancingWeight = 0, lbEndpoints } of endpoints) {
+    expect(locality?.zone).toBeTruthy();
+    expect(loadBalancingWeight).toBeGreaterThan(0);
+    expect(lbEndpoints.length).toBeGreaterThan(0);
+  }
+  const ranks = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
+  expect(ranks).toEqual(ranks.map((_, i) => i));
+}
+
 test('what followed every change is what a fresh start makes, every difference was told, and Envoy’s rules hold', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
       const held = new Map<string, Resource>();
       const followed = new TrafficZone();
-      const source = new EnvoyResources(followed.index, 'west');
+      const source = new EnvoyResources(followed.index, 'west', followed.access);
       source.follow();
       const told = new Set<string>();
       source.subscribe({
@@ -211,10 +284,12 @@ test('what followed every change is what a fresh start makes, every difference w
             if (now.get(key) !== then.get(key) && !isNewlyAsked(key, then, now)) expect(told).toContain(key);
         });
       }
-      const fresh = new EnvoyResources(new TrafficZone([...held.values()].reverse()).index, 'west');
+      const again = new TrafficZone([...held.values()].reverse());
+      const fresh = new EnvoyResources(again.index, 'west', again.access);
       expect([...source.model.destinations()].sort(byName)).toEqual([...fresh.model.destinations()].sort(byName));
       for (const view of views) expect(everything(source, view)).toEqual(everything(fresh, view));
-      expect([...source.refused, ...fresh.refused]).toEqual([]);
+      for (const view of views)
+        for (const each of [source, fresh]) expect([...each.refused({ id: 'web-1', view })]).toEqual([]);
     }),
     { numRuns: 60 },
   );

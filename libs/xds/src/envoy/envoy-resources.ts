@@ -1,17 +1,21 @@
-import type { Violation } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
+import type { StorePoint } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import type { AccessSource } from '../model/inbound-access';
+import { TrafficModel, type ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
-import type { Proxy, ResourceSource, SourceListener } from '../server/resource-source';
+import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import { isHttp } from './clusters';
-import { DestinationTable, serverNames, vipOf } from './destination-table';
+import { ChangedNames } from './changed-names';
+import { DestinationTable, vipOf } from './destination-table';
 import type { EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
+import { RefusedResources } from './refused-resources';
 import { Translation } from './translation';
+import { TrustVersions } from './trust-versions';
 
-const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
 /** A resource that was served. Until a change touches it, it is served again without a look at the model. */
 interface Kept {
@@ -22,37 +26,47 @@ interface Kept {
 /** What is kept for one view as long as the view is. */
 interface ViewState {
   readonly resources: Map<string, Kept>;
-  readonly names: Map<string, { readonly revision: number; readonly names: ReadonlySet<string> }>;
+  readonly names: Map<string, { readonly changes: number; readonly names: ReadonlySet<string> }>;
   readonly firstUses: FirstUses;
+  readonly refused: RefusedResources;
 }
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
-/** Most refused resources that are remembered. */
-const MOST_REFUSED = 1_000;
+/** After the name of a mesh: the scope of what its gRPC clients share. */
+const GRPC = '/grpc';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
  * served are encoded again and told where their bytes differ. A resource that Envoy's rules refuse keeps its last good content.
  */
 export class EnvoyResources implements ResourceSource<EnvoyView> {
-  revision = 0;
-  /** Resources that break Envoy's rules, `<type> <name>` → violations. */
-  readonly refused = new Map<string, readonly Violation[]>();
+  /**
+   * The revision of the index, so that what proxies of all replicas have acked compares. It never falls: after a new incarnation of
+   * the store with lower revisions it is ahead of the index by `shift`.
+   */
+  revision: number;
   readonly model: TrafficModel;
+  /** Grows with every change: lists of names hold for one number. */
+  private changes = 0;
+  private shift = 0;
+  private readonly refusedShared = new RefusedResources();
+  private readonly authorities = new TrustVersions();
   private readonly table = new DestinationTable();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
-  /** Meshes of views: the scopes of shared resources. */
-  private readonly meshes = new Set<string>();
+  /** Scopes of shared resources, besides that of the ingresses. */
+  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
   constructor(
     private readonly index: IndexReader,
     zone: string,
+    access: AccessSource,
   ) {
-    this.model = new TrafficModel(index, zone);
+    this.revision = index.point?.revision ?? 0;
+    this.model = new TrafficModel(index, zone, access);
     this.translation = new Translation({
       model: this.model,
       index,
@@ -64,41 +78,65 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Follows the index until the returned function is called. */
   follow(): () => void {
-    return this.index.subscribe((event) => this.applied(this.model.apply(event)));
+    return this.index.subscribe((event) => this.applied(this.model.apply(event), event.point));
+  }
+
+  /** Where in the store's log the source is. */
+  get point(): StorePoint | undefined {
+    const { point } = this.index;
+    return point && { ...point, revision: this.revision - this.shift };
+  }
+
+  /** The authorities, by id, that a trust secret of this version holds; undefined where no such secret was served here. */
+  authoritiesOf(version: string): readonly string[] | undefined {
+    return this.authorities.of(version);
+  }
+
+  refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
+    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view))];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
     if (vip !== undefined && state.firstUses.isWaiting(vip)) return 'pending';
-    const scopes = view.ingress ? [INGRESS, view.mesh] : [view.mesh];
+    const scopes = scopesOf(view);
     for (const scope of scopes) {
       const found = this.shared.get(`${type} ${scope} ${name}`);
       if (found?.isFresh) return found.resource;
     }
     const plan = this.translation.plan(view, type, name);
-    if (!plan) return undefined;
+    if (plan === 'pending') return plan;
+    const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
+    const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
+    if (!plan) {
+      for (const each of scopes) this.refusedShared.remove(each, { type, name });
+      state.refused.remove(scope, { type, name });
+      return undefined;
+    }
     const kept = plan.scope === 'view' ? state.resources : this.shared;
-    const key = `${type} ${plan.scope === 'ingress' ? INGRESS : view.mesh} ${name}`;
+    const key = `${type} ${scope} ${name}`;
     const previous = kept.get(key)?.resource;
     const result = plan.encode(previous);
     if (!result.ok) {
-      if (this.refused.size < MOST_REFUSED) this.refused.set(`${type} ${name}`, result.violations);
+      refused.add(scope, { type, name }, result.violations);
       return previous;
     }
-    this.refused.delete(`${type} ${name}`);
+    refused.remove(scope, { type, name });
+    if (type === secret && name === names.TRUST_SECRET)
+      this.authorities.served(result.resource, this.model.trust(view.mesh));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
     else kept.delete(key);
-    this.meshes.add(view.mesh);
+    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
     return result.resource;
   }
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
     const { names: known } = this.stateOf(view);
     const found = known.get(type);
-    if (found?.revision === this.revision) return found.names;
+    if (found?.changes === this.changes) return found.names;
     const listed = new Set(type === cluster ? this.clusters(view) : type === listener ? this.listenersOf(view) : []);
-    known.set(type, { revision: this.revision, names: listed });
+    known.set(type, { changes: this.changes, names: listed });
     return listed;
   }
 
@@ -116,82 +154,95 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const destination = this.table.atVip(view.mesh, vip);
       if (!destination || !isHttp(destination) || listed.has(vip)) continue;
       if (!firstUses.begin({ vip, chain: `fc:${vip}`, routes: destination.name })) continue;
-      this.revision += 1;
-      this.tell(cluster, [destination.name], view);
-      this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], view);
+      this.changes += 1;
+      this.tell(cluster, [destination.name], { view });
+      this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
     }
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
     const done = this.stateOf(view).firstUses.acked(type);
     if (done.length === 0) return;
-    this.revision += 1;
+    this.changes += 1;
     this.tell(
       cluster,
       done.map((vip) => `vip:${vip}`),
-      view,
+      { view },
     );
   }
 
-  /** The workload's certificate, or who may call it, is another: these are not of the index. */
+  /** The workload's certificate is another: it is not of the index. */
   viewChanged(view: EnvoyView): void {
-    this.revision += 1;
-    this.tell(secret, [names.IDENTITY_SECRET], view);
-    this.tell(listener, [...this.inboundNames(view)], view);
+    this.changes += 1;
+    this.tell(secret, [names.IDENTITY_SECRET], { view });
   }
 
-  private applied(change: ModelChange): void {
-    this.revision += 1;
-    if (change.reloaded) return this.reloaded();
+  /** What decides about access besides the index has changed: a first state is complete. */
+  accessChanged(): void {
+    this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
+  }
+
+  private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
+    this.changes += 1;
+    const since = this.revision + 1;
+    this.shift = Math.max(this.shift, this.revision - revision);
+    this.revision = revision + this.shift;
+    if (change.reloaded) return this.reloaded(since);
     const before = this.table.httpVersion;
     for (const each of change.destinations) this.table.replace(each);
-    const changed = new Map<string, Set<string>>();
-    const add = (type: string, ...found: readonly string[]): void => {
-      const ofType = changed.get(type) ?? new Set();
-      for (const name of found) ofType.add(name);
-      changed.set(type, ofType);
-    };
-    for (const each of change.destinations) addNames(each, add);
-    for (const { mesh, zone } of change.zones) add(endpoints, names.entranceEndpointsName(mesh, zone));
-    add(endpoints, ...change.readdressed);
-    if (change.trust.length > 0) add(secret, names.TRUST_SECRET);
-    if (this.table.httpVersion !== before) add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    for (const { before: old, after } of change.dataplanes)
+    const changed = new ChangedNames();
+    for (const each of change.destinations) changed.addDestination(each);
+    for (const { mesh, zone } of change.zones) changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+    changed.add(endpoints, ...change.readdressed);
+    if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
+    if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
-        add(listener, names.inboundListenerName(inbound.at));
-        add(cluster, inbound.clusterName);
+        changed.add(listener, names.inboundListenerName(inbound.at));
+        changed.add(cluster, inbound.clusterName);
       }
-    for (const [type, found] of changed) if (found.size > 0) this.tell(type, [...found]);
+    for (const [type, found] of changed) this.tell(type, found, { since });
+  }
+
+  /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
+  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'before' | 'after'>> {
+    yield* dataplanes;
+    if (access.length === 0) return;
+    for (const after of this.index.ofKind('Dataplane'))
+      if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
   }
 
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
-  private reloaded(): void {
+  private reloaded(since: number): void {
     const served = [...this.shared.values()].map(({ resource }) => resource);
     this.table.clear();
     this.fillTable();
-    for (const type of Object.values(RESOURCE_TYPES)) {
-      const held = served.filter((each) => each.type === type).map(({ name }) => name);
-      const found = new Set([...held, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER, names.TRUST_SECRET]);
-      const add = (of: string, ...more: readonly string[]): void => {
-        for (const name of of === type ? more : []) found.add(name);
-      };
-      for (const after of this.model.destinations()) addNames({ name: after.name, before: undefined, after }, add);
-      this.tell(type, [...found]);
-    }
+    const changed = new ChangedNames();
+    for (const { type, name } of served) changed.add(type, name);
+    for (const after of this.model.destinations())
+      changed.addDestination({ name: after.name, before: undefined, after });
+    changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    changed.add(secret, names.TRUST_SECRET);
+    for (const [type, found] of changed) this.tell(type, found, { since });
   }
 
   private fillTable(): void {
     for (const after of this.model.destinations()) this.table.replace({ name: after.name, before: undefined, after });
   }
 
-  private tell(type: string, changed: readonly string[], view?: EnvoyView): void {
+  /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
+  private tell(
+    type: string,
+    changed: readonly string[],
+    { view, since = this.revision }: { readonly view?: EnvoyView; readonly since?: number },
+  ): void {
     for (const name of changed)
-      for (const mesh of view ? [] : [INGRESS, ...this.meshes]) {
-        const key = `${type} ${mesh} ${name}`;
+      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
+        const key = `${type} ${scope} ${name}`;
         const kept = this.shared.get(key);
         if (kept) this.shared.set(key, { ...kept, isFresh: false });
       }
-    const change = { revision: this.revision, type, names: changed, ...(view && { view }) };
+    const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
   }
 
@@ -240,25 +291,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private stateOf(view: EnvoyView): ViewState {
     const known = this.views.get(view);
     if (known) return known;
-    const state: ViewState = { resources: new Map(), names: new Map(), firstUses: new FirstUses() };
+    const state: ViewState = {
+      ...{ resources: new Map(), names: new Map(), refused: new RefusedResources() },
+      firstUses: new FirstUses(),
+    };
     this.views.set(view, state);
     return state;
   }
 }
 
-/** The names of all resources that a destination is in. */
-function addNames(change: DestinationChange, add: (type: string, ...found: readonly string[]) => void): void {
-  const { name, before, after } = change;
-  add(cluster, name);
-  add(endpoints, name, names.localEndpointsName(name));
-  add(routes, name);
-  for (const each of [before, after]) {
-    if (!each) continue;
-    add(cluster, ...serverNames(each).map(names.ingressClusterName));
-    if (each.vip === '') continue;
-    const vip = vipOf(each);
-    add(cluster, `vip:${vip}`);
-    add(listener, `outbound:${vip}`);
-    add(filterChain, `fc:${vip}`);
-  }
+/** The scopes in which a view's shared resources are kept. */
+function scopesOf(view: EnvoyView): readonly string[] {
+  if (view.wire === 'grpc') return [view.mesh + GRPC];
+  return view.ingress ? [INGRESS, view.mesh] : [view.mesh];
 }

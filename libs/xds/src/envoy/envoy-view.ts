@@ -1,6 +1,5 @@
 import type { Identity } from '@causeway/resources';
 import type { SocketAddress } from '../model/zone-entrance';
-import type { Callers } from './inbound-listeners';
 import type { IdentityCertificate } from './tls';
 
 /**
@@ -9,6 +8,8 @@ import type { IdentityCertificate } from './tls';
  */
 export interface EnvoyView {
   readonly mesh: string;
+  /** Of which client the resources are read: `grpc` for proxyless gRPC, which takes them in another form. Envoy where it is absent. */
+  readonly wire?: 'envoy' | 'grpc';
   /** How connections to services are caught; absent for proxies that only serve. */
   readonly capture?: Capture;
   /** Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`). */
@@ -19,8 +20,6 @@ export interface EnvoyView {
   readonly ingress?: SocketAddress;
   /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
   readonly identity?: () => IdentityCertificate | undefined;
-  /** Who may call an inbound of the Dataplane by its port; absent: nobody. */
-  readonly callers?: (port: number) => Callers;
 }
 
 /**

@@ -1,46 +1,83 @@
 import {
   ConnectionLimit,
+  type FilterChain,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
   type Listener,
   NetworkRbac,
   RBAC_Action,
   Router,
+  TcpProxy,
+  TcpProxy_UpstreamConnectMode,
   TlsInspector,
   TrafficDirection,
 } from '@causeway/proto-gen';
+import type { Callers, InboundAccess } from '../model/inbound-access';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
 import { inboundListenerName, ingressListenerName } from './names';
 import { addressOf, chooseCluster, tcpProxy } from './outbound-listeners';
-import { downstreamTls } from './tls';
+import { downstreamTls, MESH_ALPN } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
+type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]>;
 
-/** Who may call an inbound: SPIFFE ids, or `anyone` with a trusted certificate. Nobody is named = nobody may. */
-export type Callers = readonly string[] | 'anyone';
-
-/** Takes connections of the mesh only: TLS with a trusted client certificate, and then only of `callers`. */
-export function inboundListener({ at, clusterName, protocol }: Inbound, callers: Callers): ListenerFields {
-  const name = inboundListenerName(at);
-  const forward = isHttp({ protocol }) ? httpToProcess(name, clusterName) : tcpProxy(clusterName);
+/**
+ * The listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: TLS with a verified client certificate only.
+ * Permissive: TLS of the mesh, and what is not. Off: plaintext only. Whoever may not call is refused by the handshake, before
+ * the process is dialled; who has no identity may call only where anyone may.
+ */
+export function inboundListener(inbound: Inbound, access: InboundAccess): ListenerFields {
+  const { mtls, callers } = access;
+  const name = inboundListenerName(inbound.at);
+  const listener = { name, address: addressOf(inbound.at), trafficDirection: TrafficDirection.INBOUND };
+  if (mtls === 'Off') return { ...listener, filterChains: [callers === 'anyone' ? plain(inbound, access) : closed()] };
+  if (mtls === 'Strict' || callers !== 'anyone') return { ...listener, filterChains: [ofMesh(inbound, access)] };
   return {
-    name,
-    address: addressOf(at),
-    trafficDirection: TrafficDirection.INBOUND,
-    filterChains: [
-      {
-        transportSocket: downstreamTls(),
-        transportSocketConnectTimeout: durationOf(10_000),
-        filters: [accessFilter(name, callers), forward],
-      },
-    ],
+    ...listener,
+    listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
+    // A client of a protocol in which the server speaks first says nothing to be inspected.
+    listenerFiltersTimeout: durationOf(1_000),
+    continueOnListenerFiltersTimeout: true,
+    filterChains: permissiveChains(inbound, access),
   };
 }
 
-/** Closes connections of everybody else. */
+/** A process behind a TCP inbound may speak TLS of its own; only clients of the mesh offer the mesh's protocol name. */
+function permissiveChains(inbound: Inbound, access: InboundAccess): ChainFields[] {
+  const isTls = { transportProtocol: 'tls' };
+  const plaintext = { ...plain(inbound, access), filterChainMatch: { transportProtocol: 'raw_buffer' } };
+  const mesh = ofMesh(inbound, access);
+  if (isHttp(inbound)) return [{ ...mesh, filterChainMatch: isTls }, plaintext];
+  const ownTls = { ...plain(inbound, access), name: 'own-tls', filterChainMatch: isTls };
+  return [{ ...mesh, filterChainMatch: { ...isTls, applicationProtocols: [MESH_ALPN] } }, ownTls, plaintext];
+}
+
+/** A chain that changes is closed with its connections: its name changes with each narrowing. */
+function ofMesh(inbound: Inbound, { callers, maxAge, narrowed }: InboundAccess): ChainFields {
+  const statPrefix = inboundListenerName(inbound.at);
+  return {
+    name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
+    transportSocket: downstreamTls(callers),
+    transportSocketConnectTimeout: durationOf(10_000),
+    filters: [accessFilter(statPrefix, callers), forward(inbound, { statPrefix, maxAge, isTls: true })],
+  };
+}
+
+/** The counters of callers without an identity have a prefix of their own. */
+function plain(inbound: Inbound, { maxAge }: InboundAccess): ChainFields {
+  const statPrefix = `${inboundListenerName(inbound.at)}:plaintext`;
+  return { name: 'plaintext', filters: [forward(inbound, { statPrefix, maxAge, isTls: false })] };
+}
+
+/** Takes connections and closes them; nothing is dialled. */
+function closed(): ChainFields {
+  return { name: 'closed', filters: [tcpProxy('none')] };
+}
+
+/** Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. */
 function accessFilter(statPrefix: string, callers: Callers) {
   const principals =
     callers === 'anyone'
@@ -56,18 +93,38 @@ function accessFilter(statPrefix: string, callers: Callers) {
   return packFilter('access', NetworkRbac, { statPrefix, rules: { action: RBAC_Action.ALLOW, policies } });
 }
 
-function httpToProcess(name: string, cluster: string) {
+interface Forwarding {
+  readonly statPrefix: string;
+  readonly maxAge: number;
+  readonly isTls: boolean;
+}
+
+function forward(inbound: Inbound, { statPrefix, maxAge, isTls }: Forwarding) {
+  if (isHttp(inbound)) return httpToProcess(inbound.clusterName, { statPrefix, maxAge, isTls });
+  const { ON_DOWNSTREAM_TLS_HANDSHAKE } = TcpProxy_UpstreamConnectMode;
+  return packFilter('tcp-proxy', TcpProxy, {
+    statPrefix,
+    clusterSpecifier: { $case: 'cluster', value: inbound.clusterName },
+    idleTimeout: durationOf(3_600_000),
+    maxDownstreamConnectionDuration: durationOf(maxAge),
+    // Otherwise everybody who connects makes the process accept a connection, whatever becomes of the handshake.
+    ...(isTls && { upstreamConnectMode: ON_DOWNSTREAM_TLS_HANDSHAKE, maxEarlyDataBytes: 0 }),
+  });
+}
+
+function httpToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwarding) {
   const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: durationOf(0) };
+  const { SANITIZE, SANITIZE_SET } = HttpConnectionManager_ForwardClientCertDetails;
   return packFilter('http', HttpConnectionManager, {
-    statPrefix: name,
+    statPrefix,
     routeSpecifier: {
       $case: 'routeConfig',
       value: {
-        name,
+        name: 'process',
         validateClusters: false,
         virtualHosts: [
           {
-            name,
+            name: 'process',
             domains: ['*'],
             routes: [
               {
@@ -80,11 +137,12 @@ function httpToProcess(name: string, cluster: string) {
       },
     },
     httpFilters: [packFilter('router', Router, {})],
+    commonHttpProtocolOptions: { maxConnectionDuration: durationOf(maxAge) },
     normalizePath: true,
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     // Who called is said by this proxy, never by the caller.
-    forwardClientCertDetails: HttpConnectionManager_ForwardClientCertDetails.SANITIZE_SET,
-    setCurrentClientCertDetails: { uri: true },
+    forwardClientCertDetails: isTls ? SANITIZE_SET : SANITIZE,
+    ...(isTls && { setCurrentClientCertDetails: { uri: true } }),
   });
 }
 

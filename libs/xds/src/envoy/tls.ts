@@ -8,6 +8,7 @@ import {
   type TlsSecret,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
+import type { Callers } from '../model/inbound-access';
 import type { TrustDomain } from '../model/trust-domains';
 import { packExtension, packFilter } from '../resources/any';
 import { IDENTITY_SECRET, TRUST_SECRET } from './names';
@@ -18,22 +19,31 @@ export const FROM_ADS = ConfigSource.fromPartial({
   resourceApiVersion: ApiVersion.V3,
 });
 
-/** What clients of the mesh offer; Kuma's servers tell meshed connections from others by it. */
-const ALPN = ['kuma'];
+/** What clients of the mesh offer; servers, Kuma's too, tell meshed connections from others by it. */
+export const MESH_ALPN = 'kuma';
+/** An id that nobody has: who must have it is refused. */
+const NOBODY = 'spiffe://nobody.invalid/';
 
-/** The transport socket towards a server of the mesh: our certificate, this server name, and one of exactly these SPIFFE ids. */
+/**
+ * The transport socket towards a server of the mesh: our certificate, this server name, and one of exactly these SPIFFE ids. Without
+ * ids no server is believed.
+ */
 export function upstreamTls(sni: string, identities: readonly string[]) {
   return packFilter('tls', UpstreamTlsContext, {
     sni,
-    commonTlsContext: { ...commonTls(validation(identities)), alpnProtocols: ALPN },
+    commonTlsContext: { ...commonTls(validation(identities)), alpnProtocols: [MESH_ALPN] },
   });
 }
 
-/** The transport socket of an inbound: a client without a certificate of a trusted authority is refused. */
-export function downstreamTls() {
+/**
+ * The transport socket of an inbound: a client without a certificate of a trusted authority, or with an id that is not of
+ * `callers`, is refused by the handshake. A filter behind it would come too late: what the process says first would reach the client.
+ */
+export function downstreamTls(callers: Callers) {
+  const own = callers === 'anyone' ? undefined : validation(callers);
   return packFilter('tls', DownstreamTlsContext, {
     requireClientCertificate: true,
-    commonTlsContext: { ...commonTls(undefined), alpnProtocols: [...ALPN, 'h2', 'http/1.1'] },
+    commonTlsContext: { ...commonTls(own), alpnProtocols: [MESH_ALPN, 'h2', 'http/1.1'] },
     // A resumed session would not be checked against authorities that have changed since.
     sessionTicketKeysType: { $case: 'disableStatelessSessionResumption', value: true },
     disableStatefulSessionResumption: true,
@@ -54,9 +64,10 @@ function commonTls(own: ReturnType<typeof validation> | undefined) {
   };
 }
 
+/** Without a name Envoy would take everybody. */
 function validation(identities: readonly string[]) {
   return {
-    matchTypedSubjectAltNames: identities.map((id) => ({
+    matchTypedSubjectAltNames: (identities.length > 0 ? identities : [NOBODY]).map((id) => ({
       sanType: SubjectAltNameMatcher_SanType.URI,
       matcher: { matchPattern: { $case: 'exact' as const, value: id } },
     })),

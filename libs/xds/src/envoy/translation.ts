@@ -8,49 +8,35 @@ import {
 } from '@causeway/proto-gen';
 import { Dataplane } from '@causeway/kinds';
 import { identityKey, type Resource } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import type { TrafficModel } from '../model/traffic-model';
 import type { Destination } from '../model/destination';
+import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress } from '../model/zone-entrance';
-import { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from '../resources/encoded-resource';
+import { GrpcTranslation } from '../grpc/grpc-translation';
+import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluster, reentryCluster } from './clusters';
-import { vipOf, type DestinationTable } from './destination-table';
+import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import type { EnvoyView } from './envoy-view';
 import { servedInbounds, type Inbound } from './inbound';
 import { inboundListener, ingressListener } from './inbound-listeners';
 import * as names from './names';
+import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './outbound-listeners';
 import { identitySecret, trustSecret } from './tls';
-
-/**
- * How one resource is made. `scope`: resources of one type and name are one object for all views of a mesh, for all ingresses, or
- * are made for one view. A scope never holds what another may not see.
- */
-export interface Plan {
-  readonly scope: 'mesh' | 'ingress' | 'view';
-  /** False for what is asked for and does not exist: it is answered, and not kept. */
-  readonly isKept: boolean;
-  encode(previous: EncodedResource | undefined): EncodeResult;
-}
-
-/** What a translation reads. */
-export interface TranslationOptions {
-  readonly model: TrafficModel;
-  readonly index: IndexReader;
-  readonly table: DestinationTable;
-  /** HTTP addresses that have a filter chain in the view's redirect listener. */
-  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
-}
 
 const ABSENT = undefined;
 
 /** Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
 export class Translation {
-  constructor(private readonly options: TranslationOptions) {}
+  private readonly grpc: GrpcTranslation;
 
-  /** How a resource is made; undefined where there is none of this name. Costs what the resource holds. */
-  plan(view: EnvoyView, type: string, name: string): Plan | undefined {
+  constructor(private readonly options: TranslationOptions) {
+    this.grpc = new GrpcTranslation(options);
+  }
+
+  /** How a resource is made; undefined where there is none of this name, `pending` until a later change. Costs what it holds. */
+  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
+    if (view.wire === 'grpc') return this.grpc.plan(view, type, name);
     switch (type) {
       case RESOURCE_TYPES.cluster:
         return this.cluster(view, name);
@@ -140,13 +126,16 @@ export class Translation {
     );
   }
 
-  private listener(view: EnvoyView, name: string): Plan | undefined {
-    const { capture, ingress, callers = () => [] } = view;
+  private listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+    const { capture, ingress } = view;
     const made = (fields: ReturnType<typeof ingressListener>): Plan =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     if (ingress && name === names.ingressListenerName(ingress)) return made(ingressListener(ingress));
     const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
-    if (inbound) return made(inboundListener(inbound, callers(inbound.at.port)));
+    if (inbound) {
+      const access = this.accessTo(view, inbound);
+      return access === 'pending' ? access : made(inboundListener(inbound, access));
+    }
     if (capture?.type === 'redirect') {
       const http = this.options.httpOf(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture.at, http));
@@ -165,6 +154,11 @@ export class Translation {
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
     }
     return kept('mesh', (last) => encodeResource(FilterChain, outbound.httpChain(name, destination), last));
+  }
+
+  private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
+    const found = dataplane && this.options.index.byIdentityKey(identityKey(dataplane));
+    return found ? this.options.model.access.ofInbound(found, at.port) : 'pending';
   }
 
   private routes(view: EnvoyView, name: string): Plan | undefined {
@@ -196,8 +190,4 @@ export class Translation {
     }
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);
   }
-}
-
-function kept(scope: Plan['scope'], encode: Plan['encode']): Plan {
-  return { scope, isKept: true, encode };
 }

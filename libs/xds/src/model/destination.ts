@@ -1,6 +1,7 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import { compareAddresses, isPort, socketAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
@@ -14,6 +15,8 @@ export interface Destination {
   readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
   /** Empty while the service has no address. */
   readonly vip: string;
+  /** Names by which this zone's clients reach the service; sorted. */
+  readonly hostnames: readonly string[];
   /** The SPIFFE ids of which a server must have one; sorted. */
   readonly identities: readonly string[];
   /** Server names in both forms; empty where the service has none of the form. */
@@ -32,6 +35,8 @@ export interface Destination {
 /** An inbound of a Dataplane of this zone. */
 export interface LocalEndpoint extends SocketAddress {
   readonly ready: boolean;
+  /** Spoken to without TLS. */
+  readonly plaintext: boolean;
 }
 
 /** Another zone that serves a destination; where it is entered is asked of the model. */
@@ -43,6 +48,11 @@ export interface RemoteZone {
   readonly depreferred: boolean;
 }
 
+/** Whether nobody who serves a destination takes TLS. */
+export function isPlaintextOnly({ local, remote }: Pick<Destination, 'local' | 'remote'>): boolean {
+  return local.length > 0 && remote.length === 0 && local.every(({ plaintext }) => plaintext);
+}
+
 /** What the destinations of a service are made of, besides the service. */
 export interface ServiceFacts {
   readonly zone: string;
@@ -51,6 +61,7 @@ export interface ServiceFacts {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -65,6 +76,8 @@ export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
 /** Most ports of a service, and identities of a destination, that are read: what kinds allow. */
 const MOST_PORTS = 1_024;
 const MOST_IDENTITIES = 1_024;
+/** Most hostnames of a service that are read. */
+const MOST_HOSTNAMES = 1_024;
 
 export const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
@@ -80,6 +93,7 @@ interface ServicePort {
 export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
   const { id, creationOrder } = service;
   const parts = partsOf(service, facts);
+  const hostnames = hostnamesOf(service);
   return portsOf(service).map((port): Destination => {
     const { local, remote, identities } = parts(port);
     const subject = sniSubject(service, port);
@@ -90,10 +104,12 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       port: port.number,
       protocol: port.protocol,
       vip: vipOf(service),
+      hostnames,
       identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
       createdAt: creationOrder,
-      servedHere: local.length > 0,
+      // Without TLS no server name says which service is meant.
+      servedHere: local.length > 0 && !facts.access.isOff(id.mesh),
       local: distinct(local),
       remote,
       ...(external && { external }),
@@ -128,11 +144,11 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
 function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
   const identities = identitiesOf(service);
   if (service.id.zone === facts.zone) {
-    const inbounds = [...facts.dataplanesOf(service)].flatMap(addressedInbounds);
+    const inbounds = [...facts.dataplanesOf(service)].flatMap((each) => addressedInbounds(each, facts.access));
     return ({ target }) => ({ local: inbounds.filter(({ serves }) => serves(target)), remote: [], identities });
   }
   const { mesh, zone } = service.id;
-  const entrance = zone === '' ? undefined : facts.entranceOf(mesh, zone);
+  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.entranceOf(mesh, zone);
   if (!entrance) return () => ({ ...NOTHING, identities });
   const { sni, depreferred } = entrance;
   return () => ({ local: [], remote: [{ zone, instances: instancesOf(service), sni, depreferred }], identities });
@@ -143,23 +159,25 @@ interface AddressedInbound extends LocalEndpoint {
 }
 
 /** The inbounds of a Dataplane with the address at which other proxies reach them; ignored ones are none. */
-function addressedInbounds(dataplane: DataplaneResource): AddressedInbound[] {
+function addressedInbounds(dataplane: DataplaneResource, access: ServiceFacts['access']): AddressedInbound[] {
   const { address, advertisedAddress } = dataplane.spec.networking;
   return inboundsOf(dataplane).flatMap((inbound: DataplaneInbound) => {
     const at = socketAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
     const { name, state = 'Ready' } = inbound;
     if (!at || state === 'Ignored') return [];
     const serves = (target: number | string): boolean => target === inbound.port || target === name;
-    return [{ ...at, ready: state === 'Ready', serves }];
+    const plaintext = access.isPlaintext(dataplane, inbound.port);
+    return [{ ...at, ready: state === 'Ready', plaintext, serves }];
   });
 }
 
-/** Each address once, in one order: ready where one of its inbounds is. */
+/** Each address once, in one order: ready where one of its inbounds is, in plaintext where all are. */
 function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[] {
   const found = new Map<string, LocalEndpoint>();
-  for (const { address, port, ready } of endpoints) {
+  for (const { address, port, ready, plaintext } of endpoints) {
     const key = `${address} ${port}`;
-    found.set(key, { address, port, ready: ready || found.get(key)?.ready === true });
+    const { ready: was = false, plaintext: spoken = true } = found.get(key) ?? {};
+    found.set(key, { address, port, ready: ready || was, plaintext: plaintext && spoken });
   }
   return [...found.values()].sort(compareAddresses);
 }
@@ -205,6 +223,17 @@ function vipOf({ status }: Resource): string {
   const vip = status?.['vip'];
   const ip = isJsonObject(vip) ? vip['ip'] : undefined;
   return typeof ip === 'string' && isIP(ip) !== 0 ? ip : '';
+}
+
+function hostnamesOf({ status }: Resource): readonly string[] {
+  const addresses = status?.['addresses'];
+  if (!isJsonArray(addresses)) return [];
+  const found = addresses.slice(0, MOST_HOSTNAMES).flatMap((address) => {
+    if (!isJsonObject(address) || address['status'] !== 'Available') return [];
+    const { hostname } = address;
+    return typeof hostname === 'string' && hostname !== '' ? [hostname] : [];
+  });
+  return [...new Set(found)].sort();
 }
 
 /** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */

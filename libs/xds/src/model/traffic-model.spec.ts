@@ -29,7 +29,7 @@ const lost = (policy: string): Resource => sketch('Zone', 'east', {}, { status: 
 /** A model that follows an index, and what the last change told. */
 function follow(...resources: readonly Resource[]): { zone: TrafficZone; model: TrafficModel; changes: ModelChange[] } {
   const zone = new TrafficZone(resources);
-  const model = new TrafficModel(zone.index, 'west');
+  const model = new TrafficModel(zone.index, 'west', zone.access);
   const changes: ModelChange[] = [];
   zone.index.subscribe((event) => changes.push(model.apply(event)));
   return { zone, model, changes };
@@ -44,10 +44,10 @@ describe('a service of this zone', () => {
     const redis = service('redis', {}, { ports: [{ port: 80 }, { port: 90, targetPort: 81 }] });
     const { model } = follow(redis, dataplane('a', 'redis'), dataplane('d', 'other'), ...others);
     expect(model.destination('kri_msvc_default_west__redis_80')?.local).toEqual([
-      { address: '10.0.0.1', port: 80, ready: true },
+      { address: '10.0.0.1', port: 80, ready: true, plaintext: false },
     ]);
     expect(model.destination('kri_msvc_default_west__redis_90')?.local).toEqual([
-      { address: '10.0.0.1', port: 81, ready: false },
+      { address: '10.0.0.1', port: 81, ready: false, plaintext: false },
     ]);
   });
 

@@ -11,6 +11,7 @@ import { meshAuthorityOf } from '@causeway/identity';
 import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
+import { AccessTable, takesTls, type AccessSource } from './inbound-access';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
 import { isTrustedHere, meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
@@ -33,9 +34,21 @@ export interface ModelChange {
   readonly trust: readonly string[];
   /** Names of destinations that reach several zones, one of which has other addresses now. */
   readonly readdressed: readonly string[];
+  /** Meshes to which access changed. */
+  readonly access: readonly string[];
   /** Dataplanes of this zone that came, changed or went. */
   readonly dataplanes: readonly IndexChange[];
 }
+
+const NO_CHANGE: ModelChange = {
+  reloaded: false,
+  destinations: [],
+  zones: [],
+  trust: [],
+  readdressed: [],
+  access: [],
+  dataplanes: [],
+};
 
 /** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
 const MOST_MEMBERS = 4_096;
@@ -55,11 +68,14 @@ export class TrafficModel {
   private readonly groupsOf = new Map<string, Set<string>>();
   private readonly membersOf = new Map<string, readonly string[]>();
   private readonly zones: ZoneDirectory;
+  readonly access: AccessTable;
 
   constructor(
     private readonly index: IndexReader,
     readonly zone: string,
+    access: AccessSource,
   ) {
+    this.access = new AccessTable(index, access);
     this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
     this.load();
   }
@@ -84,12 +100,12 @@ export class TrafficModel {
 
   /** Applies an event of the index and says what it changed. */
   apply({ reloaded, changes }: IndexEvent): ModelChange {
-    const nothing = { reloaded, destinations: [], zones: [], trust: [], readdressed: [], dataplanes: [] };
     if (reloaded) {
       this.load();
-      return nothing;
+      return { ...NO_CHANGE, reloaded };
     }
-    const services = new Set<string>();
+    const access = this.access.refresh(changes);
+    const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
     const trust = new Set<string>();
     const touched = new Set<string>();
     for (const change of changes) {
@@ -113,11 +129,26 @@ export class TrafficModel {
       zones,
       trust: [...trust],
       readdressed: [...readdressed].flatMap((key) => this.namesOf.get(key) ?? []),
+      access,
       dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
     };
   }
 
+  /** What decides about access besides the index has changed. */
+  accessChanged(): ModelChange {
+    const access = this.access.refresh();
+    const services = access.length > 0 ? [...this.servicesOf(access)] : [];
+    return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
+  }
+
+  /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
+  private *servicesOf(meshes: readonly string[]): Iterable<string> {
+    for (const kind of SERVICE_KINDS)
+      for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
+  }
+
   private load(): void {
+    this.access.clear();
     for (const table of [this.byName, this.namesOf, this.matcher, this.groupsOf, this.membersOf, this.zones])
       table.clear();
     for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
@@ -134,8 +165,7 @@ export class TrafficModel {
   /** Services whose destinations may differ after a change. */
   private staleServices({ id, key, before, after }: IndexChange): readonly string[] {
     if (id.kind === 'Dataplane') {
-      if (id.zone !== this.zone || (before && after && before.spec === after.spec && before.labels === after.labels))
-        return [];
+      if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
       return this.withGroups(this.matcher.setItem(key, asDataplane(before), asDataplane(after)));
     }
     if (!SERVICE_KINDS.includes(id.kind)) return [];
@@ -181,6 +211,7 @@ export class TrafficModel {
           zone: this.zone,
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
+          access: this.access,
           entranceOf: (mesh, zone) => {
             entered.add(zone);
             return this.zones.entrance(mesh, zone);
@@ -222,6 +253,10 @@ export class TrafficModel {
     else this.membersOf.delete(key);
     for (const member of members) this.groupsOf.set(member, (this.groupsOf.get(member) ?? new Set()).add(key));
   }
+}
+
+function isSameEndpoint(before: Resource, after: Resource): boolean {
+  return before.spec === after.spec && before.labels === after.labels && takesTls(before) === takesTls(after);
 }
 
 function isGroup(key: string): boolean {

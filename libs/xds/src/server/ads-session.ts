@@ -1,6 +1,7 @@
+import type { Identity } from '@causeway/resources';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { encodeResponse, type AdsRequest } from './ads-messages';
-import type { Proxy } from './resource-source';
+import type { Proxy, RefusedResource } from './resource-source';
 import type { SessionOptions } from './session-options';
 import type { SubscriberEntry } from './subscribers';
 import { Subscription, type Push } from './subscription';
@@ -50,6 +51,19 @@ export class AdsSession<V> {
 
   get view(): V {
     return this.proxy.view;
+  }
+
+  /** Whose proxy it is. */
+  get owner(): Identity | undefined {
+    return this.proxy.owner;
+  }
+
+  /** Resources that this proxy would have and that break Envoy's rules: it keeps their last good content, or has none. */
+  refused(): readonly RefusedResource[] {
+    const { source } = this.options;
+    const concerns = ({ type, name }: RefusedResource): boolean =>
+      this.subscriptions.get(type)?.concerns(name) === true;
+    return [...(source.refused?.(this.proxy) ?? [])].filter(concerns);
   }
 
   /** When the oldest response that is not acked was sent, by `Clock.elapsed`. */
@@ -173,6 +187,7 @@ export class AdsSession<V> {
     this.options.subscribers.unnamed(this.entryOf(subscription), dropped);
     subscription.unsubscribe(dropped, revision);
     if (!isFirst) return;
+    if (version !== '') subscription.holdsUnknown();
     const held = version !== '' && nonce === '' ? subscription.versionOfWanted() : undefined;
     if (held && held.version === version) {
       subscription.settle(held.resources);

@@ -78,6 +78,11 @@ export class AdsStream<V> {
     return this.call.address;
   }
 
+  /** What the proxy says that it is; empty before its first request. */
+  get userAgent(): string {
+    return this.caller?.userAgent ?? '';
+  }
+
   get proxyId(): string | undefined {
     return this.session?.proxyId;
   }
@@ -166,7 +171,7 @@ export class AdsStream<V> {
       node: node.id,
       cluster: node.cluster,
       metadata: node.metadata ?? {},
-      userAgent: userAgentOf(node),
+      userAgent: shortened(userAgentOf(node), 128, '…'),
       authorization: String(this.call.metadata.get('authorization')[0] ?? ''),
       address: this.call.address,
     };

@@ -1,3 +1,4 @@
+import type { Identity, Violation } from '@causeway/resources';
 import type { EncodedResource } from '../resources/encoded-resource';
 
 /** A proxy as a source knows it. */
@@ -6,11 +7,20 @@ export interface Proxy<V> {
   readonly id: string;
   /** What makes contents differ: resources are the same for all proxies of one view. Views are compared by identity. */
   readonly view: V;
+  /** The Dataplane, or the ingress, that it is the proxy of. */
+  readonly owner?: Identity;
+}
+
+/** A resource that breaks Envoy's rules and is not sent. */
+export interface RefusedResource {
+  readonly type: string;
+  readonly name: string;
+  readonly violations: readonly Violation[];
 }
 
 /** Resources whose content may differ from now on, or that came or went. */
 export interface ResourceChange<V> {
-  /** Where the source is now; never falls. What proxies have acked is told in these numbers. */
+  /** The first revision that holds a change of these; what proxies have acked is told in these numbers. */
   readonly revision: number;
   readonly type: string;
   readonly names: readonly string[];
@@ -37,6 +47,7 @@ export interface SourceListener<V> {
  * each changed name and each subscriber, and gives the same object as long as the content is the same.
  */
 export interface ResourceSource<V> {
+  /** Where the source is now; never falls. */
   readonly revision: number;
   /**
    * The resource, `pending` where it is announced by a later change (a proxy's question stays open), undefined where there is none
@@ -49,6 +60,8 @@ export interface ResourceSource<V> {
   subscribe(listener: SourceListener<V>): () => void;
   /** A proxy asks for these names from now on, by name. */
   subscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
+  /** Resources that this proxy may have asked for and that break Envoy's rules. */
+  refused?(proxy: Proxy<V>): Iterable<RefusedResource>;
   /** A proxy has acked what it was told of this type up to a revision; what it has rejected counts as acked. */
   acked?(proxy: Proxy<V>, type: string, revision: number): void;
 }

@@ -1,6 +1,7 @@
 import type { EncodedResource } from '../resources/encoded-resource';
 import { sizeOf, type AdsForm } from './ads-messages';
 import { fingerprint, HeldResources } from './held-resources';
+import { Rejections } from './rejections';
 
 /** Bytes of resources in one response; one resource may be larger. */
 export const CHUNK_BYTES = 512 * 1024;
@@ -28,11 +29,11 @@ export interface TypeSource {
   names(): ReadonlySet<string>;
 }
 
-export interface Rejection {
-  readonly at: number;
-  readonly text: string;
-  /** The resources of the rejected response that the text names; all of them where it names none. */
-  readonly names: readonly string[];
+/** Responses of one subscription since its stream began. */
+export interface ResponseCounts {
+  sent: number;
+  acked: number;
+  rejected: number;
 }
 
 /**
@@ -43,7 +44,8 @@ export class Subscription {
   isWildcard = false;
   readonly named = new Set<string>();
   inFlight: InFlight | undefined;
-  lastRejection: Rejection | undefined;
+  readonly rejections = new Rejections();
+  readonly responses: ResponseCounts = { sent: 0, acked: 0, rejected: 0 };
   /** Resources that were not sent because the proxy held them already. */
   unchanged = 0;
   /** What the proxy was sent last, acked or not: what it rejects is sent again when it changes. */
@@ -93,6 +95,19 @@ export class Subscription {
     return since === undefined ? latest : Math.min(latest, since - 1);
   }
 
+  /** The same, but what it has rejected counts as not held. */
+  appliedRevision(latest: number): number {
+    const acked = this.ackedRevision(latest);
+    const { since } = this.rejections;
+    return since === undefined ? acked : Math.min(acked, since - 1);
+  }
+
+  /** The version of a resource that the proxy has accepted; undefined while an answer is due, and after a rejection. */
+  acceptedVersion(name: string): string | undefined {
+    if (this.rejections.has(name) || this.inFlight?.resources.some((each) => each.name === name)) return undefined;
+    return this.held.get(name)?.version;
+  }
+
   /** Whether a change of this name is of interest: subscribed to, listed, or held. */
   concerns(name: string): boolean {
     return this.named.has(name) || this.held.has(name) || (this.isWildcard && this.source.names().has(name));
@@ -108,6 +123,12 @@ export class Subscription {
       this.held.hold({ name, version });
       this.mark(name, revision);
     }
+    if (versions.size > 0) this.holdsUnknown();
+  }
+
+  /** The proxy may hold state of any age: nothing counts as acked before it was compared. */
+  holdsUnknown(): void {
+    this.pendingSince = 0;
   }
 
   /** The first request of this type is answered, with nothing where there is nothing. */
@@ -194,6 +215,7 @@ export class Subscription {
 
   sent(push: Push, response: Pick<InFlight, 'nonce' | 'at' | 'bytes'>, latest: number): void {
     this.inFlight = { ...push, ...response, since: this.pendingSince ?? latest + 1 };
+    this.responses.sent += 1;
     if (this.dirty.size + this.going.size === 0) this.pendingSince = undefined;
   }
 
@@ -202,9 +224,9 @@ export class Subscription {
     const push = this.inFlight;
     if (!push || push.nonce !== nonce) return false;
     this.inFlight = undefined;
-    if (error !== undefined) this.lastRejection = { at: now, text: error, names: namesIn(error, push.resources) };
-    else if (this.lastRejection && push.resources.some(({ name }) => this.lastRejection?.names.includes(name)))
-      this.lastRejection = undefined;
+    this.responses[error === undefined ? 'acked' : 'rejected'] += 1;
+    if (error !== undefined) this.rejections.reject(push.resources, { text: error, at: now }, push.since);
+    else this.rejections.accept([...push.resources, ...push.removed.map((name) => ({ name }))]);
     return true;
   }
 
@@ -253,16 +275,7 @@ export class Subscription {
 
   private drop(name: string): void {
     this.held.release(name);
+    this.rejections.accept([{ name }]);
     for (const names of [this.absent, this.dirty, this.forced, this.going]) names.delete(name);
   }
 }
-
-/** Which resources the text of a rejection names. */
-function namesIn(text: string, resources: readonly EncodedResource[]): readonly string[] {
-  const told = resources.map(({ name }) => name).slice(0, MOST_NAMES);
-  const named = told.filter((name) => text.includes(name));
-  return named.length > 0 ? named : told;
-}
-
-/** Most names of one rejection. */
-const MOST_NAMES = 1_000;

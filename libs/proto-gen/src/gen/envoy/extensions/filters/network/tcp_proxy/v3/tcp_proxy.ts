@@ -26,7 +26,15 @@ export interface TcpProxy {
   hashPolicy: HashPolicy[];
   maxDownstreamConnectionDuration: Duration | undefined;
   accessLogOptions: TcpProxy_TcpAccessLogOptions | undefined;
+  upstreamConnectMode: TcpProxy_UpstreamConnectMode;
+  maxEarlyDataBytes: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+export enum TcpProxy_UpstreamConnectMode {
+  IMMEDIATE = 0,
+  ON_DOWNSTREAM_DATA = 1,
+  ON_DOWNSTREAM_TLS_HANDSHAKE = 2,
 }
 
 export interface TcpProxy_WeightedCluster {
@@ -68,6 +76,8 @@ function createBaseTcpProxy(): TcpProxy {
     hashPolicy: [],
     maxDownstreamConnectionDuration: undefined,
     accessLogOptions: undefined,
+    upstreamConnectMode: 0,
+    maxEarlyDataBytes: undefined,
     _unknownFields: {},
   };
 }
@@ -116,6 +126,12 @@ export const TcpProxy: MessageFns<TcpProxy, "envoy.extensions.filters.network.tc
     }
     if (message.accessLogOptions !== undefined) {
       TcpProxy_TcpAccessLogOptions.encode(message.accessLogOptions, writer.uint32(138).fork()).join();
+    }
+    if (message.upstreamConnectMode !== 0) {
+      writer.uint32(168).int32(message.upstreamConnectMode);
+    }
+    if (message.maxEarlyDataBytes !== undefined) {
+      UInt32Value.encode({ value: message.maxEarlyDataBytes! }, writer.uint32(178).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -248,6 +264,22 @@ export const TcpProxy: MessageFns<TcpProxy, "envoy.extensions.filters.network.tc
             message.accessLogOptions = TcpProxy_TcpAccessLogOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.upstreamConnectMode = reader.int32() as any;
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.maxEarlyDataBytes = UInt32Value.decode(reader, reader.uint32()).value;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -317,6 +349,8 @@ export const TcpProxy: MessageFns<TcpProxy, "envoy.extensions.filters.network.tc
     message.accessLogOptions = (object.accessLogOptions !== undefined && object.accessLogOptions !== null)
       ? TcpProxy_TcpAccessLogOptions.fromPartial(object.accessLogOptions)
       : undefined;
+    message.upstreamConnectMode = object.upstreamConnectMode ?? 0;
+    message.maxEarlyDataBytes = object.maxEarlyDataBytes ?? undefined;
     return message;
   },
 };

@@ -1,0 +1,67 @@
+import { ApiError, type ApiClient, type ResourceRef } from '@causeway/api-client';
+import { parseKri } from '@causeway/naming';
+import type { JsonObject, Kind } from '@causeway/resources';
+import { kindOf, type CommandContext } from './context';
+import { refOfItem, selectionOf, titleOf, type Place } from './refs';
+import { textAt } from './render';
+
+/** Copies that are named; of more the number is. */
+const SHOWN = 20;
+
+/**
+ * The resources of a kind with these labels that were made on the control plane that is asked, in the order of its list. A
+ * copy of another control plane's cannot be changed there: it is skipped, with a line that says where it was made.
+ */
+export async function selectedResources(
+  context: CommandContext,
+  noun: string,
+  { selector, ...place }: Place & { readonly selector: string },
+): Promise<readonly ResourceRef[]> {
+  const kind = kindOf(context.registry, noun);
+  const api = await context.api();
+  const { documents } = await api.list(selectionOf(kind, place, selector));
+  // All of one zone and one label of origin are own, or all are copies.
+  const verdicts = new Map<string, boolean>();
+  const [own, copies]: [ResourceRef[], ResourceRef[]] = [[], []];
+  for (const item of documents) {
+    const ref = refOfItem(kind, item);
+    const zone = zoneOf(kind, item);
+    const origin = JSON.stringify([zone, textAt(item, 'labels', 'kuma.io/origin')]);
+    const isCopy = zone === undefined ? false : (verdicts.get(origin) ?? (await isCopyHere(api, ref, { item, zone })));
+    if (isCopy !== undefined) verdicts.set(origin, isCopy);
+    if (isCopy === true) copies.push({ ...ref, ...(zone === undefined ? {} : { zone }) });
+    else own.push(ref);
+  }
+  for (const { zone = '', ...ref } of copies.slice(0, SHOWN)) {
+    const maker = zone === '' ? 'the global' : `zone ${zone}`;
+    context.printError(`${titleOf(ref)} is a copy, made on ${maker}: skipped; it is changed there`);
+  }
+  if (copies.length > SHOWN) context.printError(`and ${copies.length - SHOWN} more copies: skipped`);
+  return own;
+}
+
+/** The zone of identity, empty for the global; undefined where the identity of the kind has none. */
+function zoneOf({ sync }: Kind, item: JsonObject): string | undefined {
+  const parsed = parseKri(textAt(item, 'kri'));
+  return parsed.ok && sync.zoneInIdentity ? parsed.kri.zone : undefined;
+}
+
+/** Whether a listed resource is not the one that its plain name means; undefined where it was deleted meanwhile. */
+async function isCopyHere(
+  api: ApiClient,
+  ref: ResourceRef,
+  { item, zone }: { readonly item: JsonObject; readonly zone: string },
+): Promise<boolean | undefined> {
+  const own = await found(api, ref);
+  if (own) return textAt(own, 'kri') !== textAt(item, 'kri');
+  return (await found(api, { ...ref, zone })) ? true : undefined;
+}
+
+async function found(api: ApiClient, ref: ResourceRef): Promise<JsonObject | undefined> {
+  try {
+    return (await api.get(ref)).document;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not-found') return undefined;
+    throw error;
+  }
+}

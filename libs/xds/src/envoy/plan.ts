@@ -1,0 +1,31 @@
+import type { IndexReader } from '@causeway/store';
+import type { TrafficModel } from '../model/traffic-model';
+import type { SocketAddress } from '../model/zone-entrance';
+import type { EncodedResource, EncodeResult } from '../resources/encoded-resource';
+import type { DestinationTable } from './destination-table';
+import type { EnvoyView } from './envoy-view';
+
+/**
+ * How one resource is made. `scope`: resources of one type and name are one object for all Envoys of a mesh, for all its gRPC
+ * clients, for all ingresses, or are made for one view. A scope never holds what another may not see.
+ */
+export interface Plan {
+  readonly scope: 'mesh' | 'ingress' | 'view' | 'grpc';
+  /** False for what is asked for and does not exist: it is answered, and not kept. */
+  readonly isKept: boolean;
+  encode(previous: EncodedResource | undefined): EncodeResult;
+}
+
+/** What a translation reads. */
+export interface TranslationOptions {
+  readonly model: TrafficModel;
+  readonly index: IndexReader;
+  readonly table: DestinationTable;
+  /** HTTP addresses that have a filter chain in the view's redirect listener. */
+  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
+}
+
+/** A plan whose resource is kept until a change touches it. */
+export function kept(scope: Plan['scope'], encode: Plan['encode']): Plan {
+  return { scope, isKept: true, encode };
+}

@@ -1,0 +1,195 @@
+import { isIP } from 'node:net';
+import {
+  type Cluster,
+  Cluster_DiscoveryType,
+  type ClusterLoadAssignment,
+  DownstreamTlsContext,
+  HttpConnectionManager,
+  HttpRbac,
+  type Listener,
+  RBAC_Action,
+  Router,
+  UpstreamTlsContext,
+} from '@causeway/proto-gen';
+import { isPlaintextOnly, type Destination } from '../model/destination';
+import type { InboundAccess } from '../model/inbound-access';
+import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
+import { destinationEndpoints, endpoint, socketOf } from '../envoy/endpoints';
+import { FROM_ADS } from '../envoy/tls';
+import { durationOf, pack, packFilter } from '../resources/any';
+
+type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers'>;
+type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
+type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
+type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
+
+/** The certificate provider that a client's bootstrap must have: its certificate, its key, the authorities that it believes. */
+export const CERTIFICATE_PROVIDER = 'mesh';
+/** What the listener of a gRPC server is asked for by, before `address:port`. */
+export const SERVER_LISTENER = 'grpc/server?xds.resource.listening_address=';
+/** The locality of servers outside the mesh: gRPC refuses endpoints without one. */
+const OUTSIDE = 'external';
+
+const provider = { instanceName: CERTIFICATE_PROVIDER };
+const routerFilter = packFilter('router', Router, {});
+
+/**
+ * What a channel to `xds:///<name>` does: all calls go to the destination. The routes are in the listener, for grpc-js does not
+ * apply a listener that changes beside its routes. Without a destination calls fail at once with UNAVAILABLE; a name that is
+ * told to be absent would let them wait until their deadline.
+ */
+export function clientListener(name: string, destination: Destination | undefined): ListenerFields {
+  const routes = destination
+    ? [
+        {
+          match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
+          action: {
+            $case: 'route' as const,
+            value: { clusterSpecifier: { $case: 'cluster' as const, value: destination.name }, timeout: durationOf(0) },
+          },
+        },
+      ]
+    : [];
+  const apiListener = pack(HttpConnectionManager, {
+    statPrefix: name,
+    routeSpecifier: {
+      $case: 'routeConfig',
+      value: { name, virtualHosts: [{ name, domains: ['*'], routes }] },
+    },
+    httpFilters: [routerFilter],
+  });
+  return { name, apiListener: { apiListener } };
+}
+
+/**
+ * How a gRPC server (XdsServer) listens: TLS with a client certificate, and then only the callers that may. A server that does
+ * not know the filter which names them refuses the whole listener, and serves nobody. A server takes either TLS or plaintext:
+ * with Permissive it takes TLS.
+ */
+export function serverListener(name: string, at: SocketAddress, { mtls, callers }: ServerAccess): ListenerFields {
+  const route = {
+    match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
+    action: { $case: 'nonForwardingAction' as const, value: {} },
+  };
+  const manager = packFilter('http', HttpConnectionManager, {
+    statPrefix: name,
+    routeSpecifier: {
+      $case: 'routeConfig',
+      value: { name, virtualHosts: [{ name, domains: ['*'], routes: [route] }] },
+    },
+    httpFilters: [...(callers === 'anyone' ? [] : [accessFilter(callers)]), routerFilter],
+  });
+  const tls = packFilter('tls', DownstreamTlsContext, {
+    requireClientCertificate: true,
+    commonTlsContext: {
+      tlsCertificateProviderInstance: provider,
+      validationContextType: { $case: 'validationContext', value: { caCertificateProviderInstance: provider } },
+    },
+  });
+  return {
+    name,
+    address: { address: { $case: 'socketAddress', value: socketOf(at.address, at.port) } },
+    filterChains: [{ filters: [manager], ...(mtls !== 'Off' && { transportSocket: tls }) }],
+  };
+}
+
+function accessFilter(callers: readonly string[]) {
+  const principals = callers.map((value) => ({
+    identifier: {
+      $case: 'authenticated' as const,
+      value: { principalName: { matchPattern: { $case: 'exact' as const, value } } },
+    },
+  }));
+  const permissions = [{ rule: { $case: 'any' as const, value: true } }];
+  const policies = principals.length === 0 ? {} : { callers: { permissions, principals } };
+  return packFilter('access', HttpRbac, { rules: { action: RBAC_Action.ALLOW, policies } });
+}
+
+/**
+ * The cluster of a destination: TLS with one of exactly its identities; gRPC sends the name of the channel as server name. Without
+ * TLS it has endpoints only where all of them take plaintext; without a destination it has none: a cluster that was deleted and
+ * comes back unchanged would not be taken.
+ */
+export function grpcCluster(name: string, destination: Destination | undefined): ClusterFields {
+  const identities = destination?.identities ?? [];
+  return {
+    name,
+    clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS },
+    edsClusterConfig: { edsConfig: FROM_ADS },
+    ...(identities.length > 0 &&
+      destination &&
+      !isPlaintextOnly(destination) && { transportSocket: clientTls(identities) }),
+  };
+}
+
+function clientTls(identities: readonly string[]) {
+  return packFilter('tls', UpstreamTlsContext, {
+    commonTlsContext: {
+      tlsCertificateProviderInstance: provider,
+      validationContextType: {
+        $case: 'validationContext',
+        value: {
+          caCertificateProviderInstance: provider,
+          matchSubjectAltNames: identities.map((value) => ({ matchPattern: { $case: 'exact' as const, value } })),
+        },
+      },
+    },
+  });
+}
+
+/**
+ * The endpoints of a destination as gRPC takes them: IP addresses, each once, in localities that have a name and a weight, and
+ * priorities without a gap.
+ */
+export function grpcEndpoints(
+  name: string,
+  destination: Destination | undefined,
+  zone: string,
+  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+): EndpointFields {
+  if (!destination) return { clusterName: name };
+  if (destination.external) return externalEndpoints(name, destination.external);
+  const isPlaintext = isPlaintextOnly(destination);
+  if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
+  // A cluster of gRPC speaks either TLS or plaintext.
+  const local = destination.local.filter(({ plaintext }) => plaintext === isPlaintext);
+  return withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf));
+}
+
+type External = NonNullable<Destination['external']>;
+
+/** gRPC has one set of authorities for all clusters, so it reaches servers outside the mesh in plain text only. */
+function externalEndpoints(clusterName: string, { endpoints, tls }: External): EndpointFields {
+  if (tls) return { clusterName };
+  const reachable = endpoints.filter(({ host }) => isIP(host) !== 0);
+  const priorities = [...new Set(reachable.map(({ priority }) => priority))].sort((a, b) => a - b);
+  return withoutRepeats({
+    clusterName,
+    endpoints: priorities.map((wanted, priority) => {
+      const found = reachable.filter((each) => each.priority === wanted);
+      return {
+        locality: { zone: OUTSIDE },
+        priority,
+        loadBalancingWeight: found.length,
+        lbEndpoints: found.map(({ host, port }) => endpoint({ address: host, port })),
+      };
+    }),
+  });
+}
+
+/** An address that several localities have stays in the first of them. */
+function withoutRepeats({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
+  const seen = new Set<string>();
+  const kept = endpoints.flatMap((locality) => {
+    const lbEndpoints = (locality.lbEndpoints ?? []).filter(({ hostIdentifier }) => {
+      const key = JSON.stringify(hostIdentifier);
+      return !seen.has(key) && seen.add(key);
+    });
+    return lbEndpoints.length === 0 ? [] : [{ ...locality, lbEndpoints }];
+  });
+  const ranks = [...new Set(kept.map(({ priority = 0 }) => priority))].sort((a, b) => a - b);
+  return {
+    clusterName,
+    endpoints: kept.map((locality) => ({ ...locality, priority: ranks.indexOf(locality.priority ?? 0) })),
+  };
+}

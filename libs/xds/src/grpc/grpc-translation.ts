@@ -1,0 +1,61 @@
+import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
+import { inboundsOf } from '@causeway/controllers';
+import { Dataplane } from '@causeway/kinds';
+import { identityKey } from '@causeway/resources';
+import { hostPort } from '../envoy/names';
+import type { EnvoyView } from '../envoy/envoy-view';
+import type { Plan, TranslationOptions } from '../envoy/plan';
+import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
+import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from './grpc-resources';
+
+/**
+ * Resources for proxyless gRPC by type and name (docs/reference/xds-translation.md, gRPC). No name is ever told to be absent, but
+ * the listener of a server that is none: grpc-js does not recover from a deletion.
+ */
+export class GrpcTranslation {
+  constructor(private readonly options: Pick<TranslationOptions, 'model' | 'index' | 'table'>) {}
+
+  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
+    const { model, table } = this.options;
+    const found = model.destination(name);
+    const destination = found?.service.mesh === view.mesh ? found : undefined;
+    const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
+    switch (type) {
+      case RESOURCE_TYPES.listener: {
+        if (name.startsWith(SERVER_LISTENER)) return this.server(view, name);
+        const target = table.ofTarget(view.mesh, name);
+        return made((last) => encodeResource(Listener, clientListener(name, target), last), target !== undefined);
+      }
+      case RESOURCE_TYPES.cluster:
+        return made((last) => encodeResource(Cluster, grpcCluster(name, destination), last), destination !== undefined);
+      case RESOURCE_TYPES.endpoints: {
+        const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
+        const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, model.zone, entranceOf);
+        return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
+    const dataplane = id && this.options.index.byIdentityKey(identityKey(id));
+    if (!dataplane || !Dataplane.is(dataplane)) return undefined;
+    const { address } = dataplane.spec.networking;
+    const at = inboundsOf(dataplane)
+      .flatMap(({ state, address: own = address, port }): readonly SocketAddress[] => {
+        const found = state === 'Ignored' ? undefined : socketAddress(own, port);
+        return found ? [found] : [];
+      })
+      .find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
+    if (!at) return undefined;
+    const access = this.options.model.access.ofInbound(dataplane, at.port);
+    if (access === 'pending') return access;
+    return {
+      scope: 'view',
+      isKept: true,
+      encode: (last) => encodeResource(Listener, serverListener(name, at, access), last),
+    };
+  }
+}

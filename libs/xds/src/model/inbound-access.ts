@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
+import { globalIdentity, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+
+/** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
+export type Callers = readonly string[] | 'anyone';
+
+/** How an inbound listens, and for whom. */
+export interface InboundAccess {
+  readonly mtls: MtlsMode;
+  readonly callers: Callers;
+  /** After how long it closes a connection, ms. */
+  readonly maxAge: number;
+  /** Grows when a caller loses access in a way that nothing else of the inbound shows. */
+  readonly narrowed: number;
+}
+
+/** What decides about access besides the index. */
+export interface AccessSource {
+  readonly meshes: Pick<Meshes, 'state'>;
+  /** False until a complete first state of what decides about access was stored once. */
+  isReady(): boolean;
+}
+
+interface Decision {
+  readonly access: MeshAccess;
+  readonly narrowed: number;
+}
+
+/** The condition of a Dataplane whose proxy takes TLS. */
+export const TLS_INBOUNDS = 'TlsInbounds';
+
+/** Kinds of which a change may change who may call. */
+const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
+
+/**
+ * Who may call the inbounds of each mesh. While a first state is not complete, the Mesh is missing or somebody else's, or its
+ * settings cannot be read, access is `pending`: a proxy keeps the inbounds that it has and gets no new ones, so nothing is ever
+ * open because something is missing.
+ */
+export class AccessTable {
+  private readonly known = new Map<string, Decision | 'pending'>();
+
+  constructor(
+    private readonly index: Pick<IndexReader, 'get'>,
+    private readonly source: AccessSource,
+  ) {}
+
+  /** The access to one inbound of a Dataplane. */
+  ofInbound({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): InboundAccess | 'pending' {
+    const decision = this.ofMesh(id.mesh);
+    if (decision === 'pending') return decision;
+    const { access, narrowed } = decision;
+    const callers = access.defaultAccess === 'Allow' ? 'anyone' : [];
+    return { mtls: mtlsModeOf(access, labels, port), callers, maxAge: access.maxConnectionAge, narrowed };
+  }
+
+  /**
+   * Whether clients of this zone speak plaintext to an inbound: it takes nothing else, or it takes both and its proxy has not
+   * acknowledged TLS yet. While access is not known they speak TLS.
+   */
+  isPlaintext(dataplane: Pick<Resource, 'id' | 'labels' | 'status'>, port: number): boolean {
+    const { id, labels } = dataplane;
+    const decision = this.ofMesh(id.mesh);
+    const mode = decision === 'pending' ? 'Strict' : mtlsModeOf(decision.access, labels, port);
+    return mode === 'Off' || (mode === 'Permissive' && !takesTls(dataplane));
+  }
+
+  /** Whether a mesh has no identities in use: its traffic stays in its zone. */
+  isOff(mesh: string): boolean {
+    const decision = this.ofMesh(mesh);
+    return decision !== 'pending' && decision.access.mtls === 'Off';
+  }
+
+  /** The meshes whose access differs after these changes; all that were asked for are looked at without them. */
+  refresh(changes?: readonly IndexChange[]): readonly string[] {
+    if (changes && !changes.some(({ id }) => SOURCES.includes(id.kind))) return [];
+    return [...this.known].flatMap(([mesh, before]) => {
+      const after = this.decide(mesh);
+      if (isDeepStrictEqual(before, after)) return [];
+      this.known.set(mesh, after);
+      return [mesh];
+    });
+  }
+
+  clear(): void {
+    this.known.clear();
+  }
+
+  private ofMesh(mesh: string): Decision | 'pending' {
+    let decision = this.known.get(mesh);
+    if (decision === undefined) this.known.set(mesh, (decision = this.decide(mesh)));
+    return decision;
+  }
+
+  private decide(mesh: string): Decision | 'pending' {
+    const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
+    return access ? { access, narrowed: narrowedOf(this.index.get(globalIdentity('Mesh', mesh))) } : 'pending';
+  }
+}
+
+/** Whether the proxy of a Dataplane has acknowledged inbounds that take TLS (its condition `TlsInbounds`). */
+export function takesTls({ status }: Pick<Resource, 'status'>): boolean {
+  const conditions = status?.['conditions'];
+  return (
+    isJsonArray(conditions) &&
+    conditions.some((each) => isJsonObject(each) && each['type'] === TLS_INBOUNDS && each['status'] === 'True')
+  );
+}
+
+/** How often access to a mesh was narrowed, as its status says (`status.access.narrowed`). */
+function narrowedOf(mesh: Resource | undefined): number {
+  const access = mesh?.status?.['access'];
+  const narrowed = isJsonObject(access) ? access['narrowed'] : undefined;
+  return typeof narrowed === 'number' && Number.isInteger(narrowed) && narrowed > 0 ? narrowed : 0;
+}

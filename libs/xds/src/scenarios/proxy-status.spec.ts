@@ -1,0 +1,112 @@
+import { Cluster, Cluster_LbPolicy, TlsSecret } from '@causeway/proto-gen';
+import { createHash, X509Certificate } from 'node:crypto';
+import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
+import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { until } from '../../../../test/support/until';
+import { XdsPlane } from '../../../../test/support/xds-plane';
+import { EnvoyResources } from '../envoy/envoy-resources';
+import { IDENTITY_SECRET, TRUST_SECRET } from '../envoy/names';
+import { RESOURCE_TYPES } from '../resources/encoded-resource';
+
+const { cluster, secret } = RESOURCE_TYPES;
+
+describe('what is known of a proxy', () => {
+  let plane: XdsPlane;
+  beforeEach(async () => {
+    plane = new XdsPlane();
+    await plane.start();
+  });
+  afterEach(() => plane.stop());
+  const typeOf = (type: string) => plane.server.proxies()[0]?.types.find((one) => one.type === type);
+  const rejected = () => typeOf(cluster)?.rejected.map(({ name }) => name);
+
+  it('each resource that it rejects, until it accepts or drops it; what it rejects is not applied', async () => {
+    plane.source.put(Cluster, { name: 'one' }, { name: 'two' }, { name: 'six' });
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: cluster, resourceNamesSubscribe: ['one', 'two', 'six'] });
+    const before = plane.source.revision;
+    proxy.nack(await proxy.response(0), 'cluster one: no, cluster two: no');
+    await until('both', () => rejected()?.join() === 'one,two');
+    plane.source.put(Cluster, { name: 'six', lbPolicy: Cluster_LbPolicy.RANDOM });
+    proxy.nack(await proxy.response(1), 'cluster six: no');
+    await until('all three', () => rejected()?.join() === 'one,two,six');
+    expect(typeOf(cluster)).toMatchObject({
+      ackedRevision: plane.source.revision,
+      responses: { sent: 2, rejected: 2 },
+    });
+    expect(typeOf(cluster)?.appliedRevision).toBeLessThan(before);
+    plane.source.put(Cluster, { name: 'one', lbPolicy: Cluster_LbPolicy.RANDOM });
+    proxy.ack(await proxy.response(2));
+    await until('the ack', () => rejected()?.join() === 'two,six');
+    proxy.send({ typeUrl: cluster, resourceNamesUnsubscribe: ['two', 'six'] });
+    await until('nothing', () => rejected()?.length === 0);
+    expect(typeOf(cluster)?.appliedRevision).toBe(plane.source.revision);
+  });
+
+  it('nothing counts as acked of what a proxy brings along, until it has answered', async () => {
+    plane.source.put(Cluster, { name: 'a' });
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: cluster, initialResourceVersions: { a: 'of long ago' }, resourceNamesSubscribe: ['a'] });
+    const response = await proxy.response(0);
+    expect(typeOf(cluster)).toMatchObject({ ackedRevision: -1, appliedRevision: -1 });
+    proxy.ack(response);
+    await until('the ack', () => typeOf(cluster)?.ackedRevision === plane.source.revision);
+  });
+
+  it('the versions of its secrets that it has accepted', async () => {
+    const value = { specifier: { $case: 'inlineString' as const, value: 'x' } };
+    const type = { $case: 'validationContext' as const, value: { trustedCa: value } };
+    const [first] = plane.source.put(TlsSecret, { name: TRUST_SECRET, type });
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: secret, resourceNamesSubscribe: [TRUST_SECRET] });
+    const response = await proxy.response(0);
+    expect(typeOf(secret)?.versions).toEqual({});
+    proxy.ack(response);
+    await until('the version', () => typeOf(secret)?.versions?.[TRUST_SECRET] === first?.version);
+  });
+});
+
+describe('the source of a zone', () => {
+  const view = { mesh: 'default', listed: 'all' } as const;
+  const trust = (...pems: readonly string[]) =>
+    sketch('MeshTrust', 'east', {
+      trustDomain: 'default.east.mesh.local',
+      caBundles: pems.map((value) => ({ type: 'Pem', pem: { value } })),
+    });
+
+  it('counts by the revisions of the log', () => {
+    const zone = new TrafficZone();
+    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    source.follow();
+    const told: number[] = [];
+    source.subscribe({ changed: ({ revision }) => void told.push(revision), relisted: () => undefined });
+    zone.put(sketch('Zone', 'east', {}));
+    zone.put(trust('x'));
+    expect([source.revision, source.point?.revision, zone.index.point?.revision]).toEqual([2, 2, 2]);
+    expect(told).toEqual([2]);
+    // What is of no revision is told as of the latest: it is not acked before it is answered.
+    source.viewChanged(view);
+    expect(told).toEqual([2, 2]);
+  });
+
+  it('knows the authorities of the trust that it served', () => {
+    const zone = new TrafficZone([trust(EAST_AUTHORITY, NEXT_EAST_AUTHORITY)]);
+    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const served = source.get(view, secret, TRUST_SECRET);
+    const idOf = (pem: string) => createHash('sha256').update(new X509Certificate(pem).raw).digest('hex').slice(0, 32);
+    expect(typeof served === 'object' && source.authoritiesOf(served.version)).toEqual(
+      [EAST_AUTHORITY, NEXT_EAST_AUTHORITY].map(idOf).sort(),
+    );
+    expect(source.authoritiesOf('another')).toBeUndefined();
+  });
+
+  it('names what it does not send for the proxies that would have it', () => {
+    const zone = new TrafficZone();
+    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const served = { ...view, identity: () => ({ chain: '', key: { path: '' } }) };
+    expect(source.get(served, secret, IDENTITY_SECRET)).toBeUndefined();
+    const names = (of: typeof view) => [...source.refused({ id: 'a', view: of })].map(({ name }) => name);
+    expect(names(served)).toEqual([IDENTITY_SECRET]);
+    expect(names(view)).toEqual([]);
+  });
+});
