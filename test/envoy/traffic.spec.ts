@@ -2,15 +2,13 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { ask, echo, httpService, say, type ServiceProcess } from '../support/mesh-processes';
+import { ask, echo, httpService, loopbackBlock, say, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
-/** Loopback addresses that no other suite uses. */
-const BLOCK = `127.${20 + (process.pid % 200)}.${Math.floor(Math.random() * 256)}`;
-const host = (last: number): string => `${BLOCK}.${last}`;
+const host = loopbackBlock();
 const INGRESS = { address: host(100), port: 10001 };
 const SERVER = host(101);
 const REDIS = { vip: host(7), port: 6379 };

@@ -89,8 +89,9 @@ export class EnvoyProcess {
     });
   }
 
+  /** Kills it, where it still runs. */
   async stop(): Promise<void> {
-    if (this.child.exitCode === null) {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
       const over = once(this.child, 'exit');
       this.child.kill('SIGKILL');
       await over;

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -88,4 +89,10 @@ function bodyOf(text: string): Omit<HttpAnswer, 'status'> {
   } catch {
     return { name: text, headers: {} };
   }
+}
+
+/** Gives addresses of one block of loopback, by their last number; other suites that run have other blocks. */
+export function loopbackBlock(): (last: number) => string {
+  const block = `127.${20 + (process.pid % 200)}.${randomInt(256)}`;
+  return (last) => `${block}.${last}`;
 }

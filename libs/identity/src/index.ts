@@ -32,4 +32,5 @@ export {
 } from './mesh-authority';
 export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
 export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
+export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

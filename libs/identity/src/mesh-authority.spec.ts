@@ -67,7 +67,8 @@ describe('the authority of a mesh', () => {
   ])('%s signs what Kuma expects: services as ids, tags as names', async (_, make, sealed) => {
     const { certificate, privateKey } = await make();
     await put(ids.certificate, data(certificate));
-    await put(ids.key, ...(sealed ? sealedKey(privateKey) : ([data(privateKey)] as const)));
+    if (sealed) await put(ids.key, sealedSpec(keys, ids.key, privateKey), { 'causeway.io/sealed': 'k' });
+    else await put(ids.key, data(privateKey));
     const { uri, chain, notAfter } = await issue();
     const leaf = new X509Certificate(chain);
     const authority = new X509Certificate(certificate);
@@ -83,7 +84,6 @@ describe('the authority of a mesh', () => {
     expect([authority.ca, leaf.ca, notAfter]).toEqual([true, false, NOW + 24 * 3_600_000]);
     expect(chain.endsWith(`${certificate.trim()}\n`)).toBe(true);
   });
-  const sealedKey = (text: string) => [sealedSpec(keys, ids.key, text), { 'causeway.io/sealed': 'k' }] as const;
 
   it.each<[string, WorkloadBinding, RegExp]>([
     ['of its name only', { name: 'web-1' }, /must have the claim "Workload", or "Tags" with kuma.io\/service/],

@@ -166,7 +166,10 @@ export {
   DestinationIPInput,
   DestinationPortInput,
   ServerNameInput,
+  SourceIPInput,
+  TransportProtocolInput,
 } from './gen/envoy/extensions/matching/common_inputs/network/v3/network_inputs';
+export { ConsistentHashing } from './gen/envoy/extensions/matching/input_matchers/consistent_hashing/v3/consistent_hashing';
 export { PreviousHostsPredicate } from './gen/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts';
 export { ProxyProtocolUpstreamTransport } from './gen/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol';
 export { RawBuffer } from './gen/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer';

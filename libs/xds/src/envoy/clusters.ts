@@ -20,6 +20,18 @@ import { FROM_ADS, upstreamTls } from './tls';
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 
 const CONNECT_TIMEOUT = durationOf(5_000);
+/**
+ * After so long a connection to another zone takes no new request, and ends with its last: an ingress passes connections on, so
+ * only new ones reach an ingress or an instance that came later.
+ */
+const CROSS_ZONE_AGE = durationOf(15 * 60_000);
+/** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
+const NO_BREAKER = 1_000_000;
+const circuitBreakers = {
+  thresholds: [
+    { maxConnections: NO_BREAKER, maxPendingRequests: NO_BREAKER, maxRequests: NO_BREAKER, maxRetries: NO_BREAKER },
+  ],
+};
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** Protocols whose connections have a connection manager: their requests follow routes. */
@@ -85,20 +97,25 @@ function eds(serviceName: string) {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.EDS },
     edsClusterConfig: { edsConfig: FROM_ADS, serviceName },
     connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
     commonLbConfig: noPanic,
     closeConnectionsOnHostHealthFailure: true,
   };
 }
 
 /** Servers are spoken to as their port says: HTTP/2 for http2 and grpc. */
-function httpOptions(destination: Pick<Destination, 'protocol'>) {
+function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote'>>) {
   if (!isHttp(destination)) return {};
+  const { remote = [] } = destination;
   const protocolConfig =
     destination.protocol === 'http'
       ? { $case: 'httpProtocolOptions' as const, value: {} }
       : { $case: 'http2ProtocolOptions' as const, value: {} };
   const upstreamProtocolOptions = { $case: 'explicitHttpConfig' as const, value: { protocolConfig } };
-  const { configType } = packFilter('http', HttpProtocolOptions, { upstreamProtocolOptions });
+  const { configType } = packFilter('http', HttpProtocolOptions, {
+    upstreamProtocolOptions,
+    ...(remote.length > 0 && { commonHttpProtocolOptions: { maxConnectionDuration: CROSS_ZONE_AGE } }),
+  });
   return { [HTTP_OPTIONS]: configType.value };
 }
 
@@ -112,6 +129,7 @@ function staticCluster(name: string, at: readonly SocketAddress[]): ClusterField
     name,
     clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.STATIC },
     connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
     loadAssignment: {
       clusterName: name,
       endpoints: at.length === 0 ? [] : [{ lbEndpoints: at.map((to) => endpoint(to)) }],
@@ -151,6 +169,7 @@ function externalCluster(name: string, destination: Destination): ClusterFields 
     name,
     clusterDiscoveryType: { $case: 'type', value: type },
     connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
     loadAssignment: {
       clusterName: name,
       endpoints: priorities.map((priority, i) => ({

@@ -92,6 +92,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.authorities.of(version);
   }
 
+  /** Resources that proxies share and that break Envoy's rules. */
+  get refusedCount(): number {
+    return this.refusedShared.size;
+  }
+
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
     return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view))];
   }
@@ -105,6 +110,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const found = this.shared.get(`${type} ${scope} ${name}`);
       if (found?.isFresh) return found.resource;
     }
+    if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (plan === 'pending') return plan;
     const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;

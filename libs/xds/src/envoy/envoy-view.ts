@@ -1,5 +1,6 @@
 import type { Identity } from '@causeway/resources';
 import type { SocketAddress } from '../model/zone-entrance';
+import type { SourceLimits } from './ingress-listener';
 import type { IdentityCertificate } from './tls';
 
 /**
@@ -18,6 +19,8 @@ export interface EnvoyView {
   readonly dataplane?: Identity;
   /** Where the proxies serve as the zone's ingress, for all meshes. */
   readonly ingress?: SocketAddress;
+  /** What one source address may take of the ingress, where it is not the default. */
+  readonly sourceLimits?: SourceLimits;
   /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
   readonly identity?: () => IdentityCertificate | undefined;
 }

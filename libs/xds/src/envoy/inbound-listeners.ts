@@ -1,5 +1,4 @@
 import {
-  ConnectionLimit,
   type FilterChain,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
@@ -13,12 +12,11 @@ import {
   TrafficDirection,
 } from '@causeway/proto-gen';
 import type { Callers, InboundAccess } from '../model/inbound-access';
-import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
-import { inboundListenerName, ingressListenerName } from './names';
-import { addressOf, chooseCluster, tcpProxy } from './outbound-listeners';
+import { inboundListenerName } from './names';
+import { addressOf, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -144,32 +142,4 @@ function httpToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwardin
     forwardClientCertDetails: isTls ? SANITIZE_SET : SANITIZE,
     ...(isTls && { setCurrentClientCertDetails: { uri: true } }),
   });
-}
-
-/** Most connections of a zone ingress at one time. */
-const MOST_CONNECTIONS = 50_000;
-
-/**
- * The zone ingress: reads the server name and passes the bytes on, without a key of its own. What is not TLS, has no server
- * name or one that no service of this zone has, is closed and nothing is dialled.
- */
-export function ingressListener(at: SocketAddress): ListenerFields {
-  const name = ingressListenerName(at);
-  return {
-    name,
-    address: addressOf(at),
-    trafficDirection: TrafficDirection.INBOUND,
-    listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
-    listenerFiltersTimeout: durationOf(5_000),
-    filterChains: [
-      {
-        filterChainMatch: { transportProtocol: 'tls' },
-        filters: [
-          packFilter('connection-limit', ConnectionLimit, { statPrefix: name, maxConnections: MOST_CONNECTIONS }),
-          chooseCluster('in:%REQUESTED_SERVER_NAME%'),
-          tcpProxy('none', { statPrefix: 'ingress' }),
-        ],
-      },
-    ],
-  };
 }

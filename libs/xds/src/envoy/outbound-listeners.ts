@@ -6,6 +6,7 @@ import {
   type Listener,
   MatcherTree,
   OriginalDst,
+  PreviousHostsPredicate,
   ProxyProtocol,
   type RouteConfiguration,
   Router,
@@ -32,6 +33,11 @@ const ON_DEMAND = 'ondemand';
 const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
 /** A connection without a byte for so long is closed. */
 const IDLE = durationOf(3_600_000);
+/**
+ * Attempts of a connection before it fails. Envoy takes hosts in turn, whichever has just failed: while one of two is dead, one
+ * connection of a thousand meets only that one.
+ */
+const CONNECT_ATTEMPTS = 10;
 /** A request without a byte for so long ends. */
 const STREAM_IDLE = durationOf(1_800_000);
 
@@ -39,13 +45,23 @@ export function addressOf({ address, port }: SocketAddress) {
   return { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } };
 }
 
-export function tcpProxy(cluster: string, { onDemand = false, statPrefix = cluster } = {}) {
+interface TcpOptions {
+  /** The cluster is asked for where it is not there. */
+  readonly onDemand?: boolean;
+  /** The cluster's name, unless given. */
+  readonly statPrefix?: string;
+  /** The longest life of a connection, ms; without it, as long as it is used. */
+  readonly maxAge?: number;
+}
+
+/** Passes bytes on to a cluster; another of its hosts is tried where one does not answer. */
+export function tcpProxy(cluster: string, { onDemand = false, statPrefix = cluster, maxAge }: TcpOptions = {}) {
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: cluster },
     idleTimeout: IDLE,
-    // Another entrance is tried where one does not answer.
-    maxConnectAttempts: 3,
+    maxConnectAttempts: CONNECT_ATTEMPTS,
+    ...(maxAge !== undefined && { maxDownstreamConnectionDuration: durationOf(maxAge) }),
     ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: durationOf(15_000) } }),
   });
 }
@@ -171,6 +187,18 @@ function takeChain(name: string) {
   return { onMatch: { $case: 'action' as const, value: packExtension('chain', StringValue, { value: name }) } };
 }
 
+/**
+ * Tries a request again, on another host, where no server has seen it. A request that a server may have begun is never repeated:
+ * only its sender knows whether it may be.
+ */
+const retryPolicy = {
+  retryOn: 'connect-failure,refused-stream,reset-before-request',
+  numRetries: 4,
+  hostSelectionRetryMaxAttempts: 10,
+  retryHostPredicate: [packFilter('envoy.retry_host_predicates.previous_hosts', PreviousHostsPredicate, {})],
+  retryBackOff: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
+};
+
 /** All requests go to the destination, without a limit of their duration. */
 export function defaultRoutes({ name }: Destination): RouteFields {
   const cluster = { $case: 'cluster' as const, value: name };
@@ -184,7 +212,7 @@ export function defaultRoutes({ name }: Destination): RouteFields {
         routes: [
           {
             match: { pathSpecifier: { $case: 'prefix', value: '/' } },
-            action: { $case: 'route', value: { clusterSpecifier: cluster, timeout: durationOf(0) } },
+            action: { $case: 'route', value: { clusterSpecifier: cluster, timeout: durationOf(0), retryPolicy } },
           },
         ],
       },

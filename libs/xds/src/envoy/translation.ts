@@ -18,7 +18,8 @@ import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import type { EnvoyView } from './envoy-view';
 import { servedInbounds, type Inbound } from './inbound';
-import { inboundListener, ingressListener } from './inbound-listeners';
+import { inboundListener } from './inbound-listeners';
+import { ingressListener } from './ingress-listener';
 import * as names from './names';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './outbound-listeners';
@@ -130,7 +131,8 @@ export class Translation {
     const { capture, ingress } = view;
     const made = (fields: ReturnType<typeof ingressListener>): Plan =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
-    if (ingress && name === names.ingressListenerName(ingress)) return made(ingressListener(ingress));
+    if (ingress && name === names.ingressListenerName(ingress))
+      return made(ingressListener(ingress, view.sourceLimits));
     const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
     if (inbound) {
       const access = this.accessTo(view, inbound);

@@ -12,7 +12,15 @@ export interface DestinationPortInput {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
+export interface SourceIPInput {
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
 export interface ServerNameInput {
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+export interface TransportProtocolInput {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -144,6 +152,70 @@ export const DestinationPortInput: MessageFns<
   },
 };
 
+function createBaseSourceIPInput(): SourceIPInput {
+  return { _unknownFields: {} };
+}
+
+export const SourceIPInput: MessageFns<
+  SourceIPInput,
+  "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput"
+> = {
+  $type: "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput" as const,
+
+  encode(message: SourceIPInput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SourceIPInput {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSourceIPInput();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SourceIPInput>): SourceIPInput {
+    return SourceIPInput.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<SourceIPInput>): SourceIPInput {
+    const message = createBaseSourceIPInput();
+    return message;
+  },
+};
+
 function createBaseServerNameInput(): ServerNameInput {
   return { _unknownFields: {} };
 }
@@ -204,6 +276,70 @@ export const ServerNameInput: MessageFns<
   },
   fromPartial(_: DeepPartial<ServerNameInput>): ServerNameInput {
     const message = createBaseServerNameInput();
+    return message;
+  },
+};
+
+function createBaseTransportProtocolInput(): TransportProtocolInput {
+  return { _unknownFields: {} };
+}
+
+export const TransportProtocolInput: MessageFns<
+  TransportProtocolInput,
+  "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput"
+> = {
+  $type: "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput" as const,
+
+  encode(message: TransportProtocolInput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TransportProtocolInput {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTransportProtocolInput();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TransportProtocolInput>): TransportProtocolInput {
+    return TransportProtocolInput.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<TransportProtocolInput>): TransportProtocolInput {
+    const message = createBaseTransportProtocolInput();
     return message;
   },
 };
