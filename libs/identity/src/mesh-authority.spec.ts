@@ -134,7 +134,7 @@ describe('a sealed Secret', () => {
     expect(sealedSpec(first, of, text)).toEqual(spec);
     expect(sealedSpec(first, of, `${text}x`)).not.toEqual(spec);
     expect(sealedSpec(first, { ...of, mesh: 'other' }, text)).not.toEqual(spec);
-    expect(Buffer.from(String(spec['data']), 'base64').toString()).not.toContain(text);
+    expect(JSON.stringify(spec)).not.toContain(Buffer.from(text).toString('base64').slice(0, 12));
     expect([sealedWith(spec), sealedWith(data(text)), sealedWith({}), sealedWith(data('{}'))]).toEqual([
       'a',
       undefined,
