@@ -31,6 +31,12 @@ export interface MeshAuthority {
   readonly certificate: string;
 }
 
+interface MeshSignedCertificate extends SignedCertificate {
+  /** The first SPIFFE id. */
+  readonly uri: string;
+  readonly meshAuthority: string;
+}
+
 /** For whose key, and until when. */
 type MeshOrder = Omit<CertificateOrder, 'uri' | 'otherUris'>;
 
@@ -39,7 +45,7 @@ type MeshOrder = Omit<CertificateOrder, 'uri' | 'otherUris'>;
  * where the key is not here, does not open or cannot sign.
  */
 interface MeshSigner {
-  sign(dataplane: DataplaneResource, order: MeshOrder): Promise<SignedCertificate & { readonly uri: string }>;
+  sign(dataplane: DataplaneResource, order: MeshOrder): Promise<MeshSignedCertificate>;
 }
 
 /** The Secrets of a `builtin` backend, by Kuma's names. */
@@ -123,7 +129,7 @@ export class MeshAuthorities {
     { mesh, backend, certificate }: MeshAuthority,
     dataplane: DataplaneResource,
     order: MeshOrder,
-  ): Promise<SignedCertificate & { readonly uri: string }> {
+  ): Promise<MeshSignedCertificate> {
     const [uri, ...others] = meshUrisOf(dataplane);
     if (uri === undefined) throw new Unavailable(`Dataplane ${dataplane.id.name} has no service that Mesh.mtls names`);
     const tags = [...valuesOf(dataplane.spec)].flatMap(([tag, values]) =>
@@ -134,7 +140,7 @@ export class MeshAuthorities {
       const pair = { certificate, privateKey: this.privateKey(mesh, backend) };
       const signed = await signCertificate(pair, { ...order, uri, otherUris });
       const notAfter = Date.parse(new X509Certificate(signed).validTo);
-      return { chain: `${signed}${certificate.trim()}\n`, notAfter, uri };
+      return { chain: `${signed}${certificate.trim()}\n`, notAfter, uri, meshAuthority: certificate };
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       throw new Unavailable(`the authority of mesh ${mesh} cannot sign: ${errorText(error)}`, { cause: error });

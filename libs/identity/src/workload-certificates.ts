@@ -21,6 +21,8 @@ export interface CertificateRequest {
 export interface WorkloadCertificate extends SignedCertificate {
   /** The SPIFFE id; by the authority of a mesh the first of several. */
   readonly uri: string;
+  /** The certificate of the authority of the mesh (`Mesh.mtls`) that signed; absent for the zone's own. */
+  readonly meshAuthority?: string;
 }
 
 /** Dependencies of `WorkloadCertificates`. */

@@ -113,10 +113,21 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
         true,
       ),
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      await authorityKeyId(x509, issuer),
     ],
   });
   return `${certificate.toString('pem').trim()}\n`;
+}
+
+/** As the authority's own certificate says, for there are several ways to compute one: with another one no chain is found. */
+async function authorityKeyId(
+  { AuthorityKeyIdentifierExtension, SubjectKeyIdentifierExtension }: typeof X509,
+  issuer: X509.X509Certificate,
+): Promise<X509.AuthorityKeyIdentifierExtension> {
+  const given = issuer.getExtension(SubjectKeyIdentifierExtension);
+  return given
+    ? new AuthorityKeyIdentifierExtension(given.keyId)
+    : AuthorityKeyIdentifierExtension.create(issuer.publicKey);
 }
 
 /** Kuma's authorities have RSA keys, ours ECDSA ones. */
