@@ -55,7 +55,8 @@ it.each(['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'Secret', 'GlobalSecret'])(
       { ...head, spec },
     ].map((body) => decodeDocument(coreKinds, body));
     expect(flat?.violations.first).toEqual([]);
-    expect(flat?.spec).toEqual(nested?.spec);
+    expect(flat?.draft.spec).toEqual(spec);
+    expect(nested?.draft.spec).toEqual(spec);
   },
 );
 
