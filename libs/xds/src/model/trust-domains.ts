@@ -1,6 +1,11 @@
+<<<<<<< HEAD
 import { enabledBackend, type MeshAuthority } from '@causeway/identity';
 import { compareText, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
+=======
+import { isTrustedHere } from '@causeway/controllers';
+import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+>>>>>>> main
 
 /** A trust domain and the certificates of its authorities, in PEM. */
 export interface TrustDomain {
@@ -8,6 +13,7 @@ export interface TrustDomain {
   readonly pem: string;
 }
 
+<<<<<<< HEAD
 /** True for a MeshTrust that proxies of a zone believe: the zone's own and the global's. */
 export function isTrustedHere({ kind, zone }: Identity, here: string): boolean {
   return kind === 'MeshTrust' && (zone === here || zone === '');
@@ -20,6 +26,8 @@ export function meshOfAuthority({ id, before, after }: IndexChange): string | un
   return id.name;
 }
 
+=======
+>>>>>>> main
 /**
  * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
  * rejects a domain that is named twice. A domain without certificates is left out. The domain of the authority of `Mesh.mtls` is
