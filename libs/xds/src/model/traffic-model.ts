@@ -15,11 +15,7 @@ import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, takesTls, type AccessSource } from './inbound-access';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
-<<<<<<< HEAD
-import { isTrustedHere, meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
-=======
-import { trustDomainsOf, type TrustDomain } from './trust-domains';
->>>>>>> main
+import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
 
 /** A destination that came, changed or went. */
 export interface DestinationChange {

@@ -1,22 +1,12 @@
-<<<<<<< HEAD
-import { enabledBackend, type MeshAuthority } from '@causeway/identity';
-import { compareText, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
-import type { IndexChange } from '@causeway/store';
-=======
 import { isTrustedHere } from '@causeway/controllers';
+import { enabledBackend, type MeshAuthority } from '@causeway/identity';
 import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
->>>>>>> main
+import type { IndexChange } from '@causeway/store';
 
 /** A trust domain and the certificates of its authorities, in PEM. */
 export interface TrustDomain {
   readonly name: string;
   readonly pem: string;
-}
-
-<<<<<<< HEAD
-/** True for a MeshTrust that proxies of a zone believe: the zone's own and the global's. */
-export function isTrustedHere({ kind, zone }: Identity, here: string): boolean {
-  return kind === 'MeshTrust' && (zone === here || zone === '');
 }
 
 /** The mesh whose authority of `Mesh.mtls` may be another one after a change; undefined for other changes. */
@@ -26,8 +16,6 @@ export function meshOfAuthority({ id, before, after }: IndexChange): string | un
   return id.name;
 }
 
-=======
->>>>>>> main
 /**
  * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
  * rejects a domain that is named twice. A domain without certificates is left out. The domain of the authority of `Mesh.mtls` is
