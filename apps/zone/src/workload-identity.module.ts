@@ -9,7 +9,13 @@ import {
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
-import { RotationRequests, WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
+import {
+  MeshAuthorities,
+  RotationRequests,
+  WorkloadCertificates,
+  ZoneAuthority,
+  type SealingKeys,
+} from '@causeway/identity';
 import type { AuthorityAccess } from '@causeway/queries';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -21,7 +27,7 @@ import { ZoneTrustEvidence } from './trust-evidence';
 export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
 
 /** The `SealingKeys` of this replica. */
-const SEALING_KEYS = Symbol('SealingKeys');
+export const SEALING_KEYS = Symbol('SealingKeys');
 
 /** What the identities of workloads are configured by. */
 export interface WorkloadIdentityOptions extends ModuleImports {
@@ -83,9 +89,11 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         },
         {
           provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority],
-          useFactory: (index: IndexReader, signer: ZoneAuthority) =>
-            new WorkloadCertificates({ index, signer, clock, validity }),
+          inject: [INDEX, ZoneAuthority, SEALING_KEYS],
+          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys) => {
+            const meshAuthorities = new MeshAuthorities(index, keys);
+            return new WorkloadCertificates({ index, signer, meshAuthorities, clock, validity });
+          },
         },
         ...rotationProviders(core),
         {
@@ -95,7 +103,14 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             createDataplaneTokens({ ...core, store, index }),
         },
       ],
-      exports: [ZoneAuthority, WorkloadCertificates, RotationOperation, ZoneTrustEvidence, DATAPLANE_TOKENS],
+      exports: [
+        ZoneAuthority,
+        WorkloadCertificates,
+        RotationOperation,
+        ZoneTrustEvidence,
+        DATAPLANE_TOKENS,
+        SEALING_KEYS,
+      ],
     };
   }
 

@@ -10,7 +10,9 @@ export { LoopRunner, runLoops } from './runner/loop-runner';
 export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
 export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
+export { isTrustedHere } from './trust/believed-domains';
 export { createTrustLoop } from './trust/trust-reconciler';
+export { createMeshAuthorityLoop, type MeshAuthorityConfig } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export {
   dataplaneValues,

@@ -25,7 +25,17 @@ export {
   type CertificateSigner,
   type SignedCertificate,
 } from './zone-authority';
-export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
+export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
+export {
+  enabledBackend,
+  isMeshAuthorityKey,
+  MeshAuthorities,
+  meshAuthorityOf,
+  meshAuthoritySecrets,
+  meshUrisOf,
+  type MeshAuthority,
+} from './mesh-authority';
+export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
 export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { createWorkloadKey, type WorkloadKey } from './workload-key';
