@@ -204,7 +204,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const each of change.destinations) this.table.replace(each);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
-    for (const { mesh, zone } of change.zones) changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+    for (const { mesh, zone, dependents } of change.zones) {
+      changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+      // gRPC has the addresses of a zone in each service.
+      if (this.scopes.has(mesh + GRPC))
+        for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
+    }
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);

@@ -1,4 +1,5 @@
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch, TrafficZone, type TrafficSketch } from '../../../../test/support/traffic-zone';
 import { TrafficModel, type ModelChange } from './traffic-model';
 
@@ -132,6 +133,34 @@ it('an entrance that moves changes no destination of its zone, and names those o
     { destinations: [], zones: [{ mesh: 'default', zone: 'east' }], readdressed: ['kri_mzsvc_default___redis_80'] },
   ]);
   expect(model.entrance('default', 'east')?.addresses).toEqual([{ address: '192.0.2.2', port: 10001 }]);
+});
+
+it('trusts the authority of Mesh.mtls for the domain that is the name of the mesh, while it is enabled', () => {
+  const mtls = (enabledBackend: string): JsonObject => ({
+    mtls: { enabledBackend, backends: [{ name: 'ca-1', type: 'builtin' }] },
+  });
+  const at = (kind: string, name: string, spec: JsonObject, mesh: string): Resource => {
+    const made = sketch(kind, name, spec);
+    return { ...made, id: { ...made.id, mesh, zone: '' } };
+  };
+  const mesh = (enabled: string): Resource => at('Mesh', 'default', mtls(enabled), '');
+  const data = Buffer.from(NEXT_EAST_AUTHORITY).toString('base64');
+  const own = sketch('MeshTrust', 't', {
+    trustDomain: 'a',
+    caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }],
+  });
+  const { zone, changes, model } = follow(own, mesh(''));
+  expect(model.trust('default')).toEqual([{ name: 'a', pem: EAST_AUTHORITY }]);
+  zone.put(mesh('ca-1'));
+  zone.put(at('Secret', 'default.ca-builtin-cert-ca-1', { data }, 'default'));
+  expect(model.trust('default')).toEqual([
+    { name: 'a', pem: EAST_AUTHORITY },
+    { name: 'default', pem: NEXT_EAST_AUTHORITY },
+  ]);
+  zone.put(at('Secret', 'other', { data }, 'default'));
+  zone.put(mesh(''));
+  expect(model.trust('default')).toEqual([{ name: 'a', pem: EAST_AUTHORITY }]);
+  expect(changes.map(({ trust }) => trust)).toEqual([['default'], ['default'], [], ['default']]);
 });
 
 describe(`with ${SERVICES} services`, () => {

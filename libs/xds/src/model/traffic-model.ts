@@ -8,13 +8,14 @@ import {
   type DataplaneResource,
   type ServiceResource,
 } from '@causeway/controllers';
+import { meshAuthorityOf } from '@causeway/identity';
 import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
-import { trustDomainsOf, type TrustDomain } from './trust-domains';
+import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
 
 /** A destination that came, changed or went. */
 export interface DestinationChange {
@@ -29,7 +30,12 @@ export interface ModelChange {
   readonly reloaded: boolean;
   readonly destinations: readonly DestinationChange[];
   /** Zones whose addresses changed, for one mesh. */
-  readonly zones: readonly { readonly mesh: string; readonly zone: string }[];
+  readonly zones: readonly {
+    readonly mesh: string;
+    readonly zone: string;
+    /** The services that are reached there, by identity key. */
+    readonly dependents: ReadonlySet<string>;
+  }[];
   /** Meshes whose trust changed. */
   readonly trust: readonly string[];
   /** Names of destinations that reach several zones, one of which has other addresses now. */
@@ -84,6 +90,11 @@ export class TrafficModel {
     return this.byName.get(name);
   }
 
+  /** The names of the destinations of a service, by its identity key. */
+  namesOfService(key: string): readonly string[] {
+    return this.namesOf.get(key) ?? [];
+  }
+
   destinations(): Iterable<Destination> {
     return this.byName.values();
   }
@@ -95,7 +106,7 @@ export class TrafficModel {
 
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
-    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone);
+    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, meshAuthorityOf(this.index, mesh));
   }
 
   /** Applies an event of the index and says what it changed. */
@@ -111,6 +122,8 @@ export class TrafficModel {
     for (const change of changes) {
       for (const key of this.staleServices(change)) services.add(key);
       if (isTrustedHere(change.id, this.zone)) trust.add(change.id.mesh);
+      const mesh = meshOfAuthority(change);
+      if (mesh !== undefined) trust.add(mesh);
       const zone = this.zones.observe(change);
       if (zone !== undefined) touched.add(zone);
     }
@@ -118,7 +131,7 @@ export class TrafficModel {
     const zones = [...touched].flatMap((zone) =>
       this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
         for (const key of dependents) if (rerouted || isGroup(key)) (rerouted ? services : readdressed).add(key);
-        return { mesh, zone };
+        return { mesh, zone, dependents };
       }),
     );
     return {

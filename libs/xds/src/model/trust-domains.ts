@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { isTrustedHere } from '@causeway/controllers';
+import { enabledBackend, type MeshAuthority } from '@causeway/identity';
 import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import type { IndexChange } from '@causeway/store';
 
 /** A trust domain and the certificates of its authorities, in PEM. */
 export interface TrustDomain {
@@ -8,13 +10,28 @@ export interface TrustDomain {
   readonly pem: string;
 }
 
+/** The mesh whose authority of `Mesh.mtls` may be another one after a change; undefined for other changes. */
+export function meshOfAuthority({ id, before, after }: IndexChange): string | undefined {
+  if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-cert-`) ? id.mesh : undefined;
+  if (id.kind !== 'Mesh' || enabledBackend(before?.spec) === enabledBackend(after?.spec)) return undefined;
+  return id.name;
+}
+
 /**
  * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
  * rejects a domain that is named twice. What is no certificate of an authority is left out, and so is a domain without any: Envoy
- * would reject the whole secret. Certificates that have ended stay: Envoy believes nobody by them.
+ * would reject the whole secret. Certificates that have ended stay: Envoy believes nobody by them. The domain of the authority of
+ * `Mesh.mtls` is the name of the mesh.
  */
-export function trustDomainsOf(trusts: Iterable<Resource>, mesh: string, here: string): readonly TrustDomain[] {
+export function trustDomainsOf(
+  trusts: Iterable<Resource>,
+  mesh: string,
+  here: string,
+  authority?: MeshAuthority,
+): readonly TrustDomain[] {
   const domains = new Map<string, Set<string>>();
+  const shared = new Set(authority ? authoritiesIn(authority.certificate) : []);
+  if (shared.size > 0) domains.set(mesh, shared);
   for (const { id, spec } of trusts) {
     const { trustDomain, caBundles } = spec;
     if (!isTrustedHere(id, here) || id.mesh !== mesh || typeof trustDomain !== 'string' || trustDomain === '') continue;
