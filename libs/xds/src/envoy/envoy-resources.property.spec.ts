@@ -103,7 +103,7 @@ const external = fc
     const spec = {
       match: { port: 443, protocol },
       endpoints,
-      tls: { enabled: tls, verification: { caCert: { inlineString: 'CA' } } },
+      tls: { enabled: tls, verification: { caCert: { inlineString: '-----BEGIN CA' } } },
     };
     return sketch('MeshExternalService', name, spec, { status: statusOf(vip) });
   });

@@ -122,7 +122,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       refused.add(scope, { type, name }, result.violations);
       return previous;
     }
-    refused.remove(scope, { type, name });
+    if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
+    else refused.remove(scope, { type, name });
     if (type === secret && name === names.TRUST_SECRET)
       this.authorities.served(result.resource, this.model.trust(view.mesh));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });

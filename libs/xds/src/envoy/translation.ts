@@ -21,6 +21,7 @@ import { servedInbounds, type Inbound } from './inbound';
 import { inboundListener } from './inbound-listeners';
 import { ingressListener } from './ingress-listener';
 import * as names from './names';
+import { needsSystemAuthorities, problemOf } from './external-sockets';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './outbound-listeners';
 import { identitySecret, trustSecret } from './tls';
@@ -77,12 +78,17 @@ export class Translation {
     const sni = names.sniOfCluster(name);
     if (sni !== undefined) {
       const served = view.ingress && this.options.table.withSni(sni);
-      return served && kept('ingress', (previous) => encodeResource(Cluster, ingressCluster(name, served), previous));
+      return (
+        served &&
+        kept('ingress', (previous) =>
+          encodeResource(Cluster, ingressCluster(name, served, this.options.model.zone), previous),
+        )
+      );
     }
     const inbound = this.inbounds(view).find(({ clusterName }) => clusterName === name);
     if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
     const destination = this.destination(view, name);
-    return destination && kept('mesh', (last) => encodeResource(Cluster, destinationCluster(name, destination), last));
+    return destination && this.towards(view, name, destination, 'mesh');
   }
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
@@ -94,7 +100,19 @@ export class Translation {
     if (isHttp(destination) && capture?.type === 'redirect')
       return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
     const scope = isHttp(destination) ? 'view' : 'mesh';
-    return kept(scope, (last) => encodeResource(Cluster, destinationCluster(name, destination), last));
+    return this.towards(view, name, destination, scope);
+  }
+
+  /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
+  private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
+    const { systemAuthorities } = view;
+    const options = { zone: this.options.model.zone, systemAuthorities };
+    const problem = destination.external && problemOf(destination.external, systemAuthorities);
+    const isOwn = needsSystemAuthorities(destination);
+    const plan = kept(isOwn ? 'view' : scope, (last) =>
+      encodeResource(Cluster, destinationCluster(name, destination, options), last),
+    );
+    return problem === undefined ? plan : { ...plan, problem };
   }
 
   /** Never absent: a cluster would wait for its endpoints. */
